@@ -117,12 +117,7 @@ export class Subscriptions {
         CLIENT_REPLACED,
         (agentId) => void this.#checkClients(this.#where((one) => one.agentId === agentId)),
       ),
-      deps.notifier.subscribe(TOKEN_REVOKED, (revoked) =>
-        this.#end(
-          this.#where(({ tokenId }) => tokenId === revoked),
-          invalidToken(),
-        ),
-      ),
+      deps.notifier.subscribe(TOKEN_REVOKED, (revoked) => this.endOf(new Set([revoked]))),
       deps.notifier.onReconnect(() => void this.#check([...this.#open])),
       () => clearInterval(check),
       () => clearInterval(look),
@@ -173,6 +168,14 @@ export class Subscriptions {
     if (!subscription.reason) return subscription
     await this.close(subscription)
     throw subscription.reason
+  }
+
+  /** Ends the subscriptions of tokens that are no longer valid. */
+  endOf(tokenIds: ReadonlySet<string>): void {
+    this.#end(
+      this.#where(({ tokenId }) => tokenIds.has(tokenId)),
+      invalidToken(),
+    )
   }
 
   /** Closes a subscription, and ends its connection's lease unless the connection has another one open. */

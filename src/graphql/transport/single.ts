@@ -88,7 +88,7 @@ export class SingleConnections {
       watchTokens(
         deps,
         () => [...this.#streams.values()].map(({ tokenId }) => tokenId),
-        (gone) => this.#endWhere(({ tokenId }) => gone.has(tokenId)),
+        (gone) => this.#endOf(gone),
       ),
       () => clearInterval(expiry),
     ]
@@ -208,7 +208,16 @@ export class SingleConnections {
 
   #endExpired(): void {
     const now = this.#deps.clock.now()
-    this.#endWhere(({ expiresAt }) => expiresAt !== null && expiresAt <= now)
+    const expired = [...this.#streams.values()].filter(
+      ({ expiresAt }) => expiresAt !== null && expiresAt <= now,
+    )
+    if (expired.length > 0) this.#endOf(new Set(expired.map(({ tokenId }) => tokenId)))
+  }
+
+  /** Ends the subscriptions first, which may not have noticed yet: their final errors go through the streams. */
+  #endOf(tokenIds: ReadonlySet<string>): void {
+    this.#deps.subscriptions.endOf(tokenIds)
+    this.#endWhere(({ tokenId }) => tokenIds.has(tokenId))
   }
 
   #endWhere(applies: (stream: EventStream) => boolean): void {
