@@ -209,6 +209,21 @@ test.each(modes)(
   },
 )
 
+test('a stream over a single connection says why it ends, also if it notices first', async () => {
+  const agent = await service.agent(ours)
+  const reader = await opened(agent.token, { id: agent.id }, { single: true })
+  await service.deps.prisma.$transaction(
+    async (tx) => {
+      // Keeps the check of subscriptions waiting, which reads event_log, but not that of streams.
+      await tx.$executeRaw`lock table event_log in access exclusive mode`
+      await service.deps.pool.query('delete from token where id = $1', [agent.tokenId])
+      await until(() => reader.state.completed || reader.state.failure !== undefined, 10_000)
+    },
+    { timeout: 20_000 },
+  )
+  expect(reader.errors()).toMatchObject([{ code: 'unauthorized' }])
+})
+
 test('a subscription ends when its token expires', async () => {
   const agent = await service.agent(ours)
   const { data } = await ours.ask(
