@@ -25,6 +25,9 @@ export default defineConfig({
     // Generous, since a thread may take a second to start on a busy machine, and a service five.
     testTimeout: 40_000,
     hookTimeout: 60_000,
+    // A test that fails twice has found a fault; one that fails once may have met a machine that others use.
+    // The reporter marks what needed its second attempt.
+    retry: process.env.CI ? 1 : 0,
     expect: { poll: { timeout: 20_000 } },
     sequence: { shuffle: { files: false, tests: false } },
     reporters: process.env.VITEST_JSON
