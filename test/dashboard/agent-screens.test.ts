@@ -138,8 +138,8 @@ browserTest('settings: name, approval, limits, addresses, and deletion by typing
   await button(page, 'Save').first().click()
   await page.getByRole('heading', { name: 'Front Desk' }).waitFor()
   await page.getByLabel(/wait for a member/).selectOption('all')
-  await page.getByLabel('Messages an hour').fill('0')
-  await page.getByLabel('Messages an hour').fill('20')
+  await page.getByLabel('Messages per hour').fill('0')
+  await page.getByLabel('Messages per hour').fill('20')
   await button(page, 'Save').last().click()
   const read = async () => (await owner.api('GET', `/agents/${agent.id}`)).body
   await expect.poll(read).toMatchObject({ name: 'Front Desk', approval: 'all', wakesPerHour: 20 })

@@ -61,7 +61,7 @@ browserTest('a held message is approved, edited or rejected', async () => {
   await page.locator('.held').getByRole('button', { name: 'Reject' }).click()
   await page.getByLabel('Reason').fill('Be kind.')
   await page.getByRole('dialog').getByRole('button', { name: 'Reject' }).click()
-  await page.getByText('No message waits for approval.').waitFor()
+  await page.getByText('No message is waiting for approval.').waitFor()
   expect(await statusOf(rejected)).toMatchObject({
     status: 'failed',
     error: expect.stringContaining('Be kind.'),
@@ -87,7 +87,7 @@ browserTest('refused messages are let in, one and many, their sender listed or b
   await row('Two').getByRole('checkbox').check()
   await row('Three').getByRole('checkbox').check()
   await button(page, 'Let in 2').click()
-  await page.getByText('No message was refused lately.').waitFor()
+  await page.getByText('No message was refused recently.').waitFor()
   for (const id of ids) expect((await statusOf(id)).status).toBe('received')
   expect(errorsOf(page)).toEqual([])
 })

@@ -66,7 +66,7 @@ browserTest('an agent is made, and the first mail to it appears while one looks'
   await expect
     .poll(() => page.locator('.snippet pre').first().textContent())
     .toContain(`smtp://${service.smtp.host}:${service.smtp.port}`)
-  await page.getByText('What has arrived').waitFor()
+  await page.getByText('Latest messages').waitFor()
   await expectAccessible(page)
   await picture(page, 'overview-empty')
 
@@ -87,7 +87,7 @@ browserTest('an agent is made, and the first mail to it appears while one looks'
   await page.keyboard.press('r')
   await page.keyboard.type('It is out for delivery today.')
   await page.keyboard.press('Control+Enter')
-  await page.getByText('It is on its way.').waitFor()
+  await page.getByText('The message is on its way.').waitFor()
   await page.locator('.message.outbound', { hasText: 'It is out for delivery today.' }).waitFor()
   await picture(page, 'answered')
   expect(errorsOf(page)).toEqual([])

@@ -123,7 +123,7 @@ browserTest('a newsletter is unsubscribed from, and a sent mail shows its HTML',
   const page = await open(`/app/inbox?agent=${reader.id}`)
   await row(page, /Weekly news/).click()
   await button(page, 'Unsubscribe').click()
-  await page.getByRole('article').getByText('The sender was asked to send no more.').waitFor()
+  await page.getByRole('article').getByText('The sender was asked to stop sending.').waitFor()
   expect(await button(page, 'Unsubscribe').count()).toBe(0)
   expect(posted).toEqual(['https://news.example/u/1'])
   const report = {
@@ -236,7 +236,7 @@ describe('a thread', () => {
     const message = page.getByRole('article', { name: 'Ann Example' })
     await message.getByText('Thanks.').waitFor()
     expect(await message.getByText('How are you?').count()).toBe(0)
-    await button(page, 'Show what it quotes').click()
+    await button(page, 'Show quoted text').click()
     await message.getByText('How are you?').waitFor()
     await message.getByText('Why it was let in').click()
     await message.getByText('Anyone may write to this agent on this channel.').waitFor()
@@ -354,7 +354,7 @@ describe('writing', () => {
     await expectAccessible(page)
     await picture(page, 'phone-scheduled')
     await button(page, 'Move').click()
-    await page.getByText('The time is changed.').waitFor()
+    await page.getByText('The time was changed.').waitFor()
     await button(page, 'Do not send').click()
     await page
       .getByText(/Cancelled by/)

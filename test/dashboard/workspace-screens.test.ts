@@ -43,6 +43,29 @@ browserTest('the name and the settings of the workspace are changed', async () =
   expect(errorsOf(page)).toEqual([])
 })
 
+browserTest('how long messages are kept is changed, after a question if that deletes some', async () => {
+  const page = await open('/workspace')
+  const settings = async () => (await owner.api('GET', '/workspace')).body.settings
+  const keeping = page.locator('form', { has: page.getByLabel('Refused messages') })
+  await keeping.getByLabel('Refused messages').fill('60')
+  await keeping.getByRole('button', { name: 'Save' }).click()
+  await expect
+    .poll(settings)
+    .toMatchObject({ keepRefusedDays: 60, keepMessagesDays: null, keepRawDays: null })
+  await keeping.getByLabel('Originals of received emails').fill('90')
+  await keeping.getByRole('button', { name: 'Save' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('What is older than that is deleted now').waitFor()
+  await expectAccessible(page)
+  expect(await settings()).toMatchObject({ keepRawDays: null })
+  await dialog.getByRole('button', { name: 'Delete older messages' }).click()
+  await expect.poll(settings).toMatchObject({ keepRefusedDays: 60, keepMessagesDays: null, keepRawDays: 90 })
+  await keeping.getByLabel('Originals of received emails').fill('')
+  await keeping.getByRole('button', { name: 'Save' }).click()
+  await expect.poll(settings).toMatchObject({ keepRefusedDays: 60, keepRawDays: null })
+  expect(errorsOf(page)).toEqual([])
+})
+
 browserTest('people are invited, get another role, are signed out, and removed', async () => {
   const page = await open('/workspace/people')
   await button(page, 'Invite someone').click()

@@ -1,14 +1,14 @@
 /** The words of the screen that says who may write to an agent. */
 export const text = {
   intro:
-    'Messages from anyone else are refused, stored with the reason, and can be let in. A member, an agent or a listed sender counts only if the message proves who sent it.',
+    'Messages from anyone else are refused and stored with the reason; you can let them in later. Members, agents and listed senders are recognized only if the message proves who sent it.',
   channels: {
     email: 'Email',
     sms: 'SMS',
     telegram: 'Telegram',
     url: 'Message URL',
   },
-  notSetUp: 'The agent has no address on this channel yet. The rules apply once it has.',
+  notSetUp: 'The agent has no address on this channel yet. The rules apply once it has one.',
   urlHint: 'Only members and agents of the workspace can write there.',
   admit: 'Who may write',
   admits: {

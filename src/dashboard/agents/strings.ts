@@ -3,7 +3,7 @@ export const text = {
   title: 'Agents',
   create: 'New agent',
   none: 'No agents yet',
-  noneHint: 'An agent has an email address from its first second, and decides who may write to it.',
+  noneHint: 'An agent gets an email address when it is created. You decide who may write to it.',
   name: 'Name',
   nameHint: 'What people see: Support, Release bot.',
   submit: 'Create agent',

@@ -3,7 +3,7 @@ export const text = {
   add: 'Add a domain',
   none: 'No domains of your own',
   noneHint:
-    'With a domain of yours, agents have addresses like help@example.com. You publish some DNS records; this page shows them, and what was found.',
+    'On a domain of your own, agents have addresses like help@example.com. You publish some DNS records; this page shows which, and whether they were found.',
   name: 'Domain',
   nameHint: 'Such as example.com, or agents.example.com beside your other mail.',
   submit: 'Add',
@@ -12,11 +12,11 @@ export const text = {
   neverChecked: 'Not checked yet',
   remove: 'Remove',
   removeTitle: (name: string) => `Remove ${name}?`,
-  removeHint: 'Agents must have no addresses on it. Its DNS records are then of no use.',
+  removeHint: 'Agents must have no addresses on it. You can then remove its DNS records.',
   states: { pending: 'Waiting for DNS', verified: 'Verified', broken: 'Broken' },
   stateHints: {
     pending:
-      'Publish the required records at your DNS provider, then check. It can take some minutes until they are seen.',
+      'Publish the required records at your DNS provider, then check. It can take some minutes until they are visible.',
     verified: 'Agents can have addresses on it. It is checked again every day.',
     broken: 'Its records are no longer right. Addresses on it still work, but no new ones can be added.',
   },

@@ -20,12 +20,12 @@ export const text = {
   submit: 'Send invitation',
   invited: 'Invitation sent',
   invitedHint: (email: string) =>
-    `${email} has got a mail with this link, if the service can send mail. You can also pass it on yourself. It works once, within seven days.`,
+    `If the service can send mail, ${email} receives this link by email. You can also share it yourself. It works once, within seven days.`,
   link: 'the link',
   done: 'Done',
   invitations: 'Open invitations',
   noInvitations: 'Nobody is invited at the moment.',
-  invitationList: 'Invitations that were not accepted yet',
+  invitationList: 'Invitations that have not been accepted yet',
   expires: 'Works until',
   revoke: 'Revoke',
 }

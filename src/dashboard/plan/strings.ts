@@ -1,7 +1,7 @@
 /** The words of the screen with the plan and what it is used for. */
 export const text = {
   plan: (key: string) => `Plan: ${key}`,
-  list: 'What the plan includes, and how much is used',
+  list: 'What the plan includes and how much of it is used',
   columns: { what: 'What', used: 'Used', limit: 'Included', share: 'Share' },
   kinds: {
     agents: 'Agents',

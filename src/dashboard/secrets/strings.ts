@@ -1,6 +1,6 @@
 /** The words of the screen with an agent's secrets. */
 export const text = {
-  hint: 'Named values for the agent: keys, passwords. They are encrypted, only the agent’s own token can read them, and each time it does is in the audit log. They are never shown here.',
+  hint: 'Named values for the agent, such as keys and passwords. They are encrypted. Only the agent’s own token can read them, and the audit log records each time it does. They are never shown here.',
   set: 'Set a secret',
   replace: 'Replace',
   remove: 'Delete',
@@ -16,6 +16,6 @@ export const text = {
   submit: 'Save',
   saved: (name: string) => `${name} is set.`,
   deleteTitle: (name: string) => `Delete ${name}?`,
-  deleteHint: 'Programs that read it will no longer find it. It cannot be brought back.',
+  deleteHint: 'Programs that read it will no longer find it. This cannot be undone.',
   use: 'Use them in a program, without a file',
 }

@@ -13,7 +13,6 @@ import { ChangeAddress } from './change-address.tsx'
 import { SetUpLink } from './set-up-link.tsx'
 import type { Agent } from './settings.tsx'
 import { text } from './strings.ts'
-import './settings.css'
 
 export type Address = Agent['addresses'][number]
 

@@ -2,6 +2,7 @@ import { type FormEvent, useState } from 'react'
 import { Button } from '../parts/button.tsx'
 import { EventChoice } from '../parts/event-choice.tsx'
 import { Field, Select } from '../parts/field.tsx'
+import { toField, toNumber } from '../parts/optional-number.ts'
 import type { Agent } from './settings.tsx'
 import { text } from './strings.ts'
 import { useUpdate } from './update.ts'
@@ -33,16 +34,13 @@ const Outgoing = ({ agent }: { agent: Agent }) => {
   )
 }
 
-const numberIn = (value: string): number | null => (value === '' ? null : Number(value))
-const shown = (limit: number | null): string => (limit === null ? '' : String(limit))
-
 const Limits = ({ agent }: { agent: Agent }) => {
-  const [anHour, setAnHour] = useState(shown(agent.wakesPerHour))
-  const [aDay, setADay] = useState(shown(agent.wakesPerThreadDay))
+  const [anHour, setAnHour] = useState(toField(agent.wakesPerHour))
+  const [aDay, setADay] = useState(toField(agent.wakesPerThreadDay))
   const { update, busy, failure } = useUpdate(agent.id)
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    void update({ wakesPerHour: numberIn(anHour), wakesPerThreadDay: numberIn(aDay) })
+    void update({ wakesPerHour: toNumber(anHour), wakesPerThreadDay: toNumber(aDay) })
   }
   const errorOf = (field: string) => (failure?.field === field ? failure.message : undefined)
   const common = { type: 'number', min: 1, max: 10_000, placeholder: text.noLimit }
@@ -51,7 +49,7 @@ const Limits = ({ agent }: { agent: Agent }) => {
       <h2>{text.limits}</h2>
       <form className="panel-content" onSubmit={submit}>
         <p className="hint">{text.limitsHint}</p>
-        <div className="settings-numbers">
+        <div className="number-fields">
           <Field
             {...common}
             label={text.wakesPerHour}

@@ -1,9 +1,9 @@
 /** The words of the screen on which programs are connected to an agent. */
 export const text = {
-  listeners: 'Who listens now',
+  listeners: 'Listeners',
   listenersHint:
-    'They hear of new messages at once. One client can be connected at a time, beside any webhooks.',
-  nobody: 'Nobody listens. Messages are stored, and events wait for seven days.',
+    'They are notified of new messages immediately. One client can be connected at a time, besides any number of webhooks.',
+  nobody: 'Nobody is listening. Messages are stored, and events are kept for seven days.',
   client: (client: string, machine: string) => `${client} on ${machine}`,
   webhook: 'Webhook',
   tokens: 'Tokens',
@@ -21,10 +21,10 @@ export const text = {
   name: 'Name',
   nameHint: 'Where it is used: production, laptop.',
   lifetime: 'Valid for',
-  lifetimes: { '': 'ever', '30': '30 days', '90': '90 days', '365': 'a year' },
+  lifetimes: { '': 'no limit', '30': '30 days', '90': '90 days', '365': 'a year' },
   submit: 'Create token',
   created: 'The token',
-  once: 'It is shown only now. Store it where the program finds it; the service keeps only a hash.',
+  once: 'It is shown only once. Store it where your program can read it; the service keeps only a hash.',
   token: 'the token',
   use: 'Use it',
   done: 'Done',

@@ -2,14 +2,16 @@
 export const text = {
   title: 'Waiting for you',
   approval: 'To approve',
-  approvalHint: 'Messages that agents want to send. What nobody decides within seven days is rejected.',
-  htmlToo: 'It is sent as HTML too, which most readers see instead of this text.',
+  approvalHint:
+    'Messages that agents want to send. Those that nobody decides on within seven days are rejected.',
+  htmlToo: 'It is also sent as HTML, which most recipients see instead of this text.',
   showHtml: 'Show the HTML',
   hideHtml: 'Hide the HTML',
-  nothingHeld: 'No message waits for approval. Which ones do is a setting of each agent.',
+  nothingHeld: 'No message is waiting for approval. Each agent’s settings say which ones do.',
   refused: 'Refused',
-  refusedHint: 'Messages that were not let in. The agents have not heard of them; they are kept for a while.',
-  nothingRefused: 'No message was refused lately.',
+  refusedHint:
+    'Messages that were not let in. The agents were not notified of them; they are kept for a limited time.',
+  nothingRefused: 'No message was refused recently.',
   by: (agent: string) => `by ${agent}`,
   to: 'To',
   until: 'Decide by',
@@ -37,9 +39,9 @@ export const text = {
   refusedFor: (agent: string) => `for ${agent}`,
   reasons: {
     self: 'It looks like an automatic reply or a loop.',
-    spam: 'It was found to be spam.',
+    spam: 'It was classified as spam.',
     plan_limit: 'The plan’s limit was reached.',
-    rate_limit: 'Too many messages came at once.',
+    rate_limit: 'Too many messages arrived at once.',
     sender: 'The sender is blocked, or not on the list.',
     outsider: 'The sender is neither in the team nor on the list.',
     unverified: 'The sender could not prove who they are.',

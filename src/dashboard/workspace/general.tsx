@@ -1,77 +1,49 @@
 import { type FormEvent, useState } from 'react'
-import { graphql, type ResultOf, type VariablesOf } from '../live/graphql.ts'
-import { announce } from '../live/live.ts'
-import { useAction, useLive } from '../live/use.ts'
+import { graphql, type ResultOf } from '../live/graphql.ts'
+import { useLive } from '../live/use.ts'
 import { Button } from '../parts/button.tsx'
 import { Field } from '../parts/field.tsx'
 import { Load } from '../parts/states.tsx'
 import { Switch } from '../parts/switch.tsx'
-import { say } from '../parts/toast.ts'
 import { useViewer } from '../shell/viewer.tsx'
+import { Keeping } from './keeping.tsx'
 import { text } from './strings.ts'
+import { useUpdate } from './update.ts'
 
 const SETTINGS = graphql(`
   query WorkspaceSettings {
     workspace {
       id name
-      settings { agentsMayCreateAgents agentsMaySetAccess requirePasskeys keepRefusedDays }
+      settings { agentsMayCreateAgents agentsMaySetAccess requirePasskeys keepMessagesDays keepRawDays keepRefusedDays }
     }
   }
 `)
 
-const UPDATE = graphql(`
-  mutation UpdateWorkspace($input: UpdateWorkspaceInput!) { updateWorkspace(input: $input) { workspace { id } } }
-`)
-
 type Workspace = ResultOf<typeof SETTINGS>['workspace']
-type Changes = VariablesOf<typeof UPDATE>['input']
 
-const useUpdate = () => {
-  const { run, busy, failure } = useAction(UPDATE, { quiet: true })
-  const update = async (changes: Changes): Promise<boolean> => {
-    if (!(await run({ input: changes }))) return false
-    announce([{ topic: 'all' }])
-    say({ kind: 'done', text: text.saved })
-    return true
-  }
-  return { update, busy, failure }
-}
-
-interface TextFormProps {
-  title: string
-  label: string
-  hint?: string
-  value: string
-  type?: 'number'
-  changesOf(value: string): Changes
-}
-
-/** One value, with a button that saves it. */
-const TextForm = ({ title, label, hint, value: saved, type, changesOf }: TextFormProps) => {
-  const [value, setValue] = useState(saved)
+const Name = ({ saved }: { saved: string }) => {
+  const [name, setName] = useState(saved)
   const { update, busy, failure } = useUpdate()
   const { may } = useViewer()
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    void update(changesOf(value))
+    void update({ name })
   }
   return (
     <section className="panel">
-      <h2>{title}</h2>
+      <h2>{text.identity}</h2>
       <form className="panel-content" onSubmit={submit}>
         <Field
-          label={label}
-          hint={hint}
+          label={text.name}
           error={failure?.message}
-          value={value}
-          onChange={(event) => setValue(event.target.value)}
-          type={type ?? 'text'}
+          value={name}
+          onChange={(event) => setName(event.target.value)}
           autoComplete="off"
           disabled={!may.updateWorkspace}
           required
         />
         <div className="row">
-          <Button submit busy={busy} disabled={!may.updateWorkspace || value === saved}>
+          <Button submit busy={busy} disabled={!may.updateWorkspace || name === saved}>
             {text.save}
           </Button>
         </div>
@@ -109,7 +81,7 @@ const Setting = ({ flag, settings, ...rest }: SettingProps) => {
   )
 }
 
-/** The workspace's name, and what agents and members may do in it. */
+/** The workspace's name, what agents and members may do in it, and how long messages are kept. */
 export const Screen = () => {
   const loaded = useLive(SETTINGS, {}, ['workspace'])
   const { may } = useViewer()
@@ -118,13 +90,7 @@ export const Screen = () => {
       {({ workspace: { name, settings } }) => (
         <>
           {!may.updateWorkspace && <p className="soft">{text.ownersOnly}</p>}
-          <TextForm
-            key={name}
-            title={text.identity}
-            label={text.name}
-            value={name}
-            changesOf={(value) => ({ name: value })}
-          />
+          <Name key={name} saved={name} />
           <section className="panel">
             <h2>{text.agents}</h2>
             <div className="panel-content">
@@ -153,14 +119,9 @@ export const Screen = () => {
               />
             </div>
           </section>
-          <TextForm
-            key={settings.keepRefusedDays}
-            title={text.keeping}
-            label={text.keepDays}
-            hint={text.keepHint}
-            type="number"
-            value={String(settings.keepRefusedDays)}
-            changesOf={(value) => ({ keepRefusedDays: Number(value) })}
+          <Keeping
+            key={`${settings.keepMessagesDays} ${settings.keepRawDays} ${settings.keepRefusedDays}`}
+            saved={settings}
           />
         </>
       )}
