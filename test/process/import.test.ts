@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Dovecot, missing, startDovecot } from '../support/dovecot.ts'
 import { temporaryDir } from '../support/postgres.ts'
+import { cleanUp, run as runProcess } from '../support/process.ts'
 import {
+  apiOf,
   createTestAgent,
   startService,
   type Tenant,
@@ -13,7 +15,7 @@ import {
 } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-/** The operator's command that imports mails. */
+/** Imports that are interrupted, and the operator's command that imports mails. */
 
 // Each start of Node takes seconds on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
@@ -134,6 +136,63 @@ test('goes on where it was after it was killed', async () => {
   const { imported, duplicates } = await run(['--agent', agent.id, folder])
   expect({ imported, duplicates }).toEqual({ imported: subjects.length - before, duplicates: before })
   expect(await subjectsOf(agent)).toEqual(subjects)
+})
+
+test('an upload whose service is killed in the middle, twice, is complete once it is repeated', async () => {
+  const tenant = await service.workspace()
+  const agent = await createTestAgent(service, tenant)
+  const dataDir = temporaryDir()
+  const serve = () =>
+    runProcess({
+      DATABASE_URL: service.databaseUrl,
+      MASTER_KEY: Buffer.from(service.masterKey).toString('base64'),
+      DATA_DIR: dataDir,
+      ROLES: 'api',
+      LOG_LEVEL: 'warn',
+    })
+  const subjects = numbered(600)
+  const mbox = subjects.map((subject) => `From ann Tue Jan  2 15:04:05 2024\n${mail(subject)}\n`)
+  const where = { agentId: agent.id }
+  const stored = () => service.db.prisma.message.count({ where })
+
+  let before = 0
+  for (const kill of [1, 2]) {
+    const killed = serve()
+    const { http } = await killed.ready()
+    // The rest is not sent before the kill, so the import cannot be complete then.
+    async function* body() {
+      yield Buffer.from(mbox.slice(0, kill * 250).join(''))
+      await killed.exited
+    }
+    const upload = fetch(`${http}/agents/${agent.id}/imports`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${tenant.token}`, 'Content-Type': 'application/mbox' },
+      body: body(),
+      duplex: 'half',
+    } as object)
+    upload.catch(() => undefined)
+    await until(async () => (await stored()) > before, 60_000)
+    killed.kill('SIGKILL')
+    await expect(upload).rejects.toThrow('fetch failed')
+    before = await stored()
+    expect(before).toBeLessThan(subjects.length)
+  }
+
+  const again = serve()
+  const api = apiOf((await again.ready()).http, tenant.token)
+  const upload = () =>
+    api('POST', `/agents/${agent.id}/imports`, mbox.join(''), { 'Content-Type': 'application/mbox' })
+  const { imported, duplicates, skippedCount } = (await upload()).body
+  // What the killed process had sent to PostgreSQL may have been committed later.
+  expect(duplicates).toBeGreaterThanOrEqual(before)
+  expect([imported + duplicates, skippedCount]).toEqual([subjects.length, 0])
+  expect(await subjectsOf(agent)).toEqual(subjects)
+  expect(await service.db.prisma.messageRaw.count({ where })).toBe(subjects.length)
+  const { usage } = (await tenant.api('GET', '/workspace')).body.plan
+  expect(usage.storedMessages).toBe(subjects.length)
+  expect((await upload()).body).toMatchObject({ imported: 0, duplicates: subjects.length })
+  again.kill('SIGKILL')
+  await cleanUp(dataDir)
 })
 
 test.each([
