@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto'
-import type { Operations } from './app.ts'
 import { countDomains, databaseSize, readDepths } from './background/queue-depths.ts'
 import type { Clock } from './core/clock.ts'
 import { oldestDueSend } from './message/out/send-job.ts'
+import type { Operations } from './operations.ts'
 import { createOldestDueDelivery } from './webhook/delivery/oldest-due.ts'
 
 /** Times in milliseconds for which slowly changing numbers are cached. */

@@ -1,4 +1,3 @@
-import type { Feed } from './feed.ts'
 import type { FeedItem, Follower, Sink } from './follower.ts'
 import type { LogPosition } from './log.ts'
 
@@ -6,16 +5,22 @@ type Result = IteratorResult<FeedItem[], void>
 
 const DONE: Result = { done: true, value: undefined }
 
+/** What can be followed: a `Feed`. */
+interface Followed {
+  follow(position: LogPosition, sink: Sink): Follower
+  unfollow(follower: Follower): void
+}
+
 /** A follower for a loop, which receives the items that are available together. Ends when `signal` aborts. */
 export class FeedIterator implements AsyncIterableIterator<FeedItem[], void>, Sink {
-  readonly #feed: Pick<Feed, 'follow' | 'unfollow'>
+  readonly #feed: Followed
   readonly #start: LogPosition
   readonly #signal: AbortSignal
   #follower: Follower | null = null
   #waiting: { resolve(result: Result): void; reject(error: unknown): void } | null = null
   #ended = false
 
-  constructor(feed: Pick<Feed, 'follow' | 'unfollow'>, start: LogPosition, signal: AbortSignal) {
+  constructor(feed: Followed, start: LogPosition, signal: AbortSignal) {
     this.#feed = feed
     this.#start = start
     this.#signal = signal

@@ -1,4 +1,4 @@
-import { createMailReader } from '../channel/email/reading/reader.ts'
+import { createMailReader } from '../channel/email/reading/create-reader.ts'
 import type { ImportSource } from '../cli/command-line.ts'
 import type { Config } from '../config/config.ts'
 import { systemClock } from '../core/clock.ts'

@@ -1,5 +1,12 @@
 import { type Message, Prisma } from '../db/generated/prisma/client.ts'
-import type { AttachmentView, MessageWithFiles } from './reading/present.ts'
+
+export interface AttachmentView {
+  name: string
+  type: string
+  size: number
+}
+
+export type MessageWithFiles = Message & { attachments: AttachmentView[] }
 
 /** A message whose address and thread are determined by the statement that stores it. */
 export type Unplaced = Omit<Message, 'addressId' | 'threadId'> & {

@@ -3,9 +3,9 @@ import type { OpenSetupDeps, Setup } from '../agent/setup/redeem-link.ts'
 import type { SetUpSmsDeps } from '../agent/setup/sms.ts'
 import { CHANNELS } from '../core/channels.ts'
 import { html } from '../core/html.ts'
+import type { ChannelSetup } from './channel-setup.ts'
 import type { Wrong } from './link.ts'
 import type { Page } from './page.ts'
-import type { ChannelSetup } from './setup.ts'
 
 export type AddressSetupDeps = OpenSetupDeps & Pick<SetUpSmsDeps, 'channels'>
 

@@ -1,9 +1,9 @@
 import { listDomains, type SetUpEmailDeps, setUpEmailAddress } from '../agent/setup/email.ts'
 import type { Setup } from '../agent/setup/redeem-link.ts'
 import { type Html, html } from '../core/html.ts'
+import type { ChannelSetup } from './channel-setup.ts'
 import type { Wrong } from './link.ts'
 import type { Page } from './page.ts'
-import type { ChannelSetup } from './setup.ts'
 
 export type EmailSetupDeps = SetUpEmailDeps
 

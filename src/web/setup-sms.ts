@@ -3,10 +3,10 @@ import type { Setup } from '../agent/setup/redeem-link.ts'
 import { mayRent, type SetUpSmsDeps, searchNumbersFor, setUpPhoneNumber } from '../agent/setup/sms.ts'
 import { type Html, html } from '../core/html.ts'
 import { areaCode, country } from '../core/rules.ts'
+import type { ChannelSetup } from './channel-setup.ts'
 import type { Wrong } from './link.ts'
 import type { Page } from './page.ts'
 import { checked } from './rule.ts'
-import type { ChannelSetup } from './setup.ts'
 
 export type SmsSetupDeps = SetUpSmsDeps
 

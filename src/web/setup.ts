@@ -1,24 +1,13 @@
 import { findSetup, type Setup } from '../agent/setup/redeem-link.ts'
 import { CHANNELS } from '../core/channels.ts'
 import { html } from '../core/html.ts'
+import type { ChannelSetup } from './channel-setup.ts'
 import { closedPage, type Link, type Wrong } from './link.ts'
 import type { Page } from './page.ts'
 import { type AddressSetupDeps, createAddressSetup } from './setup-address.ts'
 import { createEmailSetup, type EmailSetupDeps } from './setup-email.ts'
 import { createSmsSetup, type SmsSetupDeps } from './setup-sms.ts'
 import { createTelegramSetup, type TelegramSetupDeps } from './setup-telegram.ts'
-
-/** The setup pages of one channel. */
-export interface ChannelSetup {
-  form(setup: Setup, wrong: Wrong | null): Promise<Page>
-  /**
-   * Returns null when the link can no longer be used. Throws an `AppError` whose message is shown to the
-   * user.
-   */
-  submit(setup: Setup, token: string, form: URLSearchParams): Promise<Page | null>
-  /** Returns the result of a used link if it was not shown on its own page; null when there is none. */
-  afterwards?(setup: Setup): Promise<Page | null>
-}
 
 export type SetupDeps = EmailSetupDeps & SmsSetupDeps & TelegramSetupDeps & AddressSetupDeps
 

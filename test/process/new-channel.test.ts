@@ -69,12 +69,12 @@ const addChannel = (): void => {
     channel.replaceAll('../../../src/channel/', '../').replaceAll('../../../src/', '../../'),
   )
   edit(
-    'src/app.ts',
+    'src/operations.ts',
     '    telegram,\n  ])',
     `    telegram,\n    createPagerChannel('${network.url}/pages'),\n  ])`,
   )
   edit(
-    'src/app.ts',
+    'src/operations.ts',
     '\nimport { createSmsChannel }',
     "\nimport { createPagerChannel } from './channel/pager/pager-channel.ts'\nimport { createSmsChannel }",
   )

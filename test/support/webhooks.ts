@@ -7,12 +7,8 @@ import { type LoggedEvent, MESSAGE_RECEIVED } from '../../src/event/event.ts'
 import { createAllow } from '../../src/outgoing-http/allowed-address.ts'
 import { Dialler } from '../../src/outgoing-http/dial.ts'
 import { createLookup } from '../../src/outgoing-http/lookup.ts'
-import {
-  createLanes,
-  type LaneOptions,
-  type Lanes,
-  type LanesDeps,
-} from '../../src/webhook/delivery/lanes.ts'
+import { createLanes } from '../../src/webhook/delivery/lane-worker.ts'
+import type { LaneOptions, Lanes, LanesDeps } from '../../src/webhook/delivery/lanes.ts'
 import { newSecret } from '../../src/webhook/delivery/sign.ts'
 import { sealSecret } from '../../src/webhook/secret.ts'
 import { type AddedWebhook, addWebhook, type WebhookDeps } from '../../src/webhook/webhook.ts'

@@ -1,26 +1,12 @@
-import { graphql, type ResultOf } from '../live/graphql.ts'
+import { graphql } from '../live/graphql.ts'
 import { announce } from '../live/live.ts'
 import { useAction, useLive } from '../live/use.ts'
 import { Load } from '../parts/states.tsx'
 import { useViewer } from '../shell/viewer.tsx'
 import './access.css'
 import { Entries } from './entries.tsx'
+import { ACCESS, type Access, type Channel } from './query.ts'
 import { text } from './strings.ts'
-
-const ACCESS = graphql(`
-  query AgentAccess($id: UUID!) {
-    agent(id: $id) {
-      id
-      addresses { id channel }
-      access {
-        email { admit senders blocked }
-        sms { admit senders blocked }
-        telegram { admit senders blocked }
-        url { admit senders blocked }
-      }
-    }
-  }
-`)
 
 const SET = graphql(`
   mutation SetAdmit($agentId: UUID!, $channel: Channel!, $admit: Admit!) {
@@ -28,9 +14,6 @@ const SET = graphql(`
   }
 `)
 
-type Agent = ResultOf<typeof ACCESS>['agent']
-export type Channel = keyof Agent['access']
-export type Access = Agent['access'][Channel]
 type Admit = Access['admit']
 
 const CHANNELS: readonly Channel[] = ['email', 'sms', 'telegram', 'url']

@@ -1,5 +1,5 @@
 import { Time } from '../parts/time.tsx'
-import type { Viewer } from './account.tsx'
+import type { Viewer } from './query.ts'
 import { text } from './strings.ts'
 
 /** The member's passkeys. They are added and removed on a page of their own, which works without this application. */

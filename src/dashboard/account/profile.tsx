@@ -6,7 +6,7 @@ import { Button } from '../parts/button.tsx'
 import { Field } from '../parts/field.tsx'
 import { Switch } from '../parts/switch.tsx'
 import { say } from '../parts/toast.ts'
-import type { Viewer } from './account.tsx'
+import type { Viewer } from './query.ts'
 import { text } from './strings.ts'
 
 const UPDATE = graphql(`

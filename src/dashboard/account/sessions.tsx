@@ -6,7 +6,7 @@ import { Badge } from '../parts/badge.tsx'
 import { Button } from '../parts/button.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
-import type { Viewer } from './account.tsx'
+import type { Viewer } from './query.ts'
 import { text } from './strings.ts'
 
 const END = graphql(`

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { graphql, type ResultOf, type VariablesOf } from '../live/graphql.ts'
+import type { ResultOf } from '../live/graphql.ts'
 import { usePages } from '../live/pages.ts'
 import { Select } from '../parts/field.tsx'
 import { More } from '../parts/more.tsx'
@@ -8,23 +8,8 @@ import { type Column, Table } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
 import { type AgentRef, useAgents } from '../shell/viewer.tsx'
 import './audit.css'
+import { type Action, AUDIT, type Entry, type Filter } from './query.ts'
 import { ACTIONS, text } from './strings.ts'
-
-const AUDIT = graphql(`
-  query Audit($action: AuditAction, $agentId: UUID, $after: String) {
-    workspace {
-      id
-      audit(first: 50, action: $action, agentId: $agentId, after: $after) {
-        edges { node { id action createdAt agentId detail actor { kind name } } }
-        pageInfo { endCursor hasNextPage }
-      }
-    }
-  }
-`)
-
-type Entry = ResultOf<typeof AUDIT>['workspace']['audit']['edges'][number]['node']
-export type Action = Entry['action']
-type Filter = Omit<VariablesOf<typeof AUDIT>, 'after'>
 
 const Detail = ({ detail }: Pick<Entry, 'detail'>) => (
   <dl className="audit-detail">

@@ -1,4 +1,4 @@
-import type { Action } from './audit.tsx'
+import type { Action } from './query.ts'
 
 /** The words of the audit log. */
 export const text = {

@@ -9,7 +9,7 @@ import { CircleAlertIcon, CircleCheckIcon, ClockIcon, RefreshCwIcon } from '../p
 import { Table } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
 import { useViewer } from '../shell/viewer.tsx'
-import type { Domain } from './domains.tsx'
+import type { Domain } from './query.ts'
 import { RECORD_COLUMNS } from './records.tsx'
 import { text } from './strings.ts'
 

@@ -1,5 +1,4 @@
 import { useState } from 'react'
-import { graphql, type ResultOf } from '../live/graphql.ts'
 import { useLive } from '../live/use.ts'
 import { Button } from '../parts/button.tsx'
 import { GlobeIcon, PlusIcon } from '../parts/icons.tsx'
@@ -7,21 +6,8 @@ import { Empty, Load } from '../parts/states.tsx'
 import { useViewer } from '../shell/viewer.tsx'
 import { AddDomain } from './add-domain.tsx'
 import { DomainPanel } from './domain-panel.tsx'
+import { DOMAINS } from './query.ts'
 import { text } from './strings.ts'
-
-const DOMAINS = graphql(`
-  query Domains {
-    workspace {
-      id
-      domains {
-        id name state checkedAt
-        records { purpose type name value priority required ok found problem }
-      }
-    }
-  }
-`)
-
-export type Domain = ResultOf<typeof DOMAINS>['workspace']['domains'][number]
 
 /** The workspace's own domains, with the DNS records that they need. */
 export const Screen = () => {

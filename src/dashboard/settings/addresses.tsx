@@ -10,11 +10,9 @@ import { PlusIcon } from '../parts/icons.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { ChangeAddress } from './change-address.tsx'
+import type { Address, Agent } from './query.ts'
 import { SetUpLink } from './set-up-link.tsx'
-import type { Agent } from './settings.tsx'
 import { text } from './strings.ts'
-
-export type Address = Agent['addresses'][number]
 
 const PRIMARY = graphql(`
   mutation MakePrimary($input: ChangeAddressInput!) { changeAddress(input: $input) { address { id primary } } }

@@ -4,7 +4,7 @@ import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
 import { Field } from '../parts/field.tsx'
 import { FormDialog } from '../parts/form-dialog.tsx'
-import type { Address } from './addresses.tsx'
+import type { Address } from './query.ts'
 import { text } from './strings.ts'
 
 const CHANGE = graphql(`

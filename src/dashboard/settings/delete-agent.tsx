@@ -7,7 +7,7 @@ import { Button } from '../parts/button.tsx'
 import { Field } from '../parts/field.tsx'
 import { FormDialog } from '../parts/form-dialog.tsx'
 import { say } from '../parts/toast.ts'
-import type { Agent } from './settings.tsx'
+import type { Agent } from './query.ts'
 import { text } from './strings.ts'
 
 const DELETE = graphql(`

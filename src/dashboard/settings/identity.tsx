@@ -2,7 +2,7 @@ import { type FormEvent, useState } from 'react'
 import { Button } from '../parts/button.tsx'
 import { Field } from '../parts/field.tsx'
 import { IconChoice } from '../parts/icon-choice.tsx'
-import type { Agent } from './settings.tsx'
+import type { Agent } from './query.ts'
 import { text } from './strings.ts'
 import { useUpdate } from './update.ts'
 

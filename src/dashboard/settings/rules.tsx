@@ -3,7 +3,7 @@ import { Button } from '../parts/button.tsx'
 import { EventChoice } from '../parts/event-choice.tsx'
 import { Field, Select } from '../parts/field.tsx'
 import { toField, toNumber } from '../parts/optional-number.ts'
-import type { Agent } from './settings.tsx'
+import type { Agent } from './query.ts'
 import { text } from './strings.ts'
 import { useUpdate } from './update.ts'
 

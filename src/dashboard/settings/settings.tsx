@@ -1,21 +1,10 @@
-import { graphql, type ResultOf } from '../live/graphql.ts'
 import { useLive } from '../live/use.ts'
 import { Load } from '../parts/states.tsx'
 import { Addresses } from './addresses.tsx'
 import { DeleteAgent } from './delete-agent.tsx'
 import { Identity } from './identity.tsx'
+import { SETTINGS } from './query.ts'
 import { Rules } from './rules.tsx'
-
-const SETTINGS = graphql(`
-  query AgentSettings($id: UUID!) {
-    agent(id: $id) {
-      id name icon approval wakesPerHour wakesPerThreadDay eventTypes
-      addresses { id channel value primary domainId }
-    }
-  }
-`)
-
-export type Agent = ResultOf<typeof SETTINGS>['agent']
 
 /** What an agent is called, where it is reached, and what it may do without asking. */
 export const Screen = ({ agentId }: { agentId: string }) => {

@@ -6,7 +6,7 @@ import { Button } from '../parts/button.tsx'
 import { Field, TextField } from '../parts/field.tsx'
 import { FormDialog } from '../parts/form-dialog.tsx'
 import { say } from '../parts/toast.ts'
-import type { HeldMessage } from './held-messages.tsx'
+import type { HeldMessage } from './queries.ts'
 import { text } from './strings.ts'
 
 const APPROVE = graphql(`

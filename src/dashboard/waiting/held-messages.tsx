@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { graphql, type ResultOf } from '../live/graphql.ts'
+import type { ResultOf } from '../live/graphql.ts'
 import { usePages } from '../live/pages.ts'
 import { Button } from '../parts/button.tsx'
 import { More } from '../parts/more.tsx'
@@ -7,29 +7,8 @@ import { Load } from '../parts/states.tsx'
 import { Time } from '../parts/time.tsx'
 import { HtmlView } from '../thread/message-views.tsx'
 import { Decision } from './decision.tsx'
+import { HELD, type HeldMessage } from './queries.ts'
 import { text } from './strings.ts'
-
-const HELD = graphql(`
-  query HeldMessages($after: String) {
-    workspace {
-      id
-      messages(first: 20, hold: approval, after: $after) {
-        edges {
-          node {
-            id threadId channel to cc subject text createdAt htmlLink { url }
-            hold { until }
-            agent { id name }
-            attachments { name size }
-          }
-        }
-        pageInfo { endCursor hasNextPage }
-      }
-    }
-  }
-`)
-
-type Data = ResultOf<typeof HELD>
-export type HeldMessage = Data['workspace']['messages']['edges'][number]['node']
 
 const Html = ({ message }: { message: HeldMessage }) => {
   const [open, setOpen] = useState(false)
@@ -77,7 +56,7 @@ export const HeldMessages = () => {
   const pages = usePages({
     query: HELD,
     variables: {},
-    pick: ({ workspace }: Data) => workspace.messages,
+    pick: ({ workspace }: ResultOf<typeof HELD>) => workspace.messages,
     topics: ['messages'],
   })
   return (

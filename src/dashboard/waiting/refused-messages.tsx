@@ -1,34 +1,15 @@
 import { useState } from 'react'
 import { Link } from 'wouter'
-import { graphql, type ResultOf } from '../live/graphql.ts'
+import type { ResultOf } from '../live/graphql.ts'
 import { usePages } from '../live/pages.ts'
 import { Button } from '../parts/button.tsx'
 import { More } from '../parts/more.tsx'
 import { Load } from '../parts/states.tsx'
 import { Time } from '../parts/time.tsx'
 import { useViewer } from '../shell/viewer.tsx'
+import { REFUSED, type RefusedMessage } from './queries.ts'
 import { text } from './strings.ts'
 import { useLetIn } from './use-let-in.ts'
-
-const REFUSED = graphql(`
-  query RefusedMessages($after: String) {
-    workspace {
-      id
-      messages(first: 30, status: refused, after: $after) {
-        edges {
-          node {
-            id threadId channel counterpart counterpartName subject createdAt refusal
-            agent { id name }
-          }
-        }
-        pageInfo { endCursor hasNextPage }
-      }
-    }
-  }
-`)
-
-type Data = ResultOf<typeof REFUSED>
-export type RefusedMessage = Data['workspace']['messages']['edges'][number]['node']
 
 interface RowProps {
   message: RefusedMessage
@@ -86,7 +67,7 @@ export const RefusedMessages = () => {
   const pages = usePages({
     query: REFUSED,
     variables: {},
-    pick: ({ workspace }: Data) => workspace.messages,
+    pick: ({ workspace }: ResultOf<typeof REFUSED>) => workspace.messages,
     topics: ['messages'],
   })
   const marked = (pages.data ?? []).filter(({ id }) => chosen.has(id))

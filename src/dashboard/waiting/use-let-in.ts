@@ -2,7 +2,7 @@ import { graphql } from '../live/graphql.ts'
 import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
 import { say } from '../parts/toast.ts'
-import type { RefusedMessage } from './refused-messages.tsx'
+import type { RefusedMessage } from './queries.ts'
 import { text } from './strings.ts'
 
 const RELEASE = graphql(`

@@ -6,10 +6,10 @@ import { Button } from '../parts/button.tsx'
 import { Confirm } from '../parts/dialog.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { say } from '../parts/toast.ts'
+import type { Webhook } from './query.ts'
 import { Replay } from './replay.tsx'
 import { ShowSecret } from './secret.tsx'
 import { text } from './strings.ts'
-import type { Webhook } from './webhooks.tsx'
 
 const TEST = graphql(`
   mutation TestWebhook($input: TestWebhookInput!) { testWebhook(input: $input) { delivery { id } } }

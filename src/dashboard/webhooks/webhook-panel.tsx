@@ -5,7 +5,7 @@ import { Deliveries } from './deliveries.tsx'
 import { text } from './strings.ts'
 import { WebhookActions } from './webhook-actions.tsx'
 import './webhooks.css'
-import type { Webhook } from './webhooks.tsx'
+import type { Webhook } from './query.ts'
 
 const STATES = {
   ok: { tone: 'good', icon: CircleCheckIcon },

@@ -1,23 +1,12 @@
 import { useState } from 'react'
-import { graphql, type ResultOf } from '../live/graphql.ts'
 import { useLive } from '../live/use.ts'
 import { Button } from '../parts/button.tsx'
 import { PlusIcon, WebhookIcon } from '../parts/icons.tsx'
 import { Empty, Load } from '../parts/states.tsx'
 import { AddWebhook } from './add-webhook.tsx'
+import { WEBHOOKS } from './query.ts'
 import { text } from './strings.ts'
 import { WebhookPanel } from './webhook-panel.tsx'
-
-const WEBHOOKS = graphql(`
-  query AgentWebhooks($id: UUID!) {
-    agent(id: $id) {
-      id
-      webhooks { id url name events createdAt pausedAt error attempts retryAt lastDeliveredAt }
-    }
-  }
-`)
-
-export type Webhook = ResultOf<typeof WEBHOOKS>['agent']['webhooks'][number]
 
 /** The agent's webhooks, with what was delivered to them. */
 export const Screen = ({ agentId }: { agentId: string }) => {

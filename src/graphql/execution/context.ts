@@ -1,68 +1,9 @@
-import type { DeletionDeps } from '../../agent/agent.ts'
-import type { ConnectionDeps } from '../../agent/connection.ts'
-import type { AgentDeps } from '../../agent/create.ts'
-import type { NumberPoolDeps } from '../../agent/number-pool.ts'
-import type { SetupLinkDeps } from '../../agent/setup/setup-link.ts'
-import type { Subscriptions } from '../../agent/subscriptions.ts'
-import type { TokenDeps } from '../../agent/token.ts'
-import type { PasskeyDeps } from '../../auth/passkey.ts'
-import type { LargeBodies } from '../../core/large-bodies.ts'
-import type { VerifyDeps } from '../../email-domain/verify.ts'
-import type { Feed } from '../../event/feed.ts'
-import type { SendDeps } from '../../message/out/send.ts'
-import type { UnsubscribeDeps } from '../../message/out/unsubscribe.ts'
-import type { MessageUrlDeps } from '../../message/out/url.ts'
-import type { LinkDeps } from '../../message/reading/signed-link.ts'
-import type { ViewDeps } from '../../message/reading/view.ts'
-import type { SecretDeps } from '../../secret/secret.ts'
-import type { WebhookDeps } from '../../webhook/webhook.ts'
+import type { ExecutionArgs } from 'graphql'
 import type { Attempt } from '../../workspace/idempotency.ts'
-import type { IdentityDeps } from '../../workspace/identity.ts'
-import type { InvitationDeps } from '../../workspace/invitation.ts'
-import type { MemberDeps } from '../../workspace/member.ts'
-import type { RateLimits } from '../../workspace/rate-limits.ts'
-import type { Viewer, ViewerDeps } from '../../workspace/viewer.ts'
+import type { Viewer } from '../../workspace/viewer.ts'
 import type { Changes } from '../subscription/changes.ts'
 import type { WorkspaceFeed } from '../subscription/workspace-feed.ts'
-import type { PersistedOperations } from '../transport/persisted.ts'
-
-/** Dependencies of the operations behind the schema. */
-export type GraphqlDeps = ViewerDeps &
-  AgentDeps &
-  DeletionDeps &
-  TokenDeps &
-  SetupLinkDeps &
-  NumberPoolDeps &
-  IdentityDeps &
-  ConnectionDeps &
-  SendDeps &
-  UnsubscribeDeps &
-  LinkDeps &
-  ViewDeps &
-  MessageUrlDeps &
-  SecretDeps &
-  InvitationDeps &
-  MemberDeps &
-  VerifyDeps &
-  PasskeyDeps &
-  WebhookDeps & {
-    feed: Feed
-    subscriptions: Subscriptions
-    /** Folder with the mail that is not sent; null if mail is sent. */
-    capturedMail: string | null
-    /** Where this process receives SMTP, as host:port; null when it does not. */
-    place: { readonly smtp: string | null }
-    /** Base URL of agents' Message URLs, without a trailing slash. */
-    messageUrlBase(): string
-    rates: Pick<RateLimits, 'take'>
-    largeBodies: LargeBodies
-    /** Maximum number of requests per token and minute. */
-    rateLimit: number
-    /** The only operations that are allowed; undefined allows any. */
-    persisted: PersistedOperations
-    /** Whether introspection of the schema is allowed. */
-    introspection: boolean
-  }
+import type { GraphqlDeps } from './deps.ts'
 
 /**
  * Context of every resolver. Each operation, and each event of a subscription, has its own, because
@@ -84,3 +25,6 @@ export interface GraphqlContext {
    */
   attempt?: Attempt & { replayed?: boolean }
 }
+
+/** A parsed and valid operation. */
+export type Operation = ExecutionArgs & { contextValue: GraphqlContext }

@@ -1,19 +1,11 @@
-import {
-  createSourceEventStream,
-  type ExecutionArgs,
-  type ExecutionResult,
-  execute as executeOperation,
-} from 'graphql'
+import { createSourceEventStream, type ExecutionResult, execute as executeOperation } from 'graphql'
 import { AppError } from '../../core/errors.ts'
 import { type Item, identityOf } from '../subscription/item.ts'
 import { groupOf, SharedResults } from '../subscription/shared.ts'
-import type { GraphqlContext } from './context.ts'
+import type { Operation } from './context.ts'
 import { presentError } from './errors.ts'
 import { executeOnce } from './idempotency.ts'
 import { checkCost } from './limits.ts'
-
-/** A parsed and valid operation. */
-export type Operation = ExecutionArgs & { contextValue: GraphqlContext }
 
 /** The results of a subscription, in order. `return` ends it immediately, even while it waits. */
 export type Results = AsyncGenerator<ExecutionResult, void, void>

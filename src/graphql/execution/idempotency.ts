@@ -13,7 +13,7 @@ import {
 import { invalidInput } from '../../core/errors.ts'
 import { runOnce } from '../../message/once.ts'
 import { keyMeaningOf, unstoredInputOf } from '../idempotency-option.ts'
-import type { Operation } from './execution.ts'
+import type { Operation } from './context.ts'
 
 const operationOf = ({ document, operationName }: Operation): OperationDefinitionNode | null | undefined =>
   getOperationAST(document, operationName)

@@ -9,9 +9,9 @@ import {
 } from 'graphql'
 import { createLRUCache, createYoga, type Plugin } from 'graphql-yoga'
 import type { Logger } from '../../core/logger.ts'
-import type { GraphqlContext } from './context.ts'
+import type { GraphqlContext, Operation } from './context.ts'
 import { presentError } from './errors.ts'
-import { execute, type Operation, type Results, subscribe } from './execution.ts'
+import { execute, type Results, subscribe } from './execution.ts'
 import { parseWithinLimits } from './limits.ts'
 import { withField } from './wrong-input.ts'
 

@@ -1,7 +1,7 @@
 import { messageOf } from '../../core/errors.ts'
 import { MESSAGE_CHANGED, type MessageState, readStates } from '../../message/reading/changed.ts'
 import { readWebhookStates, WEBHOOK_ADDED, WEBHOOK_CHANGED, WEBHOOK_REMOVED } from '../../webhook/webhook.ts'
-import type { GraphqlDeps } from '../execution/context.ts'
+import type { GraphqlDeps } from '../execution/deps.ts'
 import type { Change } from './item.ts'
 
 /**

@@ -4,8 +4,7 @@ import { type ChangePosition, isSnapshot, readChangePosition } from '../../works
 import { ensureMember } from '../../workspace/member.ts'
 import type { GraphqlContext } from '../execution/context.ts'
 import { openFor, streamOf } from './follow.ts'
-import type { Item } from './item.ts'
-import type { WorkspaceChanges } from './workspace-feed.ts'
+import type { Item, WorkspaceChanges } from './item.ts'
 
 /** Returns a position as clients keep it. */
 export const writePosition = ({ at, snapshot }: ChangePosition): string => writeCursor(at, snapshot)

@@ -1,5 +1,5 @@
 import type { LoggedEvent } from '../../event/event.ts'
-import type { WorkspaceChanges } from './workspace-feed.ts'
+import type { ChangePosition, ChangesRead } from '../../workspace/change-log.ts'
 
 /**
  * A change to one of an agent's messages or webhooks, whose current state is read when the result is
@@ -12,6 +12,12 @@ export interface Change {
   changed: string
   /** The new state, as text that differs whenever the state does. */
   state: string
+}
+
+/** What changed in a workspace, after which position. */
+export interface WorkspaceChanges extends ChangesRead {
+  workspaceId: string
+  after: ChangePosition
 }
 
 /** What a subscription yields: events, changes, and errors that occur between them. */

@@ -6,18 +6,13 @@ import {
   readChanges,
   WORKSPACE_CHANGED,
 } from '../../workspace/change-log.ts'
-import type { GraphqlDeps } from '../execution/context.ts'
+import type { GraphqlDeps } from '../execution/deps.ts'
+import type { WorkspaceChanges } from './item.ts'
 
 /** Notifications within this time are read with one statement. */
 const GATHER_MS = 10
 /** Interval of the poll that makes up for lost notifications, and hears of what nobody announces. */
 const POLL_MS = 1_500
-
-/** What changed in a workspace, after which position. */
-export interface WorkspaceChanges extends ChangesRead {
-  workspaceId: string
-  after: ChangePosition
-}
 
 /** A reader of one workspace's log. While it is not waiting, it holds nothing but its position. */
 export class WorkspaceFollower {

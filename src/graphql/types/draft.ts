@@ -16,7 +16,7 @@ import {
   sendDraft,
   updateDraft,
 } from '../../message/out/saved-draft.ts'
-import type { AttachmentView } from '../../message/reading/present.ts'
+import type { AttachmentView } from '../../message/row.ts'
 import { builder } from '../builder.ts'
 import { checked } from '../input.ts'
 import { pageArgs, pageCost, readPage } from '../page.ts'

@@ -1,8 +1,7 @@
 import { CHANGE_KINDS, type ChangeKind } from '../../workspace/change-log.ts'
 import { builder } from '../builder.ts'
 import { followWorkspace, writePosition } from '../subscription/follow-workspace.ts'
-import type { Item } from '../subscription/item.ts'
-import type { WorkspaceChanges as ChangesShape } from '../subscription/workspace-feed.ts'
+import type { WorkspaceChanges as ChangesShape, Item } from '../subscription/item.ts'
 
 const Kind = builder.enumType('WorkspaceChangeKind', {
   description: 'What changed.',

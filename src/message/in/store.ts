@@ -9,7 +9,12 @@ import { enqueueWebhookJobs } from '../../webhook/delivery/enqueue.ts'
 import { noteChanges } from '../../workspace/change-log.ts'
 import { countArrivals } from '../../workspace/usage.ts'
 import { insertMessages, noteUnindexed, toRow } from '../row.ts'
-import type { WakeLimits } from './wake-limits.ts'
+
+/** How often messages may wake an agent. Null means no limit. */
+export interface WakeLimits {
+  hour: number | null
+  threadDay: number | null
+}
 
 /** A received or refused message with everything that is stored along with it. */
 export interface Arrival {

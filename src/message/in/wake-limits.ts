@@ -3,13 +3,7 @@ import { type Batch, createBatch } from '../../db/batch.ts'
 import { isUnavailable, type Queryable, type RootDb } from '../../db/client.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
 import { type LoggedEvent, MESSAGE_REFUSED } from '../../event/event.ts'
-import { type Arrival, sizeOf, storeArrivals } from './store.ts'
-
-/** How often messages may wake an agent. Null means no limit. */
-export interface WakeLimits {
-  hour: number | null
-  threadDay: number | null
-}
+import { type Arrival, sizeOf, storeArrivals, type WakeLimits } from './store.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS

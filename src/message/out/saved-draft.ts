@@ -8,7 +8,7 @@ import type { Draft as DraftRow, Prisma } from '../../db/generated/prisma/client
 import { noteChange } from '../../workspace/change-log.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
 import { type AtomicDeps, atomically } from '../once.ts'
-import type { AttachmentView, MessageWithFiles } from '../reading/present.ts'
+import type { AttachmentView, MessageWithFiles } from '../row.ts'
 import { type SendDeps, sendMessage } from './send.ts'
 import type { SendInput } from './send-intent.ts'
 

@@ -4,6 +4,7 @@ import { type AppError, invalidInput } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
 import { ensureMember } from '../../workspace/member.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
+import type { MessageWithFiles } from '../row.ts'
 import { columnsOf, type ReadableField } from '../row.ts'
 import { accessOf, type MessageFilter, marked, newestMessages } from './filter.ts'
 import {
@@ -17,7 +18,7 @@ import {
 } from './find.ts'
 import { columnsWithin, fitting, isText, MAX_TEXT_BYTES, readLongTexts } from './page.ts'
 import { nameOf } from './prepared.ts'
-import { type MessageWithFiles, PRESENTED_FIELDS, type PresentedMessage } from './present.ts'
+import { PRESENTED_FIELDS, type PresentedMessage } from './present.ts'
 import { findThread, type ThreadRef } from './thread.ts'
 
 export { type MessageListKey, messageCursor }

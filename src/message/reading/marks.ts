@@ -6,8 +6,8 @@ import type { Db } from '../../db/client.ts'
 import type { Notifier } from '../../db/notify.ts'
 import { noteChanges } from '../../workspace/change-log.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
+import type { MessageWithFiles } from '../row.ts'
 import { MESSAGE_CHANGED } from './changed.ts'
-import type { MessageWithFiles } from './present.ts'
 import { type ReadDeps, readMessage } from './read.ts'
 
 export interface MarkDeps extends Db {

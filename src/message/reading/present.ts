@@ -3,14 +3,7 @@ import type { ChannelKind } from '../../core/channels.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 import { type HoldColumns, holdOf } from '../out/hold.ts'
 import { segmentsOf } from '../out/segments.ts'
-
-export interface AttachmentView {
-  name: string
-  type: string
-  size: number
-}
-
-export type MessageWithFiles = Message & { attachments: AttachmentView[] }
+import type { MessageWithFiles } from '../row.ts'
 
 const bracketed = (id: string) => `<${id}>`
 

@@ -2,7 +2,7 @@ import type { Batch } from '../../db/batch.ts'
 import type { Db } from '../../db/client.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
-import type { MessageWithFiles } from './present.ts'
+import type { MessageWithFiles } from '../row.ts'
 import { type Asked, byIds, createReads, ensureReadable, type Found } from './read.ts'
 
 /** A summary of another message in the conversation. */

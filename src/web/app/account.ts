@@ -5,8 +5,8 @@ import { listSessions, type PublicSession } from '../../auth/session.ts'
 import { type Html, html } from '../../core/html.ts'
 import { readWorkspace } from '../../workspace/settings.ts'
 import type { Page } from '../page.ts'
-import type { AppDeps } from './app.ts'
 import { button, timeOf } from './form.ts'
+import type { AppDeps } from './request.ts'
 
 const named = (label: string, what: string): Html => html`${label}<span class="unseen"> ${what}</span>`
 

@@ -1,42 +1,24 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { checkOrigin } from '../../auth/credential.ts'
-import type { EmailLinks } from '../../auth/email-links.ts'
-import { type ConnectedAppDeps, disconnectApp } from '../../auth/oauth/connected-app.ts'
+import { disconnectApp } from '../../auth/oauth/connected-app.ts'
 import { checkForm, findPageViewer, type PageViewer } from '../../auth/page-viewer.ts'
-import { type ChallengeDeps, removePasskey } from '../../auth/passkey.ts'
+import { removePasskey } from '../../auth/passkey.ts'
 import { isLoopbackHost, publicPlace } from '../../auth/public-url.ts'
 import { returnPath } from '../../auth/return-path.ts'
 import { revokeSession, revokeSessions } from '../../auth/session.ts'
-import { type SignInDeps, signOut } from '../../auth/sign-in.ts'
+import { signOut } from '../../auth/sign-in.ts'
 import { html } from '../../core/html.ts'
 import { uuid } from '../../core/rules.ts'
-import type { SettingsDeps } from '../../workspace/settings.ts'
 import { assetNameOf, sendApplication, sendAsset } from '../assets.ts'
 import { type Problem, problemOf } from '../failure-words.ts'
 import { type Page, type Redirect, readForm, reply } from '../page.ts'
 import { checked } from '../rule.ts'
 import { accountPage } from './account.ts'
 import { passkeyPage, showPasskeys, submitNewPasskey } from './passkeys.ts'
+import type { AppDeps, Submitted, Visit } from './request.ts'
 import { scriptAt, sendScript } from './scripts.ts'
 import { showSignIn, signInAgain, submitEmail, submitLink, submitPasskey, submitToken } from './sign-in.ts'
 import { askToSignIn, requireSession } from './visit.ts'
-
-export interface AppDeps extends SignInDeps, ChallengeDeps, SettingsDeps, ConnectedAppDeps {
-  emailLinks: EmailLinks
-  /** Folder with the mail that is not sent; null if mail is sent. */
-  capturedMail: string | null
-}
-
-/** A request for a page. */
-export interface Visit {
-  request: IncomingMessage
-  url: URL
-}
-
-/** A submitted form. */
-export interface Submitted extends Visit {
-  form: URLSearchParams
-}
 
 type Answered = Promise<Page | Redirect>
 

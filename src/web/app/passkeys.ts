@@ -7,8 +7,8 @@ import { tokenName } from '../../core/rules.ts'
 import type { Problem } from '../failure-words.ts'
 import type { Page, Redirect } from '../page.ts'
 import { checked } from '../rule.ts'
-import type { AppDeps, Submitted, Visit } from './app.ts'
 import { alertOf, button, passkeyForm } from './form.ts'
+import type { AppDeps, Submitted, Visit } from './request.ts'
 import { continueTo } from './visit.ts'
 
 const REQUIRED = html`<p>This workspace requires a passkey. Add one to go on.</p>`

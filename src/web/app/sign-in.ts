@@ -8,8 +8,8 @@ import { AppError } from '../../core/errors.ts'
 import { type Html, html } from '../../core/html.ts'
 import type { Problem } from '../failure-words.ts'
 import type { Page, Redirect } from '../page.ts'
-import type { AppDeps, Submitted, Visit } from './app.ts'
 import { alertOf, passkeyForm } from './form.ts'
+import type { AppDeps, Submitted, Visit } from './request.ts'
 import { continueTo } from './visit.ts'
 
 type Answered = Promise<Page | Redirect>

@@ -8,7 +8,7 @@ import type { LaneJob, ManualDelivery } from './lane-job.ts'
 import { followNotifications, LANES_FREE } from './lane-notifications.ts'
 import { LaneReader } from './lane-reader.ts'
 import { LaneRegistry } from './lane-registry.ts'
-import type { LaneOptions, Lanes, LanesDeps } from './lanes.ts'
+import { DEFAULTS, type LaneOptions, type Lanes, type LanesDeps } from './lanes.ts'
 import { deleteWebhook, type Lease, releaseAll } from './lease.ts'
 import { LeaseRenewal } from './lease-renewal.ts'
 import { LostWorkers } from './lost-workers.ts'
@@ -34,7 +34,7 @@ const MAX_HAND_OVER_MS = 2000
  * holder's progress is accepted, so each webhook has one POST at a time and no delivery moves its position
  * back.
  */
-export class LaneWorker implements Lanes {
+class LaneWorker implements Lanes {
   readonly #deps: LanesDeps
   readonly #options: LaneOptions
   readonly #attempts: AttemptDeps
@@ -284,3 +284,5 @@ export class LaneWorker implements Lanes {
     this.#reader.drop(lane)
   }
 }
+
+export const createLanes = (deps: LanesDeps): Lanes => new LaneWorker(deps, { ...DEFAULTS, ...deps.options })

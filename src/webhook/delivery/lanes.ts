@@ -7,7 +7,6 @@ import type { Notifier } from '../../db/notify.ts'
 import type { Feed } from '../../event/feed.ts'
 import type { Dialler } from '../../outgoing-http/dial.ts'
 import type { Keyring } from '../../workspace/keyring.ts'
-import { LaneWorker } from './lane-worker.ts'
 import { ATTEMPT_MS } from './post.ts'
 
 export interface LaneOptions {
@@ -30,7 +29,7 @@ export interface LaneOptions {
   attemptMs: number
 }
 
-const DEFAULTS: LaneOptions = {
+export const DEFAULTS: LaneOptions = {
   leaseMs: 15_000,
   pollMs: 1500,
   idleMs: 5000,
@@ -73,5 +72,3 @@ export interface Lanes {
    */
   stop(graceMs: number): Promise<void>
 }
-
-export const createLanes = (deps: LanesDeps): Lanes => new LaneWorker(deps, { ...DEFAULTS, ...deps.options })

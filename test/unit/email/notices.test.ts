@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readReport } from '../../../src/channel/email/bounce/report.ts'
+import { readReport } from '../../../src/channel/email/bounce/read-report.ts'
 import { parseMail } from '../../../src/channel/email/parse/parse.ts'
 
 const crlf = (text: string) => Buffer.from(text.replace(/\r?\n/g, '\r\n'))

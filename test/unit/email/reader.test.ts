@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
-import { createMailReader, type MailReader } from '../../../src/channel/email/reading/reader.ts'
+import { createMailReader } from '../../../src/channel/email/reading/create-reader.ts'
+import type { MailReader } from '../../../src/channel/email/reading/mail-reader.ts'
 import type { ReaderLimits } from '../../../src/channel/email/reading/reader-limits.ts'
 import type { DnsResolver } from '../../../src/channel/email/verify/resolver.ts'
 import { silentLogger } from '../../../src/core/logger.ts'

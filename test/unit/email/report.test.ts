@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { readReport } from '../../../src/channel/email/bounce/report.ts'
+import { readReport } from '../../../src/channel/email/bounce/read-report.ts'
 import { parseMail } from '../../../src/channel/email/parse/parse.ts'
 import { arf, dsn, unknownUser } from '../../support/report.ts'
 

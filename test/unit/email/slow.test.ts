@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readReport } from '../../../src/channel/email/bounce/report.ts'
+import { readReport } from '../../../src/channel/email/bounce/read-report.ts'
 import { automaticMark } from '../../../src/channel/email/loop.ts'
 import { parseMail } from '../../../src/channel/email/parse/parse.ts'
 import { verify } from '../../../src/channel/email/verify/verify.ts'

@@ -1,24 +1,7 @@
 import type { BounceReport } from '../../inbound.ts'
-import type { ParsedMail } from '../parse/parse.ts'
-import { readComplaint } from './complaint.ts'
-import { readDeliveryStatus, recipientGroupsOf } from './delivery-status.ts'
-import { readNotice } from './notice.ts'
 
 /** What a bounce or complaint reports: the recipients that were not reached, or that complained. */
 export interface Report extends Pick<BounceReport, 'kind' | 'recipients' | 'detail'> {
   /** For a complaint: the reverse path of the mail it is about, if the report contains it. */
   reversePath?: string
-}
-
-/**
- * Reads a delivery status notification (RFC 3464, or a non-conforming bounce) or an abuse report (RFC 5965,
- * or a provider's own format). Returns null for anything else: a delay or success notification, a read
- * receipt, an out-of-office reply, ordinary mail.
- */
-export function readReport(mail: ParsedMail): Report | null {
-  if (mail.attachments.some(({ type }) => type === 'message/disposition-notification')) return null
-  const complaint = readComplaint(mail)
-  if (complaint !== undefined) return complaint
-  const groups = recipientGroupsOf(mail)
-  return groups.length > 0 ? readDeliveryStatus(groups, mail) : readNotice(mail)
 }

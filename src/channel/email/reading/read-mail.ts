@@ -1,5 +1,5 @@
 import type { MailView } from '../../mail-view.ts'
-import { readReport } from '../bounce/report.ts'
+import { readReport } from '../bounce/read-report.ts'
 import { automaticMark, hasAgentHeader } from '../loop.ts'
 import { parseMail, salvage } from '../parse/parse.ts'
 import type { DnsResolver } from '../verify/resolver.ts'

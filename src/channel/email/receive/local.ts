@@ -1,7 +1,7 @@
 import type { Inbound, Sink } from '../../inbound.ts'
 import type { Outbound, Rejection, SendResult } from '../../outbound.ts'
 import { domainOf, recipientCandidates } from '../address.ts'
-import type { MailReader } from '../reading/reader.ts'
+import type { MailReader } from '../reading/mail-reader.ts'
 import { compose } from '../send/compose.ts'
 
 export interface LocalDelivery {

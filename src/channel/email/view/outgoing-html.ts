@@ -1,6 +1,6 @@
 import { invalidInput } from '../../../core/errors.ts'
 import type { HtmlContent, MailView, Viewing } from '../../mail-view.ts'
-import type { MailReader } from '../reading/reader.ts'
+import type { MailReader } from '../reading/mail-reader.ts'
 
 /** A mail that consists of this HTML, so that outgoing HTML is read by the workers that read received mail. */
 const mailOf = (html: string): Buffer =>

@@ -1,5 +1,3 @@
-import type { SnsMessage } from './sns.ts'
-
 /** `arn:partition:sns:region:account:name` */
 const TOPIC = /^arn:(aws[a-z-]{0,20}):sns:([a-z0-9-]{1,40}):/
 
@@ -34,7 +32,10 @@ export const certificateNames = (topicArn: string): string[] => {
 }
 
 /** Whether a URL confirms this message's subscription and does nothing else. */
-export const isConfirmation = (url: string, { TopicArn, Token }: SnsMessage): boolean => {
+export const isConfirmation = (
+  url: string,
+  { TopicArn, Token }: { TopicArn: string; Token?: string },
+): boolean => {
   const origin = `https://${hostsOf(TopicArn)?.host}`
   if (url.length > 2048 || !url.startsWith(`${origin}/?`) || !Token) return false
   const query = [...new URLSearchParams(url.slice(origin.length + 2))].sort(([a], [b]) => (a < b ? -1 : 1))

@@ -3,11 +3,8 @@ import type { Metrics } from '../../../core/metrics.ts'
 import type { MailView, ViewOptions } from '../../mail-view.ts'
 import type { DnsResolver } from '../verify/resolver.ts'
 import type { Envelope } from '../verify/verify.ts'
-import { ProcessTransport } from './process-transport.ts'
 import type { ReadMail, WorkerSettings } from './protocol.ts'
-import { LIMITS, type ReaderLimits, VIEWING } from './reader-limits.ts'
-import { ReaderPool } from './reader-pool.ts'
-import { ThreadTransport } from './thread-transport.ts'
+import type { ReaderLimits } from './reader-limits.ts'
 
 /** A message to be read, and where it was received from. */
 export interface Reading {
@@ -49,40 +46,4 @@ export interface ReaderOptions extends WorkerSettings {
   log: Logger
   metrics?: Metrics | undefined
   limits?: Partial<ReaderLimits> | undefined
-}
-
-/** Threads for short messages, and a process for long ones. */
-function createPools({ limits, ...options }: ReaderOptions) {
-  const { threads, perThread, threadIdleMs, longBytes, idleMs, ...each } = { ...LIMITS, ...limits }
-  const short = new ReaderPool({
-    ...options,
-    open: (...settings) => new ThreadTransport(...settings),
-    limits: { ...each, workers: threads, perWorker: perThread, idleMs: threadIdleMs },
-  })
-  const long = new ReaderPool({
-    ...options,
-    open: (...settings) => new ProcessTransport(...settings),
-    // One at a time because of the memory they take. There is no other worker for waiting messages to move
-    // to.
-    limits: { ...each, workers: 1, perWorker: 1, idleMs, overtakeMs: Number.POSITIVE_INFINITY },
-  })
-  return {
-    for: ({ raw }: Pick<Reading, 'raw'>) => (raw.length > longBytes ? long : short),
-    close: async () => {
-      await Promise.all([short.close(), long.close()])
-    },
-  }
-}
-
-/** Creates a mail reader. Its threads, and the processes for long messages, are started on demand. */
-export function createMailReader(options: ReaderOptions): MailReader {
-  const reading = createPools(options)
-  const viewing = createPools({ ...options, limits: { ...options.limits, ...VIEWING } })
-  return {
-    read: (message) => reading.for(message).read(message),
-    view: (message) => viewing.for(message).view(message),
-    close: async () => {
-      await Promise.all([reading.close(), viewing.close()])
-    },
-  }
 }

@@ -1,0 +1,20 @@
+import { graphql, type ResultOf } from '../live/graphql.ts'
+
+/** What the screens about the member who is signed in show. */
+export const ACCOUNT = graphql(`
+  query Account {
+    viewer {
+      id name email
+      sessions { id browser createdAt lastUsedAt current }
+      passkeys { id name createdAt lastUsedAt }
+      tokens { id name createdAt lastUsedAt }
+      workspace {
+        id
+        members { id approvalMails }
+        connectedApps { id name host agentName memberEmail lastUsedAt }
+      }
+    }
+  }
+`)
+
+export type Viewer = ResultOf<typeof ACCOUNT>['viewer']

@@ -1,0 +1,14 @@
+import { graphql, type ResultOf } from '../live/graphql.ts'
+
+/** The settings of an agent. */
+export const SETTINGS = graphql(`
+  query AgentSettings($id: UUID!) {
+    agent(id: $id) {
+      id name icon approval wakesPerHour wakesPerThreadDay eventTypes
+      addresses { id channel value primary domainId }
+    }
+  }
+`)
+
+export type Agent = ResultOf<typeof SETTINGS>['agent']
+export type Address = Agent['addresses'][number]
