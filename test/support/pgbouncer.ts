@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { freePort, listens } from './port.ts'
 import { until } from './until.ts'
 
-const COMMAND = '/usr/sbin/pgbouncer'
+/** `PGBOUNCER` names another one than Debian's. */
+const COMMAND = process.env.PGBOUNCER ?? '/usr/sbin/pgbouncer'
 
 /** The reason why PgBouncer cannot be started here, or null. */
 export const missing: string | null = existsSync(COMMAND)
