@@ -15,6 +15,7 @@ const METRICS = {
 /** The metrics of outgoing messages and of attempts to deliver to webhooks. */
 export const { sent: SENT, failed: FAILED } = METRICS
 export const { deliveriesAccepted: DELIVERY_ACCEPTED, deliveriesFailed: DELIVERY_FAILED } = METRICS
+export type Metric = (typeof METRICS)[keyof typeof METRICS]
 
 /** What happened on one day (UTC). */
 export interface DayCounts extends Record<keyof typeof METRICS, number> {

@@ -46,6 +46,34 @@ export const countForDay = (happened: string): string => `
         from ${happened}, lateral (select ${dayOf('at')} as day) d where metric is not null group by agent_id, workspace_id, day, metric
     )`
 
+/**
+ * Inserts counts of days that were gathered elsewhere; nothing for an id that is there, so that the statement may be
+ * retried when its result was lost.
+ */
+const COUNT_FOR_DAYS = {
+  name: 'count for days',
+  text: `insert into usage_change (id, agent_id, workspace_id, day, metric, count)
+         select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::date[], $5::text[], $6::int[]) on conflict do nothing`,
+}
+
+/** How often something happened to an agent on a day (`YYYY-MM-DD`, UTC). */
+export interface DayCount {
+  id: string
+  agentId: string
+  workspaceId: string
+  day: string
+  metric: string
+  count: number
+}
+
+export const countForDays = async ({ pool }: Pick<Db, 'pool'>, counts: readonly DayCount[]) => {
+  const columns = ['id', 'agentId', 'workspaceId', 'day', 'metric', 'count'] as const
+  await pool.query({
+    ...COUNT_FOR_DAYS,
+    values: columns.map((column) => counts.map((each) => each[column])),
+  })
+}
+
 /** The part of a statement that subtracts the deleted messages of `gone (agent_id, workspace_id, status)`. */
 export const uncountMessages = (gone: string): string => `
     uncounted as (

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { systemClock } from '../../core/clock.ts'
 import { messageOf } from '../../core/errors.ts'
 import { noTracer } from '../../core/tracer.ts'
+import { DayCounter } from '../../workspace/day-counter.ts'
 import { type AttemptDeps, attemptJob, logAttempt, logGivenUp } from './attempt.ts'
 import type { Lane } from './lane.ts'
 import type { LaneJob, ManualDelivery } from './lane-job.ts'
@@ -43,6 +44,7 @@ class LaneWorker implements Lanes {
   readonly #lanes = new LaneRegistry()
   readonly #reader: LaneReader
   readonly #writer: ProgressWriter
+  readonly #counter: DayCounter
   readonly #slots: Slots<Lane>
   readonly #renewal: LeaseRenewal
   readonly #poll: Poll
@@ -73,8 +75,10 @@ class LaneWorker implements Lanes {
       maxLanes: options.maxLanes,
       slots: this.#slots,
     })
+    this.#counter = new DayCounter({ pool, log })
     this.#writer = new ProgressWriter({
       ...shared,
+      counter: this.#counter,
       written: (progress, result, from) => this.#written(progress, result, from),
     })
     this.#poll = new Poll({ ...shared, clock, reader: this.#reader, everyMs: options.pollMs })
@@ -127,6 +131,7 @@ class LaneWorker implements Lanes {
     const { notifier, log } = this.#deps
     await Promise.all([polled, this.#reader.stop()])
     await this.#writer.stop(MAX_HAND_OVER_MS)
+    const counted = this.#counter.stop()
     try {
       await releaseAll(this.#deps, this.#lease.owner)
       await this.#lostWorkers?.unregister()
@@ -134,6 +139,7 @@ class LaneWorker implements Lanes {
     } catch (error) {
       log.warn({ error: messageOf(error) }, 'could not release webhook leases; they will expire')
     }
+    await counted
   }
 
   /** Waits until no POST is in progress, for at most `ms` milliseconds. */

@@ -256,6 +256,7 @@ export class Lane implements Waiter {
     return {
       lane: this.id,
       agentId: this.agentId,
+      workspaceId: this.workspaceId,
       position: this.#events.position,
       attempts: this.#failures,
       error: this.#error,

@@ -2,6 +2,8 @@ import { systemClock } from '../../core/clock.ts'
 import { messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Db } from '../../db/client.ts'
+import type { DayCounter } from '../../workspace/day-counter.ts'
+import { DELIVERY_ACCEPTED, DELIVERY_FAILED } from '../../workspace/day-counts.ts'
 import type { Lease } from './lease.ts'
 import { type Progress, type Settled, settle, type WriteResult } from './progress.ts'
 
@@ -15,6 +17,8 @@ const BACKOFF_MS = { first: 50, max: 2000 }
 export interface ProgressWriterDeps extends Db {
   lease: Lease
   log: Logger
+  /** Counts the attempts that were recorded. */
+  counter: Pick<DayCounter, 'add'>
   /**
    * Called for each lane whose progress was written, with the result. `writtenFrom` is when the write began
    * (`performance.now()`).
@@ -95,6 +99,7 @@ export class ProgressWriter {
       const from = performance.now()
       try {
         const results = await settle(this.#deps, lease, progress, jobs)
+        this.#count(progress, jobs, results)
         for (const one of progress) written(one, results.get(one.lane) ?? 'lost', from)
         return
       } catch (error) {
@@ -104,6 +109,20 @@ export class ProgressWriter {
         )
         await systemClock.sleep(wait, this.#stopping.signal)
       }
+    }
+  }
+
+  #count(
+    progress: readonly Progress[],
+    jobs: readonly Settled[],
+    results: ReadonlyMap<string, WriteResult>,
+  ): void {
+    const lanes = new Map(progress.map((one) => [one.lane, one]))
+    for (const { lane, entry, state } of jobs) {
+      if (!entry || results.get(lane) !== 'mine') continue
+      const { agentId, workspaceId } = lanes.get(lane)!
+      const metric = state === 'delivered' ? DELIVERY_ACCEPTED : DELIVERY_FAILED
+      this.#deps.counter.add({ agentId, workspaceId, metric, at: entry.at })
     }
   }
 }

@@ -1,8 +1,6 @@
 import type { Db } from '../../db/client.ts'
 import type { JobState } from '../../db/generated/prisma/enums.ts'
 import { noteChanges } from '../../workspace/change-log.ts'
-import { DELIVERY_ACCEPTED, DELIVERY_FAILED } from '../../workspace/day-counts.ts'
-import { countForDay } from '../../workspace/usage.ts'
 import type { Answer } from './answer.ts'
 import type { Lease } from './lease.ts'
 
@@ -10,6 +8,7 @@ import type { Lease } from './lease.ts'
 export interface Progress {
   lane: string
   agentId: string
+  workspaceId: string
   position: number
   /** How often the event after `position` has failed, its last error, and when it is due again. */
   attempts: number
@@ -60,23 +59,18 @@ export interface Entry {
   answer?: Answer
 }
 
-/** The webhooks that failed, deliver again, or got what a member asked for: nothing is noted for each event. */
-const TURNED = `(
-      select mine.* from mine join p on p.lane = mine.id
-       where p.recovered or p."failedAt" is not null or p."givenUpAt" is not null or mine.id in (select lane from done where seq < 0))`
-
 /**
- * $1 progress, $2 settled jobs, both as JSON (one parameter parses faster than eight arrays), $3 the owner,
- * $4 the lease in ms. Only the lease's owner can change a lane. The statement is idempotent, so it may be
- * retried when its result was lost.
+ * $1 progress as JSON, $3 the owner, $4 the lease in ms. Of the settled jobs, $2 has the entries of their logs and $5 to
+ * $8 the other columns, because a record of JSON takes twice as long to parse (6.4 µs against 3.0 µs for a job). Only
+ * the lease's owner can change a lane. The statement is idempotent, so it may be retried when its result was lost.
  */
 const SETTLE = {
   name: 'lanes settle',
   text: `
     with p as materialized (
-      select * from json_to_recordset($1::json) as p(lane uuid, "agentId" uuid, position bigint, attempts int, error text, "retryAt" timestamptz,
+      select * from jsonb_to_recordset($1::jsonb) as p(lane uuid, "agentId" uuid, position bigint, attempts int, error text, "retryAt" timestamptz,
                                                      "lastDeliveredAt" timestamptz, release boolean, revision int, answered int,
-                                                     "failedAt" timestamptz, "givenUpAt" timestamptz, recovered boolean)
+                                                     "failedAt" timestamptz, "givenUpAt" timestamptz, recovered boolean, turned boolean)
     ),
     mine as (
       update webhook w
@@ -94,29 +88,51 @@ const SETTLE = {
                            when greatest(w.position, p.position) < (select last_id from event_log l where l.agent_id = w.agent_id) then now() end
         from p
        where w.id = p.lane and w.agent_id = p."agentId" and w.lease_owner = $3 and w.revision = p.revision
-      returning w.id, w.agent_id, w.workspace_id
+      returning w.id, w.agent_id, w.workspace_id, p.turned
     ),
     rewound as (
       update webhook w
          set lease_owner = case when p.release then null else w.lease_owner end,
              lease_until = case when p.release then null else w.lease_until end,
              due_at = case when not p.release then w.due_at when w.paused_at is null then now() end
-        from p
+        from (select * from p where lane not in (select id from mine)) p
        where w.id = p.lane and w.agent_id = p."agentId" and w.lease_owner = $3 and w.revision <> p.revision
       returning w.id
     ),
+    settled as materialized (
+      select s.*, mine.agent_id
+        from rows from (unnest($5::uuid[]), unnest($6::bigint[]), unnest($7::"JobState"[]), unnest($8::int[]), jsonb_array_elements($2::jsonb))
+             as s(lane, seq, state, attempts, entry)
+        join mine on mine.id = s.lane
+    ),
     done as (
       update job j
-         set state = s.state, attempts = s.attempts, log = case when s.entry is null then j.log else j.log || s.entry end,
+         set state = s.state, attempts = s.attempts, log = case when s.entry = 'null' then j.log else j.log || s.entry end,
              payload = case when s.state = 'pending' then j.payload end
-        from json_to_recordset($2::json) as s(lane uuid, seq bigint, state "JobState", attempts int, entry jsonb)
-        join mine on mine.id = s.lane
-       where j.agent_id = mine.agent_id and j.lane = s.lane and j.seq = s.seq and j.state = 'pending' and (s.state <> 'pending' or j.attempts < s.attempts)
-      returning j.lane, j.seq, j.agent_id, mine.workspace_id, (s.entry ->> 'at')::timestamptz as at,
-                case when s.entry is not null then case s.state when 'delivered' then '${DELIVERY_ACCEPTED}' else '${DELIVERY_FAILED}' end end as metric
-    ),${countForDay('done')},${noteChanges('webhook', TURNED)}
+        from settled s
+       where j.agent_id = s.agent_id and j.lane = s.lane and j.seq = s.seq and j.state = 'pending' and (s.state <> 'pending' or j.attempts < s.attempts)
+    ),${noteChanges('webhook', '(select * from mine where turned)')}
     select id, 'mine' as result from mine union all select id, 'rewound' from rewound`,
 }
+
+/**
+ * Returns what the statement reads; JSON leaves out what is undefined. `turned`: the webhook failed, delivers again, or got what
+ * a member asked for, which those who watch the workspace hear of. Nothing is noted for each event.
+ */
+const rowOf = (progress: Progress, manual: ReadonlySet<string>) => {
+  const { lane, agentId, position, attempts, error, retryAt, lastDeliveredAt, release } = progress
+  const { revision, answered, failedAt, givenUpAt, recovered } = progress
+  return {
+    ...{ lane, agentId, position, attempts, release, revision, answered, failedAt, givenUpAt, recovered },
+    error: error ?? undefined,
+    retryAt: retryAt ?? undefined,
+    lastDeliveredAt: lastDeliveredAt ?? undefined,
+    turned: recovered || failedAt || givenUpAt || manual.has(lane) ? true : undefined,
+  }
+}
+
+/** An array of PostgreSQL of values that need no quotes. */
+const arrayOf = (values: readonly (string | number)[]): string => `{${values.join()}}`
 
 /** Writes the progress of many lanes. Returns the result of each; lanes that are missing are lost. */
 export const settle = async (
@@ -125,9 +141,15 @@ export const settle = async (
   progress: readonly Progress[],
   jobs: readonly Settled[],
 ): Promise<Map<string, WriteResult>> => {
+  const manual = new Set(jobs.flatMap(({ lane, seq }) => (seq < 0 ? [lane] : [])))
+  const lanes = progress.map((each) => rowOf(each, manual))
   const { rows } = await pool.query<{ id: string; result: WriteResult }>({
     ...SETTLE,
-    values: [JSON.stringify(progress), JSON.stringify(jobs), lease.owner, lease.ms],
+    values: [
+      ...[JSON.stringify(lanes), JSON.stringify(jobs.map(({ entry }) => entry)), lease.owner, lease.ms],
+      ...[arrayOf(jobs.map(({ lane }) => lane)), arrayOf(jobs.map(({ seq }) => seq))],
+      ...[arrayOf(jobs.map(({ state }) => state)), arrayOf(jobs.map(({ attempts }) => attempts))],
+    ],
   })
   return new Map(rows.map(({ id, result }) => [id, result]))
 }

@@ -7,6 +7,7 @@ import { ProgressWriter } from '../../../src/webhook/delivery/progress-writer.ts
 const base: Progress = {
   lane: 'lane',
   agentId: 'agent',
+  workspaceId: 'workspace',
   position: 1,
   attempts: 0,
   error: null,
@@ -27,6 +28,7 @@ const written = async (...changes: Partial<Progress>[]): Promise<Progress> => {
     prisma: {} as Db['prisma'],
     lease: { owner: 'owner', ms: 1000 },
     log: silentLogger,
+    counter: { add: () => undefined },
     written: (progress) => results.push(progress),
   })
   for (const change of changes) writer.note({ progress: { ...base, ...change }, settled: null })
