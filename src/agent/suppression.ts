@@ -2,18 +2,19 @@ import type { Clock } from '../core/clock.ts'
 import { type Page, pageOf, readCursor, writeCursor } from '../core/cursor.ts'
 import { AppError, invalidInput } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
-import type { Prisma, Suppression } from '../db/generated/prisma/client.ts'
+import type { Message, Prisma, Suppression } from '../db/generated/prisma/client.ts'
 import { audit } from '../workspace/audit.ts'
+import { noteChange, noteNameless } from '../workspace/change-log.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { findAgent } from './permission.ts'
 
 /**
  * Adds recipients to an agent's suppression list, so that nothing more is sent to them. An existing entry
- * keeps its reason. Runs inside the caller's transaction.
+ * keeps its reason. Runs inside the caller's transaction, and tells the members who watch the workspace.
  */
 export const suppress = async (
   tx: Prisma.TransactionClient,
-  { agentId, channel }: Pick<Suppression, 'agentId' | 'channel'>,
+  { agentId, channel, workspaceId }: Pick<Message, 'agentId' | 'channel' | 'workspaceId'>,
   recipients: readonly { address: string; detail: string }[],
   because: Pick<Suppression, 'reason' | 'createdAt'>,
 ): Promise<void> => {
@@ -24,7 +25,8 @@ export const suppress = async (
     detail,
     ...because,
   }))
-  await tx.suppression.createMany({ data, skipDuplicates: true })
+  const { count } = await tx.suppression.createMany({ data, skipDuplicates: true })
+  if (count > 0) await noteChange(tx, { workspaceId, kind: 'suppression', agentId })
 }
 
 /**
@@ -35,7 +37,9 @@ export const suppressAll = (entries: string): string => `
     suppressed as (
       insert into suppression (agent_id, channel, recipient, reason, detail, created_at)
       select agent_id, channel, recipient, reason, detail, created_at from ${entries} on conflict do nothing
-    )`
+      returning agent_id
+    ),
+    lists as (select s.agent_id, a.workspace_id from suppressed s join agent a on a.id = s.agent_id),${noteNameless('suppression', 'lists')}`
 
 /** Returns the entries of the agent's list for these (normalized) recipients. */
 export const findSuppressed = (

@@ -25,6 +25,7 @@ export const CHANGE_KINDS = {
     'A webhook was added, changed or removed, failed, delivers again, or answered a test or a resent event.',
   draft: 'A draft was saved, deleted or sent.',
   secret: 'A secret was set or deleted.',
+  suppression: "A recipient was added to an agent's suppression list, or removed from it.",
   token: 'A token was created or revoked.',
   app: 'An app was connected or disconnected.',
   member: 'A member joined, was changed or was removed.',
@@ -46,10 +47,15 @@ const XID = 'pg_current_xact_id()::text::bigint'
  * poll.
  */
 export const noteChanges = (kind: ChangeKind, changed: string): string => `
-    noted as (
+    noted as (${insertChanges(kind, changed, 'array_agg(c.id)')})`
+
+/** Does the same for a second kind in one statement, whose objects, of `changed (agent_id, workspace_id)`, have no ids. */
+export const noteNameless = (kind: ChangeKind, changed: string): string => `
+    noted_${kind} as (${insertChanges(kind, changed, "'{}'::uuid[]")})`
+
+const insertChanges = (kind: ChangeKind, changed: string, ids: string): string => `
       insert into workspace_change (workspace_id, xid, kind, agent_id, ids)
-      select c.workspace_id, ${XID}, '${kind}', c.agent_id, array_agg(c.id) from ${changed} c group by c.workspace_id, c.agent_id
-    )`
+      select c.workspace_id, ${XID}, '${kind}', c.agent_id, ${ids} from ${changed} c group by c.workspace_id, c.agent_id`
 
 /** A topic that announces new rows; the key is the workspace's id. */
 export const WORKSPACE_CHANGED = 'workspace_changed'
@@ -162,7 +168,8 @@ export const readChanges = async (
   return positions.map((_, index) => {
     const all = rows.filter(({ ord }) => ord === index + 1)
     const { snapshot, at, lost } = all[0]!
-    const changed = all.filter(({ kind }) => kind !== null)
+    // A newer version that runs beside this one may add kinds.
+    const changed = all.filter(({ kind }) => kind !== null && kind in CHANGE_KINDS)
     const idCount = changed.reduce((sum, { ids }) => sum + ids.length, 0)
     const truncated = lost || changed.length > MAX_ROWS || idCount > MAX_IDS
     return { changes: truncated ? [] : merge(changed), truncated, position: { snapshot, at } }

@@ -70,6 +70,14 @@ const ACTIONS: [ChangeKind, () => Promise<unknown>][] = [
   ['webhook', () => owner.api('POST', `/agents/${agentId}/webhooks`, { url: 'http://127.0.0.1:9/hook' })],
   ['draft', () => owner.api('POST', `/agents/${agentId}/drafts`, { text: 'so far' })],
   ['listener', () => agent.api('PUT', `/agents/${agentId}/connection`, { client: 'c', machine: 'm' })],
+  [
+    'suppression',
+    async () => {
+      const entry = { channel: 'email', reason: 'bounce', detail: '550', createdAt: new Date() } as const
+      await prisma.suppression.create({ data: { agentId, recipient: 'gone@example.com', ...entry } })
+      await owner.api('DELETE', `/agents/${agentId}/suppressions/gone@example.com`)
+    },
+  ],
   ['invitation', () => owner.api('POST', '/members/invitations', { email: 'new@example.com' })],
   ['workspace', () => owner.api('PATCH', '/workspace', { keepRefusedDays: 3 })],
   ['domain', () => owner.api('POST', '/domains', { name: 'own.example' })],

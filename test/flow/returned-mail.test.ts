@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { readChangePosition, readChanges } from '../../src/workspace/change-log.ts'
 import { deriveKey } from '../../src/workspace/keyring.ts'
 import { createFakeClock, type FakeClock } from '../support/clock.ts'
 import { expectFailure } from '../support/failure.ts'
@@ -70,12 +71,21 @@ const statusesOf = async (id: string) =>
     ]),
   )
 const suppressions = async () => (await agent.api('GET', `${path}/suppressions`)).body.items
+/** Runs `act`, and returns what it tells the members who watch of suppression lists. */
+const toldOfSuppressions = async (act: () => Promise<unknown>) => {
+  const position = await readChangePosition(service.db)
+  await act()
+  const [read] = await readChanges(service.db, [{ workspaceId: owner.id, ...position }])
+  return read!.changes.filter(({ kind }) => kind === 'suppression')
+}
 const inbox = async () => (await agent.api('GET', `${path}/messages?direction=inbound`)).body.items
 
 describe('a bounce', () => {
   test('fails the message with the remote server’s response, suppresses its recipient and raises no event', async () => {
     const { id, returnPath } = await sent('bo@example.com')
-    await bounceTo(returnPath, dsn({ recipients: [unknownUser('bo@example.com')] }))
+    const bounce = () => bounceTo(returnPath, dsn({ recipients: [unknownUser('bo@example.com')] }))
+    expect(await toldOfSuppressions(bounce)).toEqual([{ kind: 'suppression', agentId: agent.id, ids: [] }])
+    expect(await toldOfSuppressions(bounce)).toEqual([])
     expect(await read(id)).toMatchObject({ status: 'failed', error: '550 5.1.1 No such user here' })
     expect(await suppressions()).toEqual([
       {
@@ -114,8 +124,12 @@ describe('a bounce', () => {
   test('is also recorded when the server refuses the mailbox directly, but not for a temporary problem', async () => {
     relay.refuse('No.One@example.com', '550 5.1.1 No such user here')
     relay.refuse('brimful@example.com', '552 5.2.2 Mailbox full')
-    const { id } = await send('No.One@example.com', 'brimful@example.com', 'di@example.com')
-    await becomes(id, 'failed')
+    const fail = async () => {
+      const { id } = await send('No.One@example.com', 'brimful@example.com', 'di@example.com')
+      await becomes(id, 'failed')
+    }
+    expect(await toldOfSuppressions(fail)).toEqual([{ kind: 'suppression', agentId: agent.id, ids: [] }])
+    expect(await toldOfSuppressions(() => sent('di@example.com'))).toEqual([])
     expect(await suppressions()).toMatchObject([
       {
         recipient: 'no.one@example.com',

@@ -10,6 +10,7 @@ export type Topic =
   | 'messages'
   | 'numbers'
   | 'secrets'
+  | 'suppressions'
   | 'tokens'
   | 'webhooks'
   | 'workspace'

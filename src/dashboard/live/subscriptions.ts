@@ -31,6 +31,7 @@ const TOPICS: Record<Result['workspaceChanged']['changes'][number]['kind'], Topi
   passkey: 'members',
   secret: 'secrets',
   session: 'members',
+  suppression: 'suppressions',
   token: 'tokens',
   webhook: 'webhooks',
   workspace: 'workspace',

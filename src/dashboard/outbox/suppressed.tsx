@@ -72,7 +72,7 @@ const List = ({ agent, onChanged }: ListProps) => {
     query: SUPPRESSIONS,
     variables: { agentId: agent.id },
     pick: (data: Data) => data.agent.suppressions,
-    topics: ['messages'],
+    topics: ['suppressions'],
   })
   const remove = async ({ recipient }: Entry) => {
     if (!(await run({ input: { agentId: agent.id, recipient } }))) return false
@@ -111,7 +111,7 @@ const List = ({ agent, onChanged }: ListProps) => {
 
 /** The suppression lists of the agents that have one. */
 export const Suppressed = () => {
-  const loaded = useLive(WITH_ANY, {}, ['agents', 'messages'])
+  const loaded = useLive(WITH_ANY, {}, ['agents', 'suppressions'])
   return (
     <Load from={loaded}>
       {({ agents }) => {

@@ -20,7 +20,7 @@ export interface ApplyBounceDeps extends Db {
   metrics?: Metrics
 }
 
-type Sent = Pick<Message, 'id' | 'agentId' | 'channel' | 'to' | 'cc'>
+type Sent = Pick<Message, 'id' | 'agentId' | 'workspaceId' | 'channel' | 'to' | 'cc'>
 
 /**
  * Returns the recipient that the report applies to, or null when that cannot be determined. The return path
@@ -108,7 +108,7 @@ const apply = async (
 export const applyBounce = async (deps: ApplyBounceDeps, returned: BounceReport): Promise<void> => {
   const message = await deps.prisma.message.findFirst({
     where: { id: returned.messageId, direction: 'outbound' },
-    select: { id: true, agentId: true, channel: true, to: true, cc: true },
+    select: { id: true, agentId: true, workspaceId: true, channel: true, to: true, cc: true },
   })
   const { messageId, kind } = returned
   if (!message || (await isDeleted(deps, message.agentId)))

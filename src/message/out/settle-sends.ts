@@ -33,6 +33,12 @@ export interface Settlement {
   recipients: readonly RecipientOutcome[]
 }
 
+const REFUSED = `
+    refused as (
+      select b.agent_id, b.channel, o.recipient, 'bounce'::"SuppressionReason" as reason, o.suppress as detail, b.at as created_at
+        from before b join outcome o on o.message_id = b.message_id and o.address = b.address where o.suppress is not null
+    )`
+
 /**
  * $1 attempts and $2 outcomes of recipients, as JSON.
  *
@@ -42,7 +48,7 @@ export interface Settlement {
  * are left alone. Messages are locked in the order of their ids, so that two batches never wait for each other;
  * before them the logs that may get an event.
  */
-const settling = ({ logged }: { logged: boolean }): string => `
+const settling = ({ logged, suppresses }: { logged: boolean; suppresses: boolean }): string => `
     with
     attempt as materialized (
       select * from json_to_recordset($1::json) as a(id uuid, agent_id uuid, message_id uuid, owner uuid, state "JobState", due_at timestamptz,
@@ -76,10 +82,7 @@ const settling = ({ logged }: { logged: boolean }): string => `
       update recipient r set status = a.status, detail = a.detail, provider_id = a.provider_id, updated_at = a.at
         from after a where a.told and r.message_id = a.message_id and r.agent_id = a.agent_id and r.address = a.address
     ),
-    refused as (
-      select b.agent_id, b.channel, o.recipient, 'bounce'::"SuppressionReason" as reason, o.suppress as detail, b.at as created_at
-        from before b join outcome o on o.message_id = b.message_id and o.address = b.address where o.suppress is not null
-    ),${suppressAll('refused')},
+    ${suppresses ? `${REFUSED},${suppressAll('refused')},` : ''}
     concluded as (${conclusionsFrom('after')}),${CONCLUDE},${logged ? `${LOG_OUTCOMES},` : ''}
     done as (
       update job j set state = a.state, due_at = a.due_at, attempts = attempts + 1, log = log || a.entry, lease_owner = null, lease_until = null
@@ -88,10 +91,19 @@ const settling = ({ logged }: { logged: boolean }): string => `
     )
     ${logged ? `select d.id as job_id, ${APPENDED_COLUMNS} from done d left join appended e on e.id = d.message_id and e.agent_id = d.agent_id` : 'select d.id as job_id, null as id from done d'}`
 
+const statementOf = (logged: boolean, suppresses: boolean) => ({
+  name: `settle ${logged ? 'logged ' : ''}sends${suppresses ? ' and suppress' : ''}`,
+  text: settling({ logged, suppresses }),
+})
+const variantsOf = (logged: boolean) => ({
+  plain: statementOf(logged, false),
+  suppressing: statementOf(logged, true),
+})
+
 /** For agents that log new messages alone: without the parts for events, which took a third of its time. */
-const SETTLE = { name: 'settle sends', text: settling({ logged: false }) }
+const SETTLE = variantsOf(false)
 /** For all agents. */
-const SETTLE_LOGGED = { name: 'settle logged sends', text: settling({ logged: true }) }
+const SETTLE_LOGGED = variantsOf(true)
 
 const toAttempt = ({ job, state, dueAt, entry, at }: Settlement) => ({
   id: job.id,
@@ -125,11 +137,14 @@ interface Settled {
 
 const write = async (
   { pool }: Pick<Db, 'pool'>,
-  statement: typeof SETTLE,
+  { plain, suppressing }: typeof SETTLE,
   settlements: readonly Settlement[],
 ): Promise<Map<string, LoggedEvent[]>> => {
+  const suppresses = settlements.some(({ recipients }) =>
+    recipients.some(({ suppress }) => suppress !== null),
+  )
   const { rows } = await pool.query<{ job_id: string } & AppendedRow>({
-    ...statement,
+    ...(suppresses ? suppressing : plain),
     values: [
       JSON.stringify(settlements.map(toAttempt)),
       JSON.stringify(settlements.flatMap((settlement) => toOutcomes(settlement))),
