@@ -12,6 +12,7 @@ const BY_SEGMENT: Readonly<Record<string, Door>> = {
   approve: 'web',
   join: 'web',
   setup: 'web',
+  'favicon.ico': 'web',
   oauth: 'oauth',
   '.well-known': 'oauth',
   channels: 'callback',

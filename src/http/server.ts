@@ -60,8 +60,8 @@ export interface HttpServer {
 
 const STREAM = /^\/agents\/([^/?]+)\/connections\/([^/?]+)\/events$/
 
-/** Links whose last segment is a secret, and the pages of signed-in members. */
-const WEB = /^\/(?:(?:approve|join|setup)\/|app(?:\/|$))/
+/** Links whose last segment is a secret, the pages of signed-in members, and the icon. */
+const WEB = /^\/(?:(?:approve|join|setup)\/|app(?:\/|$)|favicon\.ico$)/
 
 /** The authorization server, and the documents that tell clients about it (RFC 8414, RFC 9728, OpenID Connect). */
 const OAUTH =

@@ -67,7 +67,14 @@ const PATH = /^\/app\/assets\/([\w.-]+)$/
 export const assetNameOf = (path: string): string | null => PATH.exec(path)?.[1] ?? null
 
 /** Names contain a hash of the content, so that browsers may keep them for ever. */
-export const sendAsset = (request: IncomingMessage, response: ServerResponse, name: string): void => {
+const FOR_EVER = 'public, max-age=31536000, immutable'
+
+export const sendAsset = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  name: string,
+  caching = FOR_EVER,
+): void => {
   const asset = build()?.assets.get(name)
   if (!asset) {
     response.writeHead(404, { ...HEADERS, 'Cache-Control': 'no-store' }).end()
@@ -83,11 +90,18 @@ export const sendAsset = (request: IncomingMessage, response: ServerResponse, na
       ...HEADERS,
       'Content-Type': TYPES[extname(name)]!,
       'Content-Length': bytes.length,
-      'Cache-Control': 'public, max-age=31536000, immutable',
+      'Cache-Control': caching,
       Vary: 'Accept-Encoding',
       ...(encoding ? { 'Content-Encoding': encoding } : {}),
     })
     .end(bytes)
+}
+
+/** Sends the icon, which browsers ask for at `/favicon.ico` when a page names none. */
+export const sendIcon = (request: IncomingMessage, response: ServerResponse): void => {
+  const names = [...(build()?.assets.keys() ?? [])]
+  const icon = names.find((name) => /^icon-.*\.svg$/.test(name)) ?? ''
+  sendAsset(request, response, icon, 'public, max-age=86400')
 }
 
 /** Sends the page of the web application, which shows what the path names. */

@@ -26,10 +26,12 @@ const welcome = (deps: JoinDeps, { workspace, email, token }: Joined, cookies: r
   status: 200,
   title: `Welcome to ${workspace}`,
   cookies,
+  scripts: ['copy'],
   body: html`<p>You are a member now, as <strong>${email}</strong>${cookies.length > 0 ? ', and signed in in this browser' : ''}.</p>
 ${cookies.length > 0 ? html`<p><a class="button" href="/app">Go to the workspace</a></p>` : []}
 <p>For programs, this is your token:</p>
 <code>${token}</code>
+<p><button type="button" class="second" data-copy hidden aria-live="polite">Copy the token</button></p>
 <p><strong>Copy it now.</strong> It is shown only once and can't be viewed again. Anyone who has it can act as you, so keep it like a password.</p>
 <p class="soft">Programs send it to ${deps.publicUrl()} as “Authorization: Bearer …”.</p>`,
 })

@@ -7,6 +7,7 @@ import { publicError } from '../db/failure.ts'
 import { serveApp } from './app/app.ts'
 import type { AppDeps } from './app/request.ts'
 import { createApproveLink } from './approve.ts'
+import { sendIcon } from './assets.ts'
 import { createJoinLink } from './join.ts'
 import { type Link, serveLink } from './link.ts'
 import { showPage } from './page.ts'
@@ -18,11 +19,12 @@ type WebDeps = Parameters<typeof createApproveLink>[0] &
   AppDeps & { log: Logger }
 
 export interface Web {
-  /** `path` has no query and is below /approve/, /join/, /setup/ or /app. */
+  /** `path` has no query and is below /approve/, /join/, /setup/ or /app, or the icon's. */
   handle(request: IncomingMessage, response: ServerResponse, path: string): Promise<void>
 }
 
 const METHODS = ['GET', 'HEAD', 'POST']
+const ICON = '/favicon.ico'
 
 const refuse = (response: ServerResponse, method: string): void => {
   const { headers, body } = httpFailure(new AppError('invalid_input', `${method} is not allowed here.`))
@@ -58,6 +60,7 @@ export const createWeb = (deps: WebDeps): Web => {
       const [, kind = '', token = ''] = path.split(/^\/(approve|join|setup)\//)
       const method = request.method ?? 'GET'
       if (!METHODS.includes(method)) return refuse(response, method)
+      if (path === ICON) return sendIcon(request, response)
       try {
         const link = links[kind]
         await (link ? serveLink(link, token, request, response) : serveApp(deps, request, response))

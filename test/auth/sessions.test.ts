@@ -156,6 +156,31 @@ test('a GET of GraphQL does not count with a session, nor does a body that is no
   expect(form.status).toBe(415)
 })
 
+test('an owner exports the workspace in the browser, by a form of its page', async () => {
+  const surfer = await signedIn(service, owner.token)
+  const page = await surfer.get('/app/export')
+  expectPage(page, 200, /Download the archive/)
+  const form = { form: formTokenIn(page) }
+  const exports = async () => (await owner.api('GET', '/audit?action=workspace.export')).body.items.length
+  expect((await surfer.submit('/app/export', {})).status).toBe(403)
+  expect((await surfer.submit('/app/export', form, { Origin: 'https://example.com' })).status).toBe(403)
+  expect(await exports()).toBe(0)
+  const archive = await surfer.submit('/app/export', form)
+  expect([archive.status, archive.headers.get('content-disposition')]).toEqual([
+    200,
+    'attachment; filename="workspace.tar"',
+  ])
+  expect(archive.text).toContain('workspace.json')
+  expect(archive.text.endsWith('\0'.repeat(1_024))).toBe(true)
+  expect(await exports()).toBe(1)
+
+  const other = (await colleague()).surfer
+  expectPage(await other.get('/app/export'), 403, /Only an owner/)
+  const theirs = { form: formTokenIn(await other.get('/app/account')) }
+  expect((await other.submit('/app/export', theirs)).status).toBe(403)
+  expect(await exports()).toBe(1)
+})
+
 test('a session ends 12 hours after its last use', async () => {
   const surfer = await signedIn(service, owner.token)
   for (let turn = 0; turn < 3; turn++) {

@@ -312,6 +312,13 @@ test('every way of signing in is on the page, which runs only its own scripts', 
   expect((await surf(service).get('/app/scripts/../app.ts')).location).toMatch(/^\/app\/sign-in/)
 })
 
+test('browsers get an icon for pages that name none', async () => {
+  const icon = await surf(service).get('/favicon.ico')
+  expect([icon.status, icon.headers.get('content-type')]).toEqual([200, 'image/svg+xml'])
+  expect(icon.text).toContain('<svg')
+  expect(icon.headers.get('cache-control')).toBe('public, max-age=86400')
+})
+
 test('owners list and end the sessions of others over GraphQL, members their own', async () => {
   const { body } = await owner.api('POST', '/members/invitations', { email: 'bob@example.com' })
   const bob = surf(service)

@@ -6,6 +6,7 @@ import { Field } from '../parts/field.tsx'
 import { Load } from '../parts/states.tsx'
 import { Switch } from '../parts/switch.tsx'
 import { useViewer } from '../shell/viewer.tsx'
+import { Ending } from './ending.tsx'
 import { Keeping } from './keeping.tsx'
 import { text } from './strings.ts'
 import { useUpdate } from './update.ts'
@@ -13,7 +14,7 @@ import { useUpdate } from './update.ts'
 const SETTINGS = graphql(`
   query WorkspaceSettings {
     workspace {
-      id name
+      id name deletesAt
       settings { agentsMayCreateAgents agentsMaySetAccess requirePasskeys keepMessagesDays keepRawDays keepRefusedDays }
     }
   }
@@ -81,13 +82,13 @@ const Setting = ({ flag, settings, ...rest }: SettingProps) => {
   )
 }
 
-/** The workspace's name, what agents and members may do in it, and how long messages are kept. */
+/** The workspace's name, what agents and members may do in it, how long messages are kept, and its end. */
 export const Screen = () => {
   const loaded = useLive(SETTINGS, {}, ['workspace'])
-  const { may } = useViewer()
+  const { may, role } = useViewer()
   return (
     <Load from={loaded} lines={6}>
-      {({ workspace: { name, settings } }) => (
+      {({ workspace, workspace: { name, settings } }) => (
         <>
           {!may.updateWorkspace && <p className="soft">{text.ownersOnly}</p>}
           <Name key={name} saved={name} />
@@ -123,6 +124,7 @@ export const Screen = () => {
             key={`${settings.keepMessagesDays} ${settings.keepRawDays} ${settings.keepRefusedDays}`}
             saved={settings}
           />
+          {role === 'owner' && <Ending workspace={workspace} />}
         </>
       )}
     </Load>

@@ -10,10 +10,12 @@ import { signOut } from '../../auth/sign-in.ts'
 import { html } from '../../core/html.ts'
 import { uuid } from '../../core/rules.ts'
 import { assetNameOf, sendApplication, sendAsset } from '../assets.ts'
+import { type Download, sendDownload } from '../download.ts'
 import { type Problem, problemOf } from '../failure-words.ts'
 import { type Page, type Redirect, readForm, reply } from '../page.ts'
 import { checked } from '../rule.ts'
 import { accountPage } from './account.ts'
+import { exportPage, submitExport } from './export.ts'
 import { passkeyPage, showPasskeys, submitNewPasskey } from './passkeys.ts'
 import type { AppDeps, Submitted, Visit } from './request.ts'
 import { scriptAt, sendScript } from './scripts.ts'
@@ -38,14 +40,17 @@ const OPEN_FORMS: Record<string, (deps: AppDeps, submitted: Submitted) => Answer
 /** Pages for signed-in members. */
 const PAGES: Record<string, (deps: AppDeps, page: PageViewer, visit: Visit) => Answered> = {
   '/app/account': accountPage,
+  '/app/export': exportPage,
   '/app/passkeys': showPasskeys,
 }
 
 const SIGNED_OUT = '/app/sign-in'
 const ACCOUNT = '/app/account'
 
+type Action = (deps: AppDeps, page: PageViewer, submitted: Submitted) => Promise<Page | Redirect | Download>
+
 /** Forms for signed-in members. */
-const FORMS: Record<string, (deps: AppDeps, page: PageViewer, submitted: Submitted) => Answered> = {
+const FORMS: Record<string, Action> = {
   '/app/sign-out': async (deps, _page, { request }) => ({
     location: SIGNED_OUT,
     cookies: [await signOut(deps, request)],
@@ -58,6 +63,7 @@ const FORMS: Record<string, (deps: AppDeps, page: PageViewer, submitted: Submitt
     await revokeSessions(deps, viewer, { memberId: viewer.id })
     return { location: SIGNED_OUT }
   },
+  '/app/export': submitExport,
   '/app/passkeys': async (deps, page, submitted) => {
     try {
       return await submitNewPasskey(deps, page, submitted)
@@ -109,8 +115,8 @@ const show = async (deps: AppDeps, path: string, visit: Visit, response: ServerR
   const signedIn = await requireSession(deps, visit.request, response)
   if (!signedIn) return
   const page = PAGES[path]
-  if (page) reply(response, await page(deps, signedIn, visit))
-  else sendApplication(response)
+  if (!page) return sendApplication(response)
+  reply(response, await page(deps, signedIn, visit).catch((error) => problemPage(problemOf(error))))
 }
 
 const submitOpen = async (deps: AppDeps, path: string, submitted: Submitted): Answered => {
@@ -122,7 +128,11 @@ const submitOpen = async (deps: AppDeps, path: string, submitted: Submitted): An
   }
 }
 
-const submit = async (deps: AppDeps, path: string, submitted: Submitted): Answered => {
+const submit = async (
+  deps: AppDeps,
+  path: string,
+  submitted: Submitted,
+): Promise<Page | Redirect | Download> => {
   if (path in OPEN_FORMS) return submitOpen(deps, path, submitted)
   const action = FORMS[path]
   if (!action) return MISSING
@@ -158,5 +168,7 @@ export const serveApp = async (
   // Closes the connection, so that the rest of an unread body is not parsed as the next request.
   if (!form) response.setHeader('Connection', 'close')
   const unreadable = { status: 400, problem: 'This form could not be read.' }
-  reply(response, form ? await submit(deps, path, { ...visit, form }) : problemPage(unreadable))
+  const answer = form ? await submit(deps, path, { ...visit, form }) : problemPage(unreadable)
+  if ('content' in answer) await sendDownload(response, answer)
+  else reply(response, answer)
 }

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 
 /** Scripts of the pages, by name. */
-const SCRIPTS = ['sign-in', 'passkey'] as const
+const SCRIPTS = ['sign-in', 'passkey', 'copy'] as const
 export type ScriptName = (typeof SCRIPTS)[number]
 
 const PATH = /^\/app\/scripts\/([a-z-]+)\.js$/
