@@ -4,6 +4,7 @@ import { silentLogger } from '../../src/core/logger.ts'
 import { createFakeClock, type FakeClock } from '../support/clock.ts'
 import { receive } from '../support/letter.ts'
 import { deliver } from '../support/mail.ts'
+import { storeCopies } from '../support/many-messages.ts'
 import {
   apiOf,
   createTestAgent,
@@ -38,20 +39,9 @@ const counts = async (agent: TestAgent) =>
   Object.fromEntries(await Promise.all(TABLES.map(async (table) => [table, await countOf(table, agent)])))
 const none = Object.fromEntries(TABLES.map((table) => [table, 0]))
 
-/** Gives an agent many copies of a message, each a reply to the one before, with what hangs on them. */
-const fill = async ({ id }: TestAgent, messageId: string) => {
-  await service.db.pool.query(`
-    with made as (
-      insert into message select (json_populate_record(null::message, (to_jsonb(m) || jsonb_build_object('id', md5(m.agent_id || n::text)::uuid,
-        'fingerprint', null, 'reply_to_id', case when n > 1 then md5(m.agent_id || (n - 1)::text)::uuid end))::json)).*
-        from message m, generate_series(1, ${MESSAGES}) n where m.id = '${messageId}' returning id, agent_id, workspace_id
-    ),
-    raw as (insert into message_raw (message_id, agent_id, content) select id, agent_id, 'raw' from made),
-    sent as (insert into recipient (message_id, agent_id, address, updated_at) select id, agent_id, 'bo@example.com', now() from made),
-    queued as (insert into unindexed_message (message_id, agent_id) select id, agent_id from made),
-    jobs as (insert into job (id, agent_id, kind, lane, seq, state) select gen_random_uuid(), agent_id, 'send', id, 0, 'delivered' from made)
-    insert into usage_change (id, workspace_id, agent_id, stored) select gen_random_uuid(), workspace_id, agent_id, count(*) from made group by 2, 3`)
-  expect(await countOf('message', { id } as TestAgent)).toBeGreaterThan(MESSAGES)
+const fill = async (agent: TestAgent, messageId: string) => {
+  await storeCopies(service.db, agent.id, messageId, MESSAGES)
+  expect(await countOf('message', agent)).toBeGreaterThan(MESSAGES)
 }
 
 const agentWithMail = async (name: string) => {

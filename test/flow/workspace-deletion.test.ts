@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { createFakeClock, type FakeClock } from '../support/clock.ts'
 import { openEvents } from '../support/events.ts'
+import { tablesWith } from '../support/left.ts'
 import { receive } from '../support/letter.ts'
 import { deliver } from '../support/mail.ts'
 import { apiOf, createTestAgent, startService, type Tenant, type TestService } from '../support/service.ts'
@@ -22,24 +23,6 @@ beforeAll(async () => {
   const bot = await createTestAgent(service, other, 'Other Bot')
   await receive(service, bot, { from: other.email, to: bot.address, subject: 'Hi', text: 'hi' })
 })
-
-/** Tables with a row for the workspace, by the columns that name it. */
-const leftOf = async (tenant: Tenant, agentIds: string[]) => {
-  const { rows } = await service.db.pool.query<{ table: string; column: string }>(
-    `select table_name as table, column_name as column from information_schema.columns
-      where table_schema = 'public' and column_name in ('workspace_id', 'agent_id', 'member_id') order by 1, 2`,
-  )
-  const ids = { workspace_id: [tenant.id], agent_id: agentIds, member_id: [tenant.member] }
-  const left: string[] = []
-  for (const { table, column } of rows) {
-    const values = ids[column as keyof typeof ids]
-    const found = await service.db.pool.query(`select 1 from "${table}" where ${column} = any($1) limit 1`, [
-      values,
-    ])
-    if (found.rows.length > 0) left.push(table)
-  }
-  return left
-}
 
 /** A workspace with one of everything that is easily made. */
 const fullWorkspace = async () => {
@@ -121,10 +104,8 @@ test('when its time has come, nothing of it is left, and nothing of others is mi
   await stream.ended
   await until(async () => {
     clock.advance(SOON)
-    const left = await leftOf(
-      tenant,
-      tenant.agents.map(({ id }) => id),
-    )
+    const agents = tenant.agents.map(({ id }) => id)
+    const left = await tablesWith(service.db, { workspaces: [tenant.id], members: [tenant.member], agents })
     return left.join() === 'given_address'
   })
   expect(await addresses()).toEqual(given)
