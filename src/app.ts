@@ -55,6 +55,7 @@ export const startApp = async (
       operations.feed.stop()
       await operations.rates.stop()
       await operations.notifier.stop()
+      await operations.blobs.close()
       await operations.tracer.close()
     },
   }

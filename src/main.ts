@@ -157,6 +157,12 @@ const openPsql = async (config: Config, log: Logger, args: readonly string[]): P
   if (code !== 0) process.exit(code)
 }
 
+/** Moves the contents of messages beside a running service, or alone, and tells how far it is. */
+const moveBlobs = async (config: Config, log: Logger, to: 'store' | 'database'): Promise<void> => {
+  const { moveTo } = await import('./blob-commands.ts')
+  return command(config, log, (foundation) => moveTo(to, { config, log, foundation, say }))
+}
+
 /** Imports mails beside a running service, or alone. */
 const importMails = async (
   config: Config,
@@ -166,7 +172,9 @@ const importMails = async (
   const { runImportCommand } = await import('./mail-import/command.ts')
   const foundation = await openFoundation(config, log, { service: false })
   try {
-    await runImportCommand({ config, log, db: foundation.db }, agent, from)
+    const { blobsOf } = await import('./blob-commands.ts')
+    const blobs = blobsOf({ config, log, foundation })
+    await runImportCommand({ config, log, db: foundation.db, blobs }, agent, from)
   } finally {
     await foundation.close()
   }
@@ -214,7 +222,7 @@ const dispatch = async (requested: Command): Promise<void> => {
       return command(config, log, (foundation) => createLink(config, foundation, requested))
     case 'export':
       return command(config, log, async (foundation) =>
-        (await import('./workspace-commands.ts')).exportToFile(foundation, requested),
+        (await import('./workspace-commands.ts')).exportToFile(config, log, foundation, requested),
       )
     case 'delete-workspace':
       return command(config, log, async (foundation) =>
@@ -226,6 +234,8 @@ const dispatch = async (requested: Command): Promise<void> => {
       return writeDump(config, log, requested.file)
     case 'restore':
       return readDump(config, log, requested.file)
+    case 'move-blobs':
+      return moveBlobs(config, log, requested.to)
     case 'psql':
       return openPsql(config, log, requested.args)
     case 'number':

@@ -1,3 +1,4 @@
+import { openBlobs } from './blob/open.ts'
 import type { Foundation } from './boot/foundation.ts'
 import { createFreshResolver, createResolver, type DnsResolver } from './channel/email/verify/resolver.ts'
 import type { Config } from './config/config.ts'
@@ -105,9 +106,10 @@ export const createPlatform = (
   const keyring = createKeyring(db, masterKey, otherKeys, clock)
   const texts = new Texts({ notifier, sealer: keyring, clock, log })
   const metrics = new ServiceMetrics()
+  const blobs = openBlobs({ ...db, keyring, clock, log, metrics }, config.objectStore)
   return {
     ...{ prisma: db.prisma, pool: db.pool, apart: apartFrom(db) },
-    ...{ clock, random, log, metrics, notifier },
+    ...{ clock, random, log, metrics, notifier, blobs },
     tracer: world.tracer ?? noTracer,
     challengeKey: deriveKey(masterKey, 'challenges for passkeys'),
     ...{ keyring, linkKey: deriveKey(masterKey, 'links to attachments') },

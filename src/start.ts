@@ -32,7 +32,7 @@ export const startInterfaces = async (
   config: Config,
   operations: Operations,
 ): Promise<{ server: HttpServer; interfaces: Running[] }> => {
-  const { metrics, tracer, subscriptions, pool, log, clock, place } = operations
+  const { metrics, tracer, subscriptions, pool, log, clock, place, blobs } = operations
   const streams = new Streams(operations)
   const graphql = createGraphql({ ...operations, ...config.graphql })
   const mcp = createMcp(operations)
@@ -58,7 +58,9 @@ export const startInterfaces = async (
       stream: (request, response, agentId, connectionId) =>
         streams.serve(request, response, agentId, connectionId),
       metrics: () => metrics.page(),
-      ready: () => ensureWritable({ pool }),
+      ready: async () => {
+        await Promise.all([ensureWritable({ pool }), blobs.ensureUsable()])
+      },
     },
   })
   const server = await listening(['HOST', config.host], ['PORT', config.port], opening)

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { deleteNow } from './background/workspace-removal.ts'
+import { blobsOf } from './blob-commands.ts'
 import type { Foundation } from './boot/foundation.ts'
 import { confirm } from './cli/confirm.ts'
 import type { Config } from './config/config.ts'
@@ -39,13 +40,15 @@ export const deleteWorkspace = async (
 
 /** Exports a workspace into a new file. */
 export const exportToFile = async (
-  { db }: Foundation,
+  config: Config,
+  log: Logger,
+  foundation: Foundation,
   { workspace: given, file }: { workspace: string | undefined; file: string },
 ): Promise<object> => {
+  const { db } = foundation
   const workspace = await resolveWorkspace(db, given)
-  const content = Readable.from(exportAsOperator({ ...db, clock: systemClock }, workspace), {
-    objectMode: false,
-  })
+  const deps = { ...db, clock: systemClock, blobs: blobsOf({ config, log, foundation }) }
+  const content = Readable.from(exportAsOperator(deps, workspace), { objectMode: false })
   await pipeline(content, createWriteStream(file, { flags: 'wx', mode: 0o600 }))
   return { workspace, file, bytes: (await stat(file)).size }
 }

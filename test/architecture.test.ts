@@ -11,6 +11,7 @@ const domain = [
   'email-domain',
   'agent',
   'secret',
+  'blob',
   'message',
   'webhook',
   'admission',
@@ -33,9 +34,10 @@ const table: Record<string, readonly string[]> = {
   agent: [...below, 'type channel'],
   'tls-report': ['core', 'db', 'type channel'],
   secret: [...below, 'agent'],
-  export: [...below, 'agent', 'message'],
+  blob: ['core', 'db', 'workspace'],
+  export: [...below, 'agent', 'blob', 'message'],
   // admission decides before a message is stored, and webhook jobs are committed with it
-  message: [...below, 'agent', 'admission', 'webhook', 'type channel'],
+  message: [...below, 'agent', 'blob', 'admission', 'webhook', 'type channel'],
   webhook: [...below, 'agent', 'outgoing-http', 'type channel'],
   admission: [...below, 'agent', 'type channel'],
   ...Object.fromEntries(skins.map((skin) => [skin, ['core', ...domain]])),
@@ -46,7 +48,7 @@ const table: Record<string, readonly string[]> = {
   boot: ['core', 'config', 'db', ...domain],
   background: ['core', 'db', 'boot', ...domain, 'type channel'],
   // the operator's command: looks at everything from the outside
-  doctor: ['core', 'config', 'db', 'boot', 'channel', 'workspace', 'email-domain', 'agent'],
+  doctor: ['core', 'config', 'db', 'boot', 'channel', 'workspace', 'email-domain', 'agent', 'blob'],
   // the operator's command: sources of mails for the import of message/
   'mail-import': ['core', 'db', 'channel', 'message', 'type cli', 'type config'],
   // the operator's commands: see every table, whoever owns it

@@ -2,6 +2,7 @@ import { endLapsedLeases, pruneConnections } from '../agent/connection.ts'
 import { pruneAlbums } from '../agent/telegram-albums.ts'
 import { type ConnectedAppDeps, pruneApps } from '../auth/oauth/connected-app.ts'
 import { pruneSignInLinks } from '../auth/sign-in-link.ts'
+import { type SweepDeps, sweepBlobs } from '../blob/sweep.ts'
 import { SEALED_COLUMNS } from '../boot/sealed-columns.ts'
 import { Routine } from '../core/routine.ts'
 import type { RootDb } from '../db/client.ts'
@@ -27,13 +28,16 @@ import { pruneSessions } from '../workspace/session-token.ts'
 const INTERVAL_MS = 10 * 60_000
 /** Interval at which lapsed leases are ended: a third of a lease. */
 const LEASES_MS = 15_000
+/** Interval at which the object store is rid of the contents of deleted messages. */
+const BLOBS_MS = 60_000
 
 type JanitorDeps = RootDb &
   IncidentDeps &
   RecheckDeps &
   OverdueDeps &
   ConnectedAppDeps &
-  TlsReportDeps & { keyring: Keyring }
+  TlsReportDeps &
+  SweepDeps & { keyring: Keyring }
 
 const prune = async (deps: JanitorDeps, signal: AbortSignal): Promise<void> => {
   const now = deps.clock.now()
@@ -62,6 +66,11 @@ const pruneMail = async (deps: JanitorDeps, raws: RawRetention, signal: AbortSig
     originals: await raws.prune(signal),
   }
   if (gone.refused + gone.messages + gone.originals > 0) deps.log.debug(gone, 'deleted old messages')
+}
+
+const sweep = async (deps: JanitorDeps, signal: AbortSignal): Promise<void> => {
+  const objects = await sweepBlobs(deps, signal)
+  if (objects > 0) deps.log.info({ objects }, 'deleted objects that no message has')
 }
 
 const recheck = async (deps: JanitorDeps, signal: AbortSignal): Promise<void> => {
@@ -106,6 +115,12 @@ export const createJanitor = (deps: JanitorDeps): Routine[] => {
     chore((signal) => ask(deps, signal), 'could not request overdue delivery reports'),
     chore((signal) => report(deps, signal), 'could not send reports about TLS'),
     chore(() => notifyOwners(deps), 'could not notify owners of failing webhooks'),
+    new Routine((signal) => sweep(deps, signal), {
+      everyMs: BLOBS_MS,
+      failed: 'could not delete objects that no message has; retrying',
+      clock,
+      log,
+    }),
     new Routine(() => endLapsedLeases(deps, clock.now()), {
       everyMs: LEASES_MS,
       failed: 'could not end lapsed leases',

@@ -1,4 +1,5 @@
 import { SEALED_BOT_TOKENS } from '../agent/telegram-bot.ts'
+import { SEALED_BLOB_KEYS } from '../blob/key.ts'
 import { SEALED_DKIM_KEYS } from '../email-domain/sealed-keys.ts'
 import { SEALED_SECRETS } from '../secret/secret.ts'
 import { SEALED_TEXTS } from '../webhook/sealed-texts.ts'
@@ -13,6 +14,7 @@ import { SEALED_CODES } from '../workspace/identity.ts'
  */
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
   SEALED_SECRETS,
+  SEALED_BLOB_KEYS,
   SEALED_ANSWERS,
   SEALED_CODES,
   SEALED_BOT_TOKENS,

@@ -21,6 +21,7 @@ export const USAGE = `Usage:
                                                         import an IMAP account or one folder of it; the password comes from standard input
   npm start -- dump FILE                                write everything that is stored to FILE (compressed if it ends with .gz)
   npm start -- restore FILE                             read a dump into an empty database
+  npm start -- move-blobs [--to store|database]         move the contents of messages into the object store of BLOB_URL, or back
   npm start -- psql [OPTIONS]                           open the database with psql, which must be installed
   npm start -- doctor [--json]                          check settings, database, DNS, ports, TLS, clock and providers
   npm start -- domain                                   print the DKIM records to publish for MAIL_DOMAIN
@@ -42,6 +43,7 @@ export type Command =
   | { name: 'help' | 'start' | 'demo' | 'domain' | 'rotate-dkim' }
   | { name: 'rotate-key'; dataKeys: boolean }
   | { name: 'doctor'; json: boolean }
+  | { name: 'move-blobs'; to: 'store' | 'database' }
   | { name: 'dump' | 'restore'; file: string }
   | { name: 'psql'; args: string[] }
   | { name: 'workspace'; workspaceName: string; owner: string }
@@ -61,6 +63,7 @@ const OPTIONS = {
   member: text,
   workspace: text,
   value: text,
+  to: text,
   agent: text,
   imap: text,
   folder: text,
@@ -95,6 +98,7 @@ const nameOfWorkspace: Parse<string> = (value) => {
   if (!workspaceName.safeParse(value).success) throw new Error('1 to 100 characters, not all of them spaces')
   return value
 }
+const place = matching(/^(?:store|database)$/, 'store or database')
 const phoneNumber = matching(/^\+\d{3,15}$/, 'a phone number in international form, such as +15551234567')
 const id = matching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, 'an id')
 
@@ -147,6 +151,8 @@ export const readCommand = (args: string[]): Command => {
     return { name, member: values.member && read('member', values.member, email), workspace }
   if (name === 'number') return { name, value: required('value', values.value, phoneNumber), workspace }
   if (name === 'rotate-key') return { name, dataKeys: values['data-keys'] === true }
+  if (name === 'move-blobs')
+    return { name, to: read('to', values.to ?? 'store', place) as 'store' | 'database' }
   if (name === 'doctor') return { name, json: values.json === true }
   const plain = PLAIN.find((one) => one === name)
   if (!plain) throw new UsageError(`Unknown command ${name}.\n${USAGE}`)

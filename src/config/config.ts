@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
+import { type ObjectStoreSettings, readObjectStore } from './object-store.ts'
 import {
   allowed,
   base64Keys,
@@ -51,6 +52,8 @@ export interface Config {
    * DATA_DIR.
    */
   readonly masterKeys: readonly Uint8Array[]
+  /** Where the contents of messages are stored; undefined: in the database. */
+  readonly objectStore: ObjectStoreSettings | undefined
   readonly ownerEmail: string
   readonly ownerToken: string | undefined
   readonly roles: ReadonlySet<Role>
@@ -187,6 +190,7 @@ export function readConfig(environment: Environment): Config {
     messageUrlBase: reader.read('MESSAGE_URL_BASE', http),
     dataDir: resolve(reader.read('DATA_DIR', (text) => text) ?? 'data'),
     ...readDatabase(reader),
+    objectStore: readObjectStore(reader),
     ownerEmail: reader.read('OWNER_EMAIL', email) ?? 'owner@localhost',
     ownerToken: reader.read(
       'OWNER_TOKEN',

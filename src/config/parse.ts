@@ -17,6 +17,13 @@ export const count: Parse<number> = (text) => {
   return Number(text)
 }
 
+/** Parses a size of a content, which has at most 2 GiB. */
+export const bytes: Parse<number> = (text) => {
+  const value = Number(text)
+  if (!/^\d{1,10}$/.test(text) || value > 2 ** 31 - 1) throw takes('a number of bytes')
+  return value
+}
+
 export const seconds: Parse<number> = (text) => {
   const value = Number(text)
   if (!/^\d{1,4}$/.test(text) || value > 3600) throw takes('seconds: 0 to 3600')

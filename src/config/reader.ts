@@ -13,7 +13,7 @@ export class ConfigError extends Error {
 export type Environment = Readonly<Record<string, string | undefined>>
 
 const isSecret = (name: string) =>
-  name === 'MASTER_KEY' || name.endsWith('_TOKEN') || name.endsWith('_SECRET')
+  name === 'MASTER_KEY' || /_(?:TOKEN|SECRET|ACCESS_KEY|ACCESS_KEY_ID)$/.test(name)
 
 /**
  * Formats a value for an error: without secrets, without the credentials of a URL (even of one that does not

@@ -3,7 +3,7 @@
  * `deliveries` to webhooks, `events` appended by channel, inbound `mails` by verdict, `sends` of messages,
  * HTTP `requests` by status class, `callbacks` of providers, SMTP `answers` to messages and to unknown
  * recipients, `spamChecks`, `dnsLookups` and MCP `toolCalls` by result, replaced `readerThreads`, and
- * `refusals` of HTTP requests by status.
+ * `refusals` of HTTP requests by status, and `blobRequests` to the object store by operation.
  */
 export type Counted =
   | 'deliveries'
@@ -18,12 +18,14 @@ export type Counted =
   | 'readerThreads'
   | 'dnsLookups'
   | 'refusals'
+  | 'blobRequests'
 
 /**
  * What is timed: HTTP `requests` by route class, `mails` from the end of their data to the reply, MCP
- * `toolCalls` by tool, and webhook `deliveries` from the event to the receiver's acceptance.
+ * `toolCalls` by tool, webhook `deliveries` from the event to the receiver's acceptance, and `blobRequests` that
+ * succeeded by operation.
  */
-export type Timed = 'requests' | 'mails' | 'toolCalls' | 'deliveries'
+export type Timed = 'requests' | 'mails' | 'toolCalls' | 'deliveries' | 'blobRequests'
 
 export interface Metrics {
   count(what: Counted, outcome: string): void

@@ -16,7 +16,13 @@ const NEEDS: Partial<Record<Area, readonly string[]>> = {
   dns: ['MAIL_DOMAIN', 'MAIL_HOST', 'DNS_SERVERS'],
   ports: ['HOST', 'PORT', 'SMTP_HOST', 'SMTP_PORT', 'ROLES'],
   tls: ['SMTP_TLS_CERT', 'SMTP_TLS_KEY', 'MAIL_HOST', 'PUBLIC_URL'],
-  providers: ['TWILIO_ACCOUNT_SID', 'TWILIO_AUTH_TOKEN', 'TELEGRAM_MANAGER_TOKEN', 'SMTP_RELAY_URL'],
+  providers: [
+    'TWILIO_ACCOUNT_SID',
+    'TWILIO_AUTH_TOKEN',
+    'TELEGRAM_MANAGER_TOKEN',
+    'SMTP_RELAY_URL',
+    'BLOB_URL',
+  ],
 }
 
 const ADVICE = 'This is a fault of the doctor itself: please report it, with the message.'

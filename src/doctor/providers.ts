@@ -8,6 +8,7 @@ import { MANAGER_PATH, WEBHOOK_PATH } from '../channel/telegram/webhook.ts'
 import type { Config } from '../config/config.ts'
 import { messageOf } from '../core/errors.ts'
 import type { OpenDatabase } from './database.ts'
+import { checkObjectStore } from './object-store.ts'
 import { type Finding, ok, problem, skipped, warning } from './report.ts'
 
 const TIMEOUT_MS = 10_000
@@ -165,7 +166,7 @@ const checkSes = (config: Config): Finding[] => {
     : [warning(`Amazon SNS delivers to ${url}, without TLS.`, 'Set PUBLIC_URL to an https:// URL.')]
 }
 
-/** Checks the services of others that are configured: the relay, Rspamd, Twilio, Telegram, Amazon SES. */
+/** Checks the services of others that are configured: the relay, Rspamd, Twilio, Telegram, Amazon SES, the object store. */
 export const checkProviders = async (config: Config, database: OpenDatabase | null): Promise<Finding[]> => {
   const { smtp, rspamdUrl, twilio } = config
   const findings = await Promise.all([
@@ -174,6 +175,7 @@ export const checkProviders = async (config: Config, database: OpenDatabase | nu
     twilio ? checkTwilio(config, twilio, database) : [],
     checkTelegram(config, database),
     checkSes(config),
+    checkObjectStore(config, database),
   ])
   const all = findings.flat()
   return all.length > 0 ? all : [skipped('No provider is configured.')]

@@ -4,7 +4,7 @@ import { presentSuppression } from '../agent/suppression.ts'
 import type { Db } from '../db/client.ts'
 import type { Agent } from '../db/generated/prisma/client.ts'
 import { json, jsonLines } from './json.ts'
-import { messageFiles } from './message-files.ts'
+import { type FileDeps, messageFiles } from './message-files.ts'
 import type { ArchiveFile } from './tar.ts'
 
 /** An agent's settings. Values of secrets and keys of webhooks are not exported: only the agent may read those. */
@@ -55,7 +55,7 @@ async function* draftFiles({ prisma }: Db, agentId: string): AsyncGenerator<Arch
 }
 
 /** Yields everything of an agent. */
-export async function* agentFiles(db: Db, agent: Agent): AsyncGenerator<ArchiveFile> {
+export async function* agentFiles(db: FileDeps, agent: Agent): AsyncGenerator<ArchiveFile> {
   yield* await settingsOf(db, agent)
   yield* draftFiles(db, agent.id)
   yield* messageFiles(db, agent.id)

@@ -2,17 +2,17 @@ import { findAgent } from '../agent/permission.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'
 import type { Places } from '../core/places.ts'
-import type { Db } from '../db/client.ts'
 import { audit, OPERATOR } from '../workspace/audit.ts'
 import { ensureOwner } from '../workspace/member.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { agentFiles } from './agent-files.ts'
+import type { FileDeps } from './message-files.ts'
 import { type ArchiveFile, archive } from './tar.ts'
 import { workspaceFiles } from './workspace-files.ts'
 
 /** Exporting a workspace or an agent: a tar archive that is made as it is read. */
 
-export interface ExportDeps extends Db {
+export interface ExportDeps extends FileDeps {
   clock: Clock
   /** Exports that are running, by workspace. */
   exports: Places

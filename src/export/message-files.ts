@@ -1,9 +1,14 @@
+import type { Blobs } from '../blob/blobs.ts'
 import type { Db } from '../db/client.ts'
 import { presentMessage } from '../message/reading/present.ts'
 import { fromRow, type MessageRow, SELECT_MESSAGE } from '../message/row.ts'
 import { jsonLines } from './json.ts'
 import { mboxEntry } from './mbox.ts'
 import type { ArchiveFile } from './tar.ts'
+
+export interface FileDeps extends Db {
+  blobs: Blobs
+}
 
 /** A message with what decides how many fit into memory. */
 interface Sized {
@@ -22,8 +27,9 @@ const NEXT = {
   name: 'export messages',
   text: `
     select m.id, m.created_at, r.message_id is not null as has_raw,
-           octet_length(m.text) + coalesce(octet_length(m.reply_text), 0) + coalesce(octet_length(r.content), 0) as bytes
+           octet_length(m.text) + coalesce(octet_length(m.reply_text), 0) + coalesce(octet_length(r.content), b.size, 0) as bytes
       from message m left join message_raw r on r.message_id = m.id and r.agent_id = m.agent_id
+           left join blob b on b.id = r.blob_id and b.agent_id = r.agent_id
      where m.agent_id = $1::uuid and (m.created_at, m.id) > ($2::timestamptz, $3::uuid)
      order by m.created_at, m.id limit ${PAGE}`,
 }
@@ -75,10 +81,15 @@ const messageLines = async (db: Db, agentId: string, ids: string[]): Promise<Buf
   )
 }
 
-const mbox = async ({ prisma }: Db, agentId: string, group: readonly Sized[]): Promise<Buffer> => {
+const mbox = async (
+  { prisma, blobs }: FileDeps,
+  agentId: string,
+  group: readonly Sized[],
+): Promise<Buffer> => {
   const ids = group.filter((one) => one.has_raw).map(({ id }) => id)
   const raws = await prisma.messageRaw.findMany({ where: { agentId, messageId: { in: ids } } })
-  const contents = new Map(raws.map(({ messageId, content }) => [messageId, content]))
+  const filled = await Promise.all(raws.map((raw) => blobs.filled(raw)))
+  const contents = new Map(filled.map(({ messageId, content }) => [messageId, content]))
   return Buffer.concat(
     group.flatMap(({ id, created_at: at }) => {
       const content = contents.get(id)
@@ -91,7 +102,7 @@ const safeName = (name: string): string => name.replace(/[^\w.-]+/g, '_').slice(
 
 /** The files of messages whose original, which would contain them, is not stored. */
 async function* attachmentsOf(
-  { prisma }: Db,
+  { prisma, blobs }: FileDeps,
   agentId: string,
   group: readonly Sized[],
 ): AsyncGenerator<ArchiveFile> {
@@ -103,8 +114,10 @@ async function* attachmentsOf(
   })
   for (const { messageId, index, name } of files) {
     const key = { messageId_index_agentId: { messageId, index, agentId } }
-    const file = await prisma.attachment.findUnique({ where: key, select: { content: true } })
-    if (file) yield { path: `attachments/${messageId}/${index}-${safeName(name)}`, content: file.content }
+    const file = await prisma.attachment.findUnique({ where: key })
+    if (!file) continue
+    const content = await blobs.contentOf(file)
+    yield { path: `attachments/${messageId}/${index}-${safeName(name)}`, content }
   }
 }
 
@@ -112,7 +125,7 @@ async function* attachmentsOf(
  * Yields the messages of an agent, oldest first: as JSON lines, the emails as received as mboxes, and the
  * attachments of other messages. A few MiB are in memory at a time, or one message.
  */
-export async function* messageFiles(db: Db, agentId: string): AsyncGenerator<ArchiveFile> {
+export async function* messageFiles(db: FileDeps, agentId: string): AsyncGenerator<ArchiveFile> {
   let count = 0
   for await (const page of pagesOf(db, agentId))
     for (const group of groupsOf(page)) {

@@ -1,15 +1,15 @@
 import { presentPhoneNumber } from '../agent/phone-numbers.ts'
 import type { Clock } from '../core/clock.ts'
-import type { Db } from '../db/client.ts'
 import { presentDomain } from '../email-domain/domain.ts'
 import { presentMember } from '../workspace/member.ts'
 import { presentAudit } from '../workspace/read-audit.ts'
 import { presentWorkspace, readWorkspace } from '../workspace/settings.ts'
 import { agentFiles } from './agent-files.ts'
 import { json, jsonLines } from './json.ts'
+import type { FileDeps } from './message-files.ts'
 import type { ArchiveFile } from './tar.ts'
 
-type Deps = Db & { clock: Clock }
+type Deps = FileDeps & { clock: Clock }
 
 const PAGE = 1_000
 

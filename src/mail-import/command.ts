@@ -17,6 +17,7 @@ export interface CommandDeps {
   config: Config
   log: Logger
   db: RootDb
+  blobs: ImportDeps['blobs']
 }
 
 interface Run {
@@ -77,7 +78,7 @@ const importAccount = async (
 
 /** Imports mails into an agent's mailbox, and shows the progress. */
 export const runImportCommand = async (
-  { config: { mailDomain }, log, db }: CommandDeps,
+  { config: { mailDomain }, log, db, blobs }: CommandDeps,
   agentId: string,
   from: ImportSource,
 ): Promise<void> => {
@@ -90,7 +91,7 @@ export const runImportCommand = async (
   }
   const meter: Meter = { done: 0, total: 0 }
   const progress = createProgress(process.stdout, meter)
-  const run: Run = { deps: { ...db, clock: systemClock, log, mailReader }, agentId, meter, progress }
+  const run: Run = { deps: { ...db, blobs, clock: systemClock, log, mailReader }, agentId, meter, progress }
   try {
     const summary =
       'path' in from

@@ -1,11 +1,18 @@
+import { checkSoon } from '../blob/sweep.ts'
 import { uncountMessages } from '../workspace/usage.ts'
 
 /** The part of a statement that deletes the messages of `old (id)`, as `gone`, and subtracts them from the usage. */
 const IDS = 'array(select id from old)'
 
+/** What the messages have in the object store. */
+const BLOBS = `
+  select agent_id, blob_id from message_raw where message_id = any(${IDS}) and blob_id is not null
+   union
+  select agent_id, blob_id from attachment where message_id = any(${IDS}) and blob_id is not null`
+
 /**
- * Raw messages, attachments and search entries are deleted with their messages by foreign keys; replies to and
- * forwards of them stay.
+ * Raw messages, attachments and search entries are deleted with their messages by foreign keys, and objects by a
+ * worker; replies to and forwards of them stay.
  */
 export const deleteOld = (): string => `
   loosened as (
@@ -16,4 +23,4 @@ export const deleteOld = (): string => `
   ),
   gone as (
     delete from message where id = any(${IDS}) returning id, agent_id, workspace_id, status
-  ),${uncountMessages('gone')}`
+  ),${checkSoon(BLOBS)},${uncountMessages('gone')}`

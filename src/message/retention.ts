@@ -1,3 +1,4 @@
+import { checkSoon } from '../blob/sweep.ts'
 import type { Clock } from '../core/clock.ts'
 import type { RootDb } from '../db/client.ts'
 import { noteChanges } from '../workspace/change-log.ts'
@@ -66,8 +67,8 @@ const DELETE_RAW = {
        order by created_at, id limit ${PAGE}
     ),
     gone as (
-      delete from message_raw r using page p where r.message_id = p.id and r.agent_id = p.agent_id returning 1
-    )
+      delete from message_raw r using page p where r.message_id = p.id and r.agent_id = p.agent_id returning r.agent_id, r.blob_id
+    ),${checkSoon('select agent_id, blob_id from gone where blob_id is not null')}
     select count(*)::int as read, (select count(*)::int from gone) as gone,
            (array_agg(id order by created_at desc, id desc))[1] as last, max(created_at) as at
       from page`,

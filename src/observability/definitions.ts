@@ -96,6 +96,12 @@ export const COUNTERS: Record<Counted, Counting> = {
     help: 'HTTP requests that were refused with a 4xx status',
     values: REFUSAL_STATUSES,
   },
+  blobRequests: {
+    name: 'ams_blob_requests_total',
+    label: 'operation',
+    help: 'Requests to the object store of BLOB_URL by operation (put, get, delete), and those that failed',
+    values: ['put', 'get', 'delete', 'put_failed', 'get_failed', 'delete_failed'],
+  },
   dnsLookups: {
     name: 'ams_dns_lookups_total',
     label: 'outcome',
@@ -140,5 +146,12 @@ export const HISTOGRAMS: Record<Timed, Timing> = {
     help: 'Time from an event to its acceptance by a webhook, on the first attempt or a later one',
     values: ['first', 'later'],
     buckets: [...FAST, 60, 300, 1800, 7200],
+  },
+  blobRequests: {
+    name: 'ams_blob_request_duration_seconds',
+    label: 'operation',
+    help: 'Duration of requests to the object store that succeeded',
+    values: ['put', 'get', 'delete'],
+    buckets: FAST,
   },
 }

@@ -12,14 +12,14 @@ const VERSION = 1
  * Encrypts a value. Layout: version (1 byte), nonce (12), tag (16), ciphertext. `bound` is authenticated but
  * not stored: decryption needs the same text.
  */
-const sealWith = (key: Uint8Array, plain: Uint8Array, bound: string): Buffer => {
+export const encrypt = (key: Uint8Array, plain: Uint8Array, bound: string): Buffer => {
   const nonce = randomBytes(NONCE)
   const cipher = createCipheriv(CIPHER, key, nonce).setAAD(Buffer.from(bound))
   const body = Buffer.concat([cipher.update(plain), cipher.final()])
   return Buffer.concat([Buffer.from([VERSION]), nonce, cipher.getAuthTag(), body])
 }
 
-const openWith = (key: Uint8Array, sealed: Uint8Array, bound: string): Buffer => {
+export const decrypt = (key: Uint8Array, sealed: Uint8Array, bound: string): Buffer => {
   const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength)
   if (bytes[0] !== VERSION || bytes.length < 1 + NONCE + TAG) throw new Error('not a sealed value')
   const decipher = createDecipheriv(CIPHER, key, bytes.subarray(1, 1 + NONCE))
@@ -40,10 +40,10 @@ export const wrapDataKey = (
   masterKey: Uint8Array,
   workspaceId: string,
   dataKey: Uint8Array = randomBytes(32),
-): Buffer => sealWith(masterKey, dataKey, `workspace:${workspaceId}`)
+): Buffer => encrypt(masterKey, dataKey, `workspace:${workspaceId}`)
 
 const unwrapDataKey = (masterKey: Uint8Array, workspaceId: string, wrapped: Uint8Array): Buffer =>
-  openWith(masterKey, wrapped, `workspace:${workspaceId}`)
+  decrypt(masterKey, wrapped, `workspace:${workspaceId}`)
 
 /** Returns whether this master key encrypted a workspace's data key. */
 export const opensDataKey = (masterKey: Uint8Array, workspaceId: string, wrapped: Uint8Array): boolean => {
@@ -150,7 +150,7 @@ const openWithOneOf = (
 ): { plain: Buffer; index: number } | null => {
   for (const [index, key] of keys.entries()) {
     try {
-      return { plain: openWith(key, sealed, bound), index }
+      return { plain: decrypt(key, sealed, bound), index }
     } catch {
       // try the next key
     }
@@ -199,20 +199,20 @@ export const createKeyring = (
   return {
     load: async (workspaceId) => void (await keysOf(workspaceId, FRESH_MS)),
     seal: async (workspaceId, plain, bound) =>
-      sealWith(
+      encrypt(
         workspaceId === null ? masterKey : (await keysOf(workspaceId, MAX_AGE_MS))[0],
         Buffer.from(plain),
         bound,
       ),
     open: async (workspaceId, sealed, bound) =>
       workspaceId === null
-        ? openWithAny(masterKey, otherKeys, (key) => openWith(key, sealed, bound))
+        ? openWithAny(masterKey, otherKeys, (key) => decrypt(key, sealed, bound))
         : open(workspaceId, sealed, bound),
     reseal: async (workspaceId, sealed, bound) => {
       const keys = await keysOf(workspaceId, FRESH_MS)
       const found = openWithOneOf(keys, sealed, bound)
       if (!found) throw new UnreadableError('no key decrypts this value')
-      return found.index === 0 ? null : sealWith(keys[0], found.plain, bound)
+      return found.index === 0 ? null : encrypt(keys[0], found.plain, bound)
     },
   }
 }

@@ -50,6 +50,8 @@ beforeAll(async () => {
     data: { id, workspaceId: owner.id, agentId: agent.id, channel: 'telegram', value: '@a_bot' },
   })
   const token = Uint8Array.from(await service.keyring.seal(owner.id, '1:token', `telegram_bot:${id}`))
+  const blobKey = Uint8Array.from(await service.keyring.seal(owner.id, 'a key', `blob_key:${owner.id}`))
+  await prisma.blobKey.create({ data: { workspaceId: owner.id, sealed: blobKey } })
   const ended = randomUUID()
   const sealed = Uint8Array.from(await service.keyring.seal(owner.id, 'whsec_AAAA', `webhook:${ended}`))
   const farewell = {
@@ -86,6 +88,8 @@ test('every bytea column is resealed, or is known not to be sealed with a data k
   )
   const others = [
     'attachment.content',
+    'blob.hash',
+    'deleted_blob.hash',
     'draft_file.content',
     'identity_link.code_hash',
     'idempotency_key.request_hash',

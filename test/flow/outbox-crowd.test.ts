@@ -4,6 +4,7 @@ import { createEmailChannel } from '../../src/channel/email/email-channel.ts'
 import type { Outbound, Progress } from '../../src/channel/outbound.ts'
 import { createNotifier } from '../../src/db/notify.ts'
 import { Outbox } from '../../src/message/out/outbox.ts'
+import { blobsOf } from '../support/blobs.ts'
 import { createFakeClock } from '../support/clock.ts'
 import { fakeResolver } from '../support/dns.ts'
 import { createTestLog } from '../support/log.ts'
@@ -39,6 +40,7 @@ const startWorker = (send: Channel['send']) => {
   const outbox = new Outbox({
     ...service.db,
     ...links,
+    blobs: blobsOf(service),
     clock,
     log,
     notifier,

@@ -3,6 +3,7 @@ import type { Channel } from '../../src/channel/channel.ts'
 import type { Outbound, Progress, SendResult } from '../../src/channel/outbound.ts'
 import { createNotifier } from '../../src/db/notify.ts'
 import { Outbox } from '../../src/message/out/outbox.ts'
+import { blobsOf } from '../support/blobs.ts'
 import { createFakeClock } from '../support/clock.ts'
 import { createTestLog } from '../support/log.ts'
 import { createTestAgent, startService, type TestAgent, type TestService } from '../support/service.ts'
@@ -47,6 +48,7 @@ const startWorker = () => {
   const outbox = new Outbox({
     ...service.db,
     ...links,
+    blobs: blobsOf(service),
     clock,
     log,
     notifier,

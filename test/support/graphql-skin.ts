@@ -4,6 +4,7 @@ import { forgetMember } from '../../src/agent/forget-member.ts'
 import { PhoneNumbers } from '../../src/agent/phone-numbers.ts'
 import { Subscriptions } from '../../src/agent/subscriptions.ts'
 import { removeAtOnce } from '../../src/background/agent-removal.ts'
+import { openBlobs } from '../../src/blob/open.ts'
 import type { Channel } from '../../src/channel/channel.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { invalidInput } from '../../src/core/errors.ts'
@@ -120,6 +121,7 @@ export const startSkin = async (
     channels: { email, telegram },
   }
   const keyring = createKeyring(db, masterKey)
+  const blobs = openBlobs({ ...shared, keyring }, undefined)
   const texts = new Texts({ notifier, sealer: keyring, clock: systemClock, log })
   const feed = new Feed({ ...shared, texts })
   feed.start()
@@ -136,6 +138,7 @@ export const startSkin = async (
     ...shared,
     ...limits,
     apart: apartFrom(db),
+    blobs,
     externalCalls: new ExternalCalls(),
     postForm: async () => 200,
     subscriptions: new Subscriptions({ ...shared, places: new StreamPlaces(streamLimits) }),
@@ -166,6 +169,7 @@ export const startSkin = async (
     ...shared,
     ...limits,
     feed,
+    blobs,
     arrivals: createArrivalStore(db),
     limited: createLimitedStore(db),
     targets: createTargetLookup(shared),

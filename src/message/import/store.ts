@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Blobs } from '../../blob/blobs.ts'
 import type { InboundAttachment } from '../../channel/inbound.ts'
 import type { Clock } from '../../core/clock.ts'
 import { AppError } from '../../core/errors.ts'
@@ -6,11 +7,12 @@ import type { Db } from '../../db/client.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 import { within } from '../../db/transaction.ts'
 import { ensureRoomToStore } from '../../workspace/plan.ts'
-import { storeBatch } from '../in/store.ts'
+import { type Arrival, placeArrival, storeBatch } from '../in/store.ts'
 import { findThreads, mergeThreads, threadMails } from './threads.ts'
 
 export interface StoreDeps extends Db {
   clock: Clock
+  blobs: Blobs
 }
 
 /** A mail that is ready to be stored. */
@@ -18,6 +20,7 @@ export interface Prepared {
   message: Message
   raw: Buffer
   attachments: InboundAttachment[]
+  blobs?: Arrival['blobs']
 }
 
 /** What identifies a mail: by how it is imported, and by how it was received. */
@@ -102,10 +105,11 @@ export const storeMails = async (
   stored: (mails: number, isNew: number) => void,
 ): Promise<void> => {
   if (mails.length === 0) return
+  const placed = await Promise.all(mails.map((mail) => placeArrival(deps.blobs, mail)))
   try {
-    stored(mails.length, await commit(deps, mails))
+    stored(placed.length, await commit(deps, placed))
   } catch (error) {
     if (!isPlanLimit(error) || mails.length === 1) throw error
-    for (const mail of mails) stored(1, await commit(deps, [mail]))
+    for (const mail of placed) stored(1, await commit(deps, [mail]))
   }
 }

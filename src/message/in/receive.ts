@@ -3,6 +3,7 @@ import { v7 as newId } from 'uuid'
 import { AGENT_TURNS_AN_HOUR, admit, evidenceOf, type Verdict } from '../../admission/admit.ts'
 import { overRate } from '../../admission/sender-rate.ts'
 import { isOptedOut, noteKeyword } from '../../agent/opt-out.ts'
+import type { Blobs } from '../../blob/blobs.ts'
 import type { Channels } from '../../channel/channel.ts'
 import type { Check, Inbound } from '../../channel/inbound.ts'
 import { CHANNELS } from '../../core/channels.ts'
@@ -22,7 +23,7 @@ import type { RateLimits } from '../../workspace/rate-limits.ts'
 import { NOT_HELD, UNMARKED } from '../row.ts'
 import { limitRefused } from './refused-retention.ts'
 import { displayOf, isOn, senderOf } from './sender.ts'
-import type { Arrival, ArrivalStore } from './store.ts'
+import { type Arrival, type ArrivalStore, placeArrival } from './store.ts'
 import { AGENT_CHECK, type Target, type TargetLookup } from './target.ts'
 import { limitWakes, type StoredArrival } from './wake-limits.ts'
 
@@ -34,6 +35,7 @@ export interface ReceiveDeps extends Db {
   arrivals: ArrivalStore
   /** For agents with limits on how often messages may wake them. */
   limited: Batch<Arrival, StoredArrival>
+  blobs: Blobs
   targets: TargetLookup
   channels: Channels
   plans: Plans
@@ -217,8 +219,10 @@ const withTrace = (arrival: Arrival, traceparent: string | null): Arrival =>
     : { ...arrival, event: { ...arrival.event, detail: { ...arrival.event.detail, traceparent } } }
 
 /** Stores an arrival; counted against its agent's limits, if it has any. */
-const store = async ({ arrivals, limited }: ReceiveDeps, arrival: Arrival): Promise<StoredArrival> =>
-  arrival.wakeLimits ? limited.add(arrival) : { arrival, event: await arrivals.add(arrival) }
+const store = async ({ arrivals, limited, blobs }: ReceiveDeps, given: Arrival): Promise<StoredArrival> => {
+  const arrival = await placeArrival(blobs, given)
+  return arrival.wakeLimits ? limited.add(arrival) : { arrival, event: await arrivals.add(arrival) }
+}
 
 /**
  * Stores an inbound message for each of the agents addressed, admitted or refused, and notifies the listeners
@@ -226,7 +230,8 @@ const store = async ({ arrivals, limited }: ReceiveDeps, arrival: Arrival): Prom
  * the message to be sent again.
  *
  * Throws `unavailable` when the sender's verification failed temporarily and admission depends on it, because
- * a refusal would be final, and for mail of which nothing would be stored because too much was refused today.
+ * a refusal would be final, for mail of which nothing would be stored because too much was refused today, and
+ * while contents cannot be written to the object store.
  */
 export const receive = async (deps: ReceiveDeps, inbound: Inbound): Promise<void> => {
   const fingerprint = fingerprintOf(inbound)

@@ -1,3 +1,4 @@
+import type { Blobs } from '../../blob/blobs.ts'
 import type { InboundAttachment } from '../../channel/inbound.ts'
 import { type Batch, createBatch } from '../../db/batch.ts'
 import { byteaArray } from '../../db/bytea.ts'
@@ -21,23 +22,43 @@ export interface Arrival {
   message: Message
   raw: Uint8Array | null
   attachments: InboundAttachment[]
+  /** Ids of the objects whose contents were written to the object store; without it, all are in the database. */
+  blobs?: PlacedContents | undefined
   /** Content of the message's event; null when the message raises none. The agent's settings may leave its type out. */
   event: { type: EventType; sender: EventSender; from: string; detail?: EventDetail } | null
   /** Limits to count an admitted message against; null for an agent without limits. */
   wakeLimits: WakeLimits | null
 }
 
-/** Size in bytes of the raw message and its attachments. */
-export const sizeOf = ({ raw, attachments }: Arrival) =>
-  (raw?.byteLength ?? 0) + attachments.reduce((sum, { content }) => sum + content.byteLength, 0)
+/** Ids of objects; null for what stays in the database. */
+export interface PlacedContents {
+  raw: string | null
+  files: readonly (string | null)[]
+}
+
+/** Writes the contents that leave the database to the object store. Throws `unavailable`. */
+export const placeArrival = async <Part extends Pick<Arrival, 'message' | 'raw' | 'attachments'>>(
+  blobs: Blobs,
+  arrival: Part,
+): Promise<Part & Pick<Arrival, 'blobs'>> => {
+  if (!blobs.isUsed) return arrival
+  const contents = [arrival.raw, ...arrival.attachments.map(({ content }) => content)]
+  const [raw = null, ...files] = await blobs.place(arrival.message, contents)
+  return { ...arrival, blobs: { raw, files } }
+}
+
+/** Size in bytes of what the database gets of the raw message and its attachments. */
+export const sizeOf = ({ raw, attachments, blobs }: Arrival) =>
+  (blobs?.raw ? 0 : (raw?.byteLength ?? 0)) +
+  attachments.reduce((sum, { content }, index) => sum + (blobs?.files[index] ? 0 : content.byteLength), 0)
 
 /**
  * Stores messages with their raw form, attachments, events and webhook jobs. A single statement writes a
  * whole batch, so that a message is never visible without the rest. A message that is already stored (same
  * fingerprint: it was resent because the response was lost) is skipped, with everything that belongs to it.
  *
- * $1 messages and their events as JSON; $2 ids of the messages with a raw form, `raws` their contents; $3-$7
- * attachments, `files` their contents.
+ * $1 messages and their events as JSON; $2 ids of the messages with a raw form, $8 their objects, `raws` their
+ * contents; $3-$7 attachments, $9 their objects, `files` their contents. Each has either an object or a content.
  */
 const storing = (raws: string, files: string): string => `
     with
@@ -50,13 +71,14 @@ const storing = (raws: string, files: string): string => `
       returning id, agent_id, workspace_id, channel, status, refusal, subject, created_at
     ),
     raw as (
-      insert into message_raw (message_id, agent_id, content)
-      select r.id, agent_id, r.content from unnest($2::uuid[], ${raws}::bytea[]) as r(id, content) join stored using (id)
+      insert into message_raw (message_id, agent_id, blob_id, content)
+      select r.id, agent_id, r.blob_id, r.content
+        from unnest($2::uuid[], $8::uuid[], ${raws}::bytea[]) as r(id, blob_id, content) join stored using (id)
     ),
     files as (
-      insert into attachment (message_id, agent_id, index, name, type, size, content)
-      select f.id, agent_id, f.index, f.name, f.type, f.size, f.content
-        from unnest($3::uuid[], $4::int[], $5::text[], $6::text[], $7::int[], ${files}::bytea[]) as f(id, index, name, type, size, content)
+      insert into attachment (message_id, agent_id, index, name, type, size, blob_id, content)
+      select f.id, agent_id, f.index, f.name, f.type, f.size, f.blob_id, f.content
+        from unnest($3::uuid[], $4::int[], $5::text[], $6::text[], $7::int[], $9::uuid[], ${files}::bytea[]) as f(id, index, name, type, size, blob_id, content)
         join stored using (id)
     ),${noteUnindexed('stored')},${countArrivals('stored')},${noteChanges('message_arrived', 'stored')},
     raised as (
@@ -67,7 +89,7 @@ const storing = (raws: string, files: string): string => `
     select s.id, a.event_id, a.agent_name from stored s left join appended a using (id)`
 
 /** Batches use a single statement, prepared once per connection. */
-const STORE = { name: 'store arrivals', text: storing('$8', '$9') }
+const STORE = { name: 'store arrivals', text: storing('$10', '$11') }
 
 /**
  * Messages of at least this many bytes pass their contents as separate parameters: an array would copy them
@@ -79,10 +101,11 @@ const places = (first: number, count: number) =>
 
 const statementOf = (arrivals: readonly Arrival[]) => {
   const raws = arrivals.filter(({ raw }) => raw !== null)
-  const files = arrivals.flatMap(({ message, attachments }) =>
-    attachments.map((file, index) => ({ id: message.id, index, file })),
+  const files = arrivals.flatMap(({ message, attachments, blobs }) =>
+    attachments.map((file, index) => ({ id: message.id, index, file, blobId: blobs?.files[index] ?? null })),
   )
-  const [rawBytes, fileBytes] = [raws.map(({ raw }) => raw!), files.map(({ file }) => file.content)]
+  const rawBytes = raws.map(({ raw, blobs }) => (blobs?.raw ? null : raw))
+  const fileBytes = files.map(({ file, blobId }) => (blobId === null ? file.content : null))
   const values = [
     JSON.stringify(
       arrivals.map(({ message, event }, ord) => ({
@@ -98,10 +121,12 @@ const statementOf = (arrivals: readonly Arrival[]) => {
     files.map(({ file }) => file.name),
     files.map(({ file }) => file.type),
     files.map(({ file }) => file.content.byteLength),
+    raws.map(({ blobs }) => blobs?.raw ?? null),
+    files.map(({ blobId }) => blobId),
   ]
   if (arrivals.length > 1 || sizeOf(arrivals[0]!) < LONG)
     return { ...STORE, values: [...values, byteaArray(rawBytes), byteaArray(fileBytes)] }
-  const text = storing(places(8, rawBytes.length), places(8 + rawBytes.length, fileBytes.length))
+  const text = storing(places(10, rawBytes.length), places(10 + rawBytes.length, fileBytes.length))
   return { text, values: [...values, ...rawBytes, ...fileBytes] }
 }
 

@@ -1,11 +1,12 @@
 import { v7 as newId } from 'uuid'
+import type { Blobs } from '../../blob/blobs.ts'
 import type { Channel, Channels } from '../../channel/channel.ts'
 import type { InboundAttachment } from '../../channel/inbound.ts'
 import { CHANNELS } from '../../core/channels.ts'
 import type { Clock } from '../../core/clock.ts'
 import { AppError, invalidInput } from '../../core/errors.ts'
-import type { Db } from '../../db/client.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
+import type { Apart } from '../../db/transaction.ts'
 import type { ReadDeps } from '../reading/read.ts'
 import type { AttachmentView } from '../row.ts'
 import { NOT_HELD, UNMARKED, type Unplaced } from '../row.ts'
@@ -17,6 +18,8 @@ export interface DraftDeps extends ReadDeps {
   channels: Channels
   clock: Clock
   mailDomain: string
+  blobs: Blobs
+  apart: Apart
 }
 
 /**
@@ -28,6 +31,8 @@ export interface Draft {
   recipients: string[]
   files: AttachmentView[]
   attachments: InboundAttachment[]
+  /** Ids of the objects of attachments whose contents were written to the object store; null for the others. */
+  blobs?: readonly (string | null)[]
 }
 
 /** Maps each recipient's normalized address to its spelling for sending, without duplicates. */
@@ -75,19 +80,20 @@ export const conversationOf = ({
 const threadIdOf = (channel: Channel, { mode, original }: SendIntent, id: string): string | null =>
   channel.threads === 'replies' || mode === 'reply' ? (original?.threadId ?? id) : null
 
+/** What is in the object store is read outside the request's transaction, which has written nothing yet. */
 const attachmentsToForward = async (
-  { prisma }: Db,
+  { prisma, blobs, apart }: DraftDeps,
   { mode, original }: SendIntent,
-): Promise<InboundAttachment[]> =>
-  mode !== 'forward' || !original
-    ? []
-    : prisma.attachment.findMany({
-        where: { messageId: original.id, agentId: original.agentId },
-        orderBy: { index: 'asc' },
-      })
+): Promise<InboundAttachment[]> => {
+  if (mode !== 'forward' || !original) return []
+  const where = { messageId: original.id, agentId: original.agentId }
+  const files = await prisma.attachment.findMany({ where, orderBy: { index: 'asc' } })
+  const fill = () => Promise.all(files.map((file) => blobs.filled(file)))
+  return files.some(({ blobId }) => blobId !== null) ? apart(fill) : fill()
+}
 
 const attachmentsOf = async (
-  deps: Db,
+  deps: DraftDeps,
   channel: Channel,
   plan: SendIntent,
   { attachments: own = [] }: SendInput,

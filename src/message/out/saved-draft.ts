@@ -5,6 +5,7 @@ import { type Page, pageOf, readMoment, writeCursor } from '../../core/cursor.ts
 import { AppError, invalidInput, notFound } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
 import type { Draft as DraftRow, Prisma } from '../../db/generated/prisma/client.ts'
+import { apartFrom } from '../../db/transaction.ts'
 import { noteChange } from '../../workspace/change-log.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
 import { type AtomicDeps, atomically } from '../once.ts'
@@ -226,6 +227,8 @@ export const sendDraft = async <Given extends AtomicDeps>(
     })
     await within.prisma.draft.delete({ where })
     await noteChange(within.prisma, { workspaceId, kind: 'draft', agentId, ids: [id] })
-    return sendMessage(within, viewer, agentId, sendInputOf(draft))
+    // Within this transaction, which the store must not hold up: the files stay where they are, in the database.
+    const here = { ...within, apart: apartFrom(within) }
+    return sendMessage(here, viewer, agentId, sendInputOf(draft), { filesStay: true })
   })
 }

@@ -70,9 +70,10 @@ const storing = ({ logged }: { logged: boolean }): string => `
       select r.id, d.agent_id, r.address, d.created_at from unnest((select $2::uuid[]), (select $3::text[])) as r(id, address) join drafted d using (id)
     ),
     files as (
-      insert into attachment (message_id, agent_id, index, name, type, size, content)
-      select f.id, agent_id, f.index, f.name, f.type, length(f.content), f.content
-        from unnest((select $4::uuid[]), (select $5::int[]), (select $6::text[]), (select $7::text[]), (select $8::bytea[])) as f(id, index, name, type, content) join drafted using (id)
+      insert into attachment (message_id, agent_id, index, name, type, size, content, blob_id)
+      select f.id, agent_id, f.index, f.name, f.type, f.size, f.content, f.blob_id
+        from unnest((select $4::uuid[]), (select $5::int[]), (select $6::text[]), (select $7::text[]), (select $8::bytea[]), (select $10::int[]), (select $11::uuid[]))
+               as f(id, index, name, type, content, size, blob_id) join drafted using (id)
     ),
     answered as (
       update message m set read_at = (select min(d.created_at) from drafted d where d.reply_to_id = m.id)
@@ -112,8 +113,8 @@ const write = async (
   const recipients = drafts.flatMap(({ message, recipients }) =>
     recipients.map((address) => ({ id: message.id, address })),
   )
-  const files = drafts.flatMap(({ message, attachments }) =>
-    attachments.map((file, index) => ({ id: message.id, index, file })),
+  const files = drafts.flatMap(({ message, attachments, blobs }) =>
+    attachments.map((file, index) => ({ id: message.id, index, file, blobId: blobs?.[index] ?? null })),
   )
   const { rows } = await pool.query<PlacedRow>({
     ...statement,
@@ -125,8 +126,10 @@ const write = async (
       files.map(({ index }) => index),
       files.map(({ file }) => file.name),
       files.map(({ file }) => file.type),
-      byteaArray(files.map(({ file }) => file.content)),
+      byteaArray(files.map(({ file, blobId }) => (blobId === null ? file.content : null))),
       drafts.flatMap(({ message: { replyToId } }) => replyToId ?? []).sort(),
+      files.map(({ file }) => file.content.byteLength),
+      files.map(({ blobId }) => blobId),
     ],
   })
   return new Map(rows.map((row) => [row.draft_id, placedOf(row)]))
@@ -145,7 +148,8 @@ export const storeDrafts = async (db: Db, drafts: readonly Draft[]): Promise<(Pl
 
 /** Maximum size of attachments in one statement; a larger message is stored alone. */
 const MAX_BYTES = 4 * 1024 * 1024
-const sizeOf = ({ files }: Draft) => files.reduce((sum, { size }) => sum + size, 0)
+const sizeOf = ({ files, blobs }: Draft) =>
+  files.reduce((sum, { size }, index) => sum + (blobs?.[index] ? 0 : size), 0)
 
 /** Collects messages to send so that they are committed in batches. */
 export type DraftStore = Batch<Draft, Placed | null>
@@ -165,6 +169,14 @@ export interface SendDeps extends DraftDeps, ApprovalRequestDeps {
   feed: Pick<Feed, 'committed'>
   plans: Plans
   rates: RateLimits
+}
+
+/** Writes the contents that leave the database to the object store, outside the request's transaction. */
+const placeFiles = async ({ blobs, apart }: SendDeps, created: Draft): Promise<Draft> => {
+  const { message, attachments } = created
+  if (!attachments.some(({ content }) => content.byteLength >= blobs.minBytes)) return created
+  const contents = attachments.map(({ content }) => content)
+  return { ...created, blobs: await apart(() => blobs.place(message, contents)) }
 }
 
 /** Maximum number of messages that an agent may send per minute. */
@@ -212,6 +224,8 @@ const ensureNoneOptedOut = async (deps: SendDeps, { message, recipients }: Draft
 export interface SendOptions {
   /** Throw `conflict` for recipients who have opted out. Without it, the message is stored and then fails. */
   refuseOptedOut?: boolean
+  /** Write no files to the object store: a transaction is open. */
+  filesStay?: boolean
 }
 
 const send = async (
@@ -219,12 +233,13 @@ const send = async (
   { workspaceId }: Viewer,
   agentId: string,
   input: SendInput,
-  { refuseOptedOut = false }: SendOptions,
+  { refuseOptedOut = false, filesStay = false }: SendOptions,
 ): Promise<MessageWithFiles> => {
-  const created = await draft(deps, { agentId, workspaceId }, input)
-  if (refuseOptedOut) await ensureNoneOptedOut(deps, created)
+  const drafted = await draft(deps, { agentId, workspaceId }, input)
+  if (refuseOptedOut) await ensureNoneOptedOut(deps, drafted)
   const limited = await deps.plans.ensureMaySend(deps, workspaceId)
   ensureRate(deps, { agentId, workspaceId })
+  const created = filesStay ? drafted : await placeFiles(deps, drafted)
   const placed = await (limited ? storeCounted(deps, created) : deps.drafts.add(created))
   if (!placed)
     throw new AppError('conflict', `The agent has no address on the ${created.message.channel} channel.`)

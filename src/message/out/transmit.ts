@@ -1,7 +1,8 @@
+import type { Blobs } from '../../blob/blobs.ts'
 import type { Channels } from '../../channel/channel.ts'
 import type { InboundAttachment } from '../../channel/inbound.ts'
 import type { Outbound, SendResult } from '../../channel/outbound.ts'
-import { messageOf } from '../../core/errors.ts'
+import { AppError, messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Metrics } from '../../core/metrics.ts'
 import type { Db } from '../../db/client.ts'
@@ -22,6 +23,7 @@ export interface TransmitDeps extends Db, LinkDeps {
   log: Logger
   notifier: Notifier
   channels: Channels
+  blobs: Blobs
   settlements: SettlementStore
   feed: Pick<Feed, 'committed'>
   /** Returns 0 to 1, for the jitter of retries. */
@@ -29,19 +31,28 @@ export interface TransmitDeps extends Db, LinkDeps {
   metrics?: Metrics
 }
 
+/** Returns null while the object store that has them cannot be reached. */
 const attachmentsOf = async (
-  { prisma }: Db,
+  { prisma, blobs }: TransmitDeps,
   { id, agentId, hasAttachments }: OutgoingMessage,
-): Promise<InboundAttachment[]> =>
-  hasAttachments
-    ? prisma.attachment.findMany({ where: { messageId: id, agentId }, orderBy: { index: 'asc' } })
-    : []
+): Promise<InboundAttachment[] | null> => {
+  if (!hasAttachments) return []
+  const where = { messageId: id, agentId }
+  const files = await prisma.attachment.findMany({ where, orderBy: { index: 'asc' } })
+  try {
+    return await Promise.all(files.map((file) => blobs.filled(file)))
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'unavailable') return null
+    throw error
+  }
+}
 
-const outboundOf = async (
-  deps: Db & LinkDeps,
+const outboundOf = (
+  deps: LinkDeps,
   message: OutgoingMessage,
   job: SendJob,
-): Promise<Outbound | null> => {
+  attachments: InboundAttachment[],
+): Outbound | null => {
   const { id, from, to, cc, subject, text, html, answered, recipients } = message
   if (!from) return null
   return {
@@ -50,7 +61,7 @@ const outboundOf = async (
     messageId: message.internetMessageId ?? id,
     inReplyTo: answered?.internetMessageId ?? null,
     references: answered ? conversationOf(answered) : [],
-    attachments: await attachmentsOf(deps, message),
+    attachments,
     linkTo: (index) => signLink(deps, { messageId: id, file: index }, FETCH_MS).url,
     createdAt: job.queuedAt,
   }
@@ -71,7 +82,9 @@ const attempt = async (
   if (waiting.length === 0) return { accepted: [], rejected: [] }
   const channel = deps.channels[message.channel]
   if (!channel) return rejectAll(waiting, `this service has no ${message.channel} channel`, true)
-  const outbound = await outboundOf(deps, message, job)
+  const attachments = await attachmentsOf(deps, message)
+  if (!attachments) return rejectAll(waiting, 'its attachments could not be read', false)
+  const outbound = outboundOf(deps, message, job, attachments)
   if (!outbound) return rejectAll(waiting, 'the address to send it from no longer exists', true)
   const { open, closed } = await filterSuppressed(deps, message, outbound)
   if (open.length === 0) return { accepted: [], rejected: closed }

@@ -1,4 +1,5 @@
 import { isDeleted } from '../../agent/permission.ts'
+import type { Blobs } from '../../blob/blobs.ts'
 import { notFound } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
 import type { Attachment } from '../../db/generated/prisma/client.ts'
@@ -33,12 +34,12 @@ export const linkAttachment = async (
 
 /** Returns the attachment that a link refers to. */
 export const openLink = async (
-  deps: Db & Pick<LinkDeps, 'clock' | 'linkKey'>,
+  deps: Db & Pick<LinkDeps, 'clock' | 'linkKey'> & { blobs: Blobs },
   place: AttachmentPlace,
   signed: Signed,
-): Promise<Attachment> => {
+): Promise<Attachment & { content: Uint8Array<ArrayBuffer> }> => {
   const valid = isSigned(deps, { messageId: place.messageId, file: place.index }, signed)
   const attachment = valid && (await deps.prisma.attachment.findFirst({ where: place }))
   if (!attachment || (await isDeleted(deps, attachment.agentId))) throw invalidLink()
-  return attachment
+  return deps.blobs.filled(attachment)
 }

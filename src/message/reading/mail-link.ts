@@ -1,4 +1,5 @@
 import { isDeleted } from '../../agent/permission.ts'
+import type { Blobs } from '../../blob/blobs.ts'
 import type { ViewOptions } from '../../channel/mail-view.ts'
 import { notFound } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
@@ -71,12 +72,12 @@ export const linkRaw = async (
 
 /** Returns the email, byte for byte, that a link refers to. */
 export const openRawLink = async (
-  deps: Db & Pick<LinkDeps, 'clock' | 'linkKey'>,
+  deps: Db & Pick<LinkDeps, 'clock' | 'linkKey'> & { blobs: Blobs },
   messageId: string,
   signed: Signed,
 ): Promise<Uint8Array<ArrayBuffer>> => {
   const valid = isSigned(deps, { messageId, file: 'raw' }, signed)
   const stored = valid && (await deps.prisma.messageRaw.findFirst({ where: { messageId } }))
   if (!stored || (await isDeleted(deps, stored.agentId))) throw invalidLink()
-  return stored.content
+  return deps.blobs.contentOf(stored)
 }

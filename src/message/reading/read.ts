@@ -1,4 +1,5 @@
 import { authorizeAgent } from '../../agent/permission.ts'
+import type { Blobs } from '../../blob/blobs.ts'
 import { notFound } from '../../core/errors.ts'
 import { type Batch, createBatch } from '../../db/batch.ts'
 import { type Db, isUnavailable } from '../../db/client.ts'
@@ -59,6 +60,11 @@ export interface ReadDeps extends Db {
   reads: MessageReads
 }
 
+/** For reading contents, which may be in the object store. */
+export interface FileDeps extends ReadDeps {
+  blobs: Blobs
+}
+
 /** Reads one message of the agent. */
 export const readMessage = async (
   { reads }: ReadDeps,
@@ -98,7 +104,7 @@ export const readFresh = async (
 
 /** Returns the email as received, byte for byte. Throws `not_found` for a message without a raw form. */
 export const readRaw = async (
-  deps: ReadDeps,
+  deps: FileDeps,
   viewer: Viewer,
   agentId: string,
   messageId: string,
@@ -108,12 +114,12 @@ export const readRaw = async (
     where: { messageId_agentId: { messageId, agentId } },
   })
   if (!raw) throw notFound('raw message')
-  return raw.content
+  return deps.blobs.contentOf(raw)
 }
 
 /** Reads one attachment with its content. */
 export const readAttachment = async (
-  deps: ReadDeps,
+  deps: FileDeps,
   viewer: Viewer,
   agentId: string,
   { messageId, index }: { messageId: string; index: number },
@@ -123,5 +129,5 @@ export const readAttachment = async (
     where: { messageId_index_agentId: { messageId, index, agentId } },
   })
   if (!attachment) throw notFound('attachment', 'number')
-  return attachment
+  return deps.blobs.filled(attachment)
 }

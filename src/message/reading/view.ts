@@ -1,3 +1,4 @@
+import type { Blobs } from '../../blob/blobs.ts'
 import type { Channels } from '../../channel/channel.ts'
 import type { MailView, ViewOptions } from '../../channel/mail-view.ts'
 import type { ChannelKind } from '../../core/channels.ts'
@@ -9,6 +10,7 @@ import { type ReadDeps, readMessage } from './read.ts'
 export type { MailView, ViewOptions }
 
 export interface ViewDeps extends Db {
+  blobs: Blobs
   channels: Channels
   views: Turns
 }
@@ -37,7 +39,7 @@ const sentHtml = async (
  * for any other message. Checks no permission.
  */
 export const viewReadable = (
-  { prisma, channels, views }: ViewDeps,
+  { prisma, channels, views, blobs }: ViewDeps,
   { id: messageId, agentId, channel }: Readable,
   { remoteImages }: ViewOptions,
 ): Promise<MailView> => {
@@ -46,7 +48,7 @@ export const viewReadable = (
   return views.run(agentId, async () => {
     const where = { messageId_agentId: { messageId, agentId } }
     const stored = await prisma.messageRaw.findUnique({ where })
-    if (stored) return view({ mail: { raw: stored.content }, remoteImages, source: agentId })
+    if (stored) return view({ mail: { raw: await blobs.contentOf(stored) }, remoteImages, source: agentId })
     const html = await sentHtml(prisma, { agentId, messageId })
     return html === null ? EMPTY : view({ mail: { html }, remoteImages, source: agentId })
   })
