@@ -35,7 +35,7 @@ const blobUrl: Parse<BlobUrl> = (text) => {
   const { protocol, host: bucket, pathname, username, password, searchParams, hash } = new URL(text)
   const prefix = pathname.replace(/^\/|\/$/g, '').replace(/.$/, '$&/')
   if (protocol !== 's3:' || !BUCKET.test(bucket) || !PREFIX.test(prefix)) throw invalid
-  if (username || password || hash || /(^|\/)\.{1,2}\//.test(prefix)) throw invalid
+  if (username || password || hash) throw invalid
   const { endpoint, region, ...others } = Object.fromEntries(searchParams)
   if (Object.keys(others).length > 0 || (region !== undefined && !REGION.test(region))) throw invalid
   return { bucket, prefix, endpoint: endpoint === undefined ? undefined : http(endpoint), region }

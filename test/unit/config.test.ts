@@ -65,6 +65,12 @@ test('every setting can be set', async () => {
     DATABASE_URL: 'postgres://u:p@pooler/ams?sslmode=require',
     DATABASE_DIRECT_URL: 'postgres://u:p@db/ams?sslmode=require',
     MASTER_KEY: KEY,
+    BLOB_URL: 's3://mails/ams?region=eu-1',
+    BLOB_MIN_BYTES: '0',
+    AWS_ACCESS_KEY_ID: 'AKIA1',
+    AWS_SECRET_ACCESS_KEY: 'a/secret+key',
+    AWS_SESSION_TOKEN: 'session',
+    AWS_ENDPOINT_URL_S3: 'https://s3.example.com/base/',
     OWNER_EMAIL: 'ann@example.com',
     OWNER_TOKEN: 'a token of mine, spaces and all',
     ROLES: 'api, worker',
@@ -105,6 +111,15 @@ test('every setting can be set', async () => {
     databaseUrl: 'postgres://u:p@pooler/ams?sslmode=require',
     databaseDirectUrl: 'postgres://u:p@db/ams?sslmode=require',
     masterKeys: [Buffer.alloc(32, 7)],
+    objectStore: {
+      url: 'https://s3.example.com/base/mails',
+      prefix: 'ams/',
+      region: 'eu-1',
+      accessKeyId: 'AKIA1',
+      secretAccessKey: 'a/secret+key',
+      sessionToken: 'session',
+      minBytes: 0,
+    },
     ownerEmail: 'ann@example.com',
     ownerToken: 'a token of mine, spaces and all',
     roles: new Set(['api', 'worker']),
@@ -208,6 +223,51 @@ test.each([
   expect(problem).toContain(value.split('?')[0])
 })
 
+test.each([
+  ['s3://mails', {}, 'https://mails.s3.us-east-1.amazonaws.com', ''],
+  ['s3://mails/', { AWS_DEFAULT_REGION: 'eu-west-1' }, 'https://mails.s3.eu-west-1.amazonaws.com', ''],
+  [
+    's3://my.mails/a/b/',
+    { AWS_REGION: 'cn-north-1' },
+    'https://s3.cn-north-1.amazonaws.com.cn/my.mails',
+    'a/b/',
+  ],
+  ['s3://mails/a', { AWS_ENDPOINT_URL: 'http://127.0.0.1:9000' }, 'http://127.0.0.1:9000/mails', 'a/'],
+  [
+    's3://mails?endpoint=http://[::1]:9000',
+    { AWS_ENDPOINT_URL_S3: 'http://other' },
+    'http://[::1]:9000/mails',
+    '',
+  ],
+])('BLOB_URL=%s with %o is the bucket %s', (url, more, bucket, prefix) => {
+  const credentials = { AWS_ACCESS_KEY_ID: 'AKIA1', AWS_SECRET_ACCESS_KEY: 'key' }
+  const { objectStore } = readConfig({ BLOB_URL: url, ...credentials, ...more })
+  expect(objectStore).toMatchObject({ url: bucket, prefix, minBytes: 2048 })
+})
+
+test.each([
+  's3://',
+  's3://a',
+  'http://mails',
+  's3://id:secret@mails',
+  's3://mails//x',
+  's3://mails/a b',
+  's3://mails?key=x',
+])('BLOB_URL=%s is refused, and what it takes is said', (url) => {
+  const [problem, ...others] = problems({ BLOB_URL: url, AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' })
+  expect(others).toEqual([])
+  expect(problem).toMatch(/^BLOB_URL is .*; it takes s3:\/\/BUCKET/)
+  expect(problem).not.toContain('secret')
+})
+
+test('BLOB_URL requires credentials, and without it those of other programs are not looked at', () => {
+  expect(problems({ BLOB_URL: 's3://mails' })).toEqual([
+    'AWS_ACCESS_KEY_ID is not set; BLOB_URL needs it.',
+    'AWS_SECRET_ACCESS_KEY is not set; BLOB_URL needs it.',
+  ])
+  expect(problems({ AWS_REGION: 'not a region', AWS_ENDPOINT_URL: 'nonsense' })).toEqual([])
+})
+
 test('all problems are reported together', () => {
   expect(problems({ PORT: 'x', LOG_LEVEL: 'y', ROLES: 'z' })).toHaveLength(3)
 })
@@ -224,8 +284,14 @@ test('no problem message contains a secret', () => {
     DATABASE_URL: `mysql://ann:${secret}@db/x?password=${secret}`,
     SMTP_RELAY_URL: `smtp//ann:${secret}@relay`,
     RSPAMD_URL: `http://127.0.0.1/?password=${secret}`,
+    BLOB_URL: `s3://id:${secret}@mails`,
+    AWS_ACCESS_KEY_ID: `${secret} with a space`,
+    AWS_SECRET_ACCESS_KEY: `${secret} with a space`,
   })
   expect(all.map((problem) => problem.split(' ')[0]).sort()).toEqual([
+    'AWS_ACCESS_KEY_ID',
+    'AWS_SECRET_ACCESS_KEY',
+    'BLOB_URL',
     'DATABASE_URL',
     'INBOUND_SECRET',
     'MASTER_KEY',
