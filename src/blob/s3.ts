@@ -20,7 +20,7 @@ export interface BucketSettings {
 export type Method = 'PUT' | 'GET' | 'DELETE' | 'HEAD'
 
 /** The store did not do what was asked. The message is for the log and for operators; it has no credentials. */
-export class StoreError extends Error {
+class StoreError extends Error {
   override readonly name = 'StoreError'
   /** HTTP status; null when there was no response. */
   readonly status: number | null
