@@ -1,0 +1,269 @@
+import type { App } from './app.ts'
+import { createOperatorLink } from './auth/operator-link.ts'
+import { type Foundation, openFoundation, welcomeOwner } from './boot/foundation.ts'
+import { hasMasterKey } from './boot/master-key.ts'
+import { checkPorts } from './boot/ports.ts'
+import { rotateDataKeys, rotateMasterKey } from './boot/rotate-keys.ts'
+import { type Command, type ImportSource, readCommand, USAGE, UsageError } from './cli/command-line.ts'
+import { type Config, ConfigError, readConfig } from './config/config.ts'
+import { systemClock } from './core/clock.ts'
+import { AppError, messageOf } from './core/errors.ts'
+import type { Logger } from './core/logger.ts'
+import { DataDirInUseError, EmbeddedPostgresError } from './db/embedded.ts'
+import { dkimKeys, rotateDkimKey } from './email-domain/dkim.ts'
+import { createLogger } from './observability/log.ts'
+import { followStopRequests } from './stop-requests.ts'
+import { createKeyring } from './workspace/keyring.ts'
+import { createMemberToken, createWorkspace, resolveWorkspace } from './workspace/workspace.ts'
+
+/**
+ * Time in milliseconds for work in progress to finish after SIGTERM: containers are usually killed after 10
+ * s, and closing takes time too.
+ */
+const GRACE_MS = 8_000
+/** Exit codes: invalid settings or usage; any other failure. */
+const EXIT_USAGE = 2
+const EXIT_FAILURE = 1
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`)
+
+/** Starts the service on an open foundation, and tells whoever started it where it is. */
+const bringUp = async (config: Config, log: Logger, foundation: Foundation): Promise<App> => {
+  // stdout is reserved for the lines below, but a library (mailauth, for some mails with `l=`) writes to the
+  // console.
+  console.log = (...output: unknown[]) =>
+    log.debug({ said: output.map(String) }, 'console output of a library')
+  const ownerToken = await welcomeOwner(config, foundation)
+  if (ownerToken) say(`Owner token (shown only once, saved in ${config.dataDir}/owner-token): ${ownerToken}`)
+  // Loaded only when needed: invalid settings and commands such as `token` do not need most of it.
+  const { startApp } = await import('./app.ts')
+  const app = await startApp(config, foundation, log)
+  if (ownerToken && config.roles.has('api')) {
+    const { url } = await createOperatorLink(
+      { ...foundation.db, clock: systemClock, publicUrl: () => app.publicUrl },
+      {},
+    )
+    say(`Sign in in a browser (once, within 10 minutes; later with npm start -- sign-in): ${url}`)
+  }
+  if (config.roles.has('worker') && !config.smtp.relayUrl && !config.smtp.direct)
+    log.warn(
+      { outbox: `${config.dataDir}/outbox` },
+      'neither SMTP_RELAY_URL nor SMTP_DIRECT is set: outgoing mail is stored, not sent',
+    )
+  say(JSON.stringify({ ready: true, http: app.http, smtp: app.smtp }))
+  return app
+}
+
+const start = async (config: Config, log: Logger): Promise<void> => {
+  const requests = followStopRequests()
+  let foundation: Foundation | undefined
+  const starting = (async () => {
+    await checkPorts(config)
+    foundation = await openFoundation(config, log, { service: true })
+    return bringUp(config, log, foundation)
+  })()
+  const stopping = requests.first.then((reason) => log.info({ reason }, 'stopping'))
+  const hurried = requests.second.then((reason) => log.warn({ reason }, 'stopping at once'))
+  let finished = false
+  try {
+    const app = await Promise.race([starting, stopping])
+    if (!app) return // asked to stop before it was ready
+    await stopping
+    app.drain()
+    const drained = new AbortController()
+    await Promise.race([systemClock.sleep(config.drainSeconds * 1000, drained.signal), hurried])
+    drained.abort()
+    finished = (await Promise.race([app.stop(GRACE_MS).then(() => true), hurried])) === true
+  } finally {
+    const closeAtOnce = () => foundation?.close({ atOnce: true })
+    await (finished ? Promise.race([foundation?.close(), hurried.then(closeAtOnce)]) : closeAtOnce())
+  }
+}
+
+/**
+ * Runs a command beside a running service (or alone) on the same database, and prints its result as one JSON
+ * line. With `service`, not beside one on the same DATA_DIR.
+ */
+const command = async (
+  config: Config,
+  log: Logger,
+  run: (foundation: Foundation) => Promise<object>,
+  { service } = { service: false },
+): Promise<void> => {
+  const requests = followStopRequests()
+  const foundation = await openFoundation(config, log, { service })
+  const interrupted = requests.first.then(() => {
+    throw new AppError('unavailable', 'Interrupted.')
+  })
+  try {
+    say(JSON.stringify(await Promise.race([run(foundation), interrupted])))
+  } finally {
+    await foundation.close()
+  }
+}
+
+/** Returns the DNS records of the service's own domain, for mail that is signed with its keys. */
+const mailRecords = async (
+  { mailDomain }: Config,
+  { db, masterKey, otherKeys }: Foundation,
+  keysOf: typeof dkimKeys,
+): Promise<object> => {
+  const deps = { ...db, keyring: createKeyring(db, masterKey, otherKeys), clock: systemClock }
+  const keys = await keysOf(deps, { domain: mailDomain, workspaceId: null })
+  return { domain: mailDomain, records: keys.map(({ record }) => record) }
+}
+
+/** Adds a number that is already rented to a workspace's pool. */
+const addNumber = async (
+  config: Config,
+  log: Logger,
+  { db }: Foundation,
+  { value, workspace: workspaceId }: { value: string; workspace?: string | undefined },
+): Promise<object> => {
+  if (!config.twilio)
+    throw new ConfigError([
+      'TWILIO_ACCOUNT_SID and TWILIO_AUTH_TOKEN are not set; set them to the account that has the number.',
+    ])
+  const { createSmsChannel } = await import('./channel/sms/sms-channel.ts')
+  const { PhoneNumbers } = await import('./agent/phone-numbers.ts')
+  const sms = createSmsChannel({ ...config.twilio, publicUrl: () => config.publicUrl ?? '', log })
+  const workspace = await resolveWorkspace(db, workspaceId)
+  const { id } = await new PhoneNumbers({ ...db, clock: systemClock, log, sms }).addExisting(workspace, value)
+  return { workspace, id, value }
+}
+
+const writeDump = async (config: Config, log: Logger, file: string): Promise<void> => {
+  const { dump } = await import('./backup/dump.ts')
+  return command(config, log, ({ databaseUrl }) => dump(databaseUrl, file, log))
+}
+
+const readDump = async (config: Config, log: Logger, file: string): Promise<void> => {
+  if (!hasMasterKey(config))
+    throw new ConfigError([
+      'There is no master key: put the master.key that belongs to the dump into DATA_DIR, or set MASTER_KEY.',
+    ])
+  const { restore } = await import('./backup/restore.ts')
+  const run = ({ databaseUrl: url, masterKey, otherKeys = () => [] }: Foundation) =>
+    restore({ url, keys: [masterKey, ...otherKeys()], log }, file)
+  return command(config, log, run, { service: true })
+}
+
+/** Runs psql beside a running service, or alone. Exits with its code. */
+const openPsql = async (config: Config, log: Logger, args: readonly string[]): Promise<void> => {
+  const { runPsql } = await import('./backup/psql.ts')
+  const foundation = await openFoundation(config, log, { service: false })
+  const code = await runPsql(foundation.databaseUrl, args).finally(() => foundation.close())
+  if (code !== 0) process.exit(code)
+}
+
+/** Moves the contents of messages beside a running service, or alone, and tells how far it is. */
+const moveBlobs = async (config: Config, log: Logger, to: 'store' | 'database'): Promise<void> => {
+  const { moveTo } = await import('./blob-commands.ts')
+  return command(config, log, (foundation) => moveTo(to, { config, log, foundation, say }))
+}
+
+/** Imports mails beside a running service, or alone. */
+const importMails = async (
+  config: Config,
+  log: Logger,
+  { agent, from }: { agent: string; from: ImportSource },
+): Promise<void> => {
+  const { runImportCommand } = await import('./mail-import/command.ts')
+  const foundation = await openFoundation(config, log, { service: false })
+  try {
+    const { blobsOf } = await import('./blob-commands.ts')
+    const blobs = blobsOf({ config, log, foundation })
+    await runImportCommand({ config, log, db: foundation.db, blobs }, agent, from)
+  } finally {
+    await foundation.close()
+  }
+}
+
+/** Creates a link to sign in, for the URL at which the running service is reached. */
+const createLink = (
+  { publicUrl, port }: Config,
+  { db }: Foundation,
+  { member, workspace }: { member: string | undefined; workspace: string | undefined },
+): Promise<object> => {
+  if (!publicUrl && port === 0)
+    throw new ConfigError(['PORT is 0: set PUBLIC_URL to the URL at which the service is reached.'])
+  const deps = { ...db, clock: systemClock, publicUrl: () => publicUrl ?? `http://localhost:${port}` }
+  return createOperatorLink(deps, { email: member, workspaceId: workspace })
+}
+
+/** Checks the set-up and prints the report. Exits with 1 when there is a problem. */
+const examine = async (options: { json: boolean }): Promise<void> => {
+  const { runDoctor } = await import('./doctor/doctor.ts')
+  const { text, ok } = await runDoctor(process.env, options)
+  say(text)
+  if (!ok) process.exit(EXIT_FAILURE)
+}
+
+const dispatch = async (requested: Command): Promise<void> => {
+  if (requested.name === 'help') return say(USAGE)
+  if (requested.name === 'doctor') return examine(requested)
+  const config = readConfig(process.env)
+  const log = createLogger(config.logLevel, { sample: config.logSample })
+  switch (requested.name) {
+    case 'start':
+      return start(config, log)
+    case 'demo':
+      return (await import('./demo/demo.ts')).demo()
+    case 'workspace': {
+      const input = { name: requested.workspaceName, ownerEmail: requested.owner, plan: config.plan }
+      return command(config, log, ({ db, masterKey }) => createWorkspace({ ...db, masterKey }, input))
+    }
+    case 'token':
+      return command(config, log, ({ db }) =>
+        createMemberToken({ ...db, clock: systemClock }, requested.member, requested.workspace),
+      )
+    case 'sign-in':
+      return command(config, log, (foundation) => createLink(config, foundation, requested))
+    case 'export':
+      return command(config, log, async (foundation) =>
+        (await import('./workspace-commands.ts')).exportToFile(config, log, foundation, requested),
+      )
+    case 'delete-workspace':
+      return command(config, log, async (foundation) =>
+        (await import('./workspace-commands.ts')).deleteWorkspace(config, log, foundation, requested),
+      )
+    case 'import':
+      return importMails(config, log, requested)
+    case 'dump':
+      return writeDump(config, log, requested.file)
+    case 'restore':
+      return readDump(config, log, requested.file)
+    case 'move-blobs':
+      return moveBlobs(config, log, requested.to)
+    case 'psql':
+      return openPsql(config, log, requested.args)
+    case 'number':
+      return command(config, log, (foundation) => addNumber(config, log, foundation, requested))
+    case 'domain':
+      return command(config, log, (foundation) => mailRecords(config, foundation, dkimKeys))
+    case 'rotate-key':
+      return command(config, log, (foundation) =>
+        requested.dataKeys ? rotateDataKeys(foundation, log) : rotateMasterKey(config, foundation),
+      )
+    case 'rotate-dkim':
+      return command(config, log, (foundation) => mailRecords(config, foundation, rotateDkimKey))
+  }
+}
+
+/** Prints the error for the person at the terminal, and exits with the code for scripts. */
+const fail = (error: unknown): never => {
+  const expected = [ConfigError, DataDirInUseError, EmbeddedPostgresError, UsageError, AppError].some(
+    (kind) => error instanceof kind,
+  )
+  const stack = !expected && error instanceof Error && !('syscall' in error) ? error.stack : undefined
+  process.stderr.write(`${stack ?? messageOf(error)}\n`)
+  const usage = [ConfigError, DataDirInUseError, UsageError].some((kind) => error instanceof kind)
+  process.exit(usage ? EXIT_USAGE : EXIT_FAILURE)
+}
+
+try {
+  await dispatch(readCommand(process.argv.slice(2)))
+  process.exit(0)
+} catch (error) {
+  fail(error)
+}
