@@ -97,6 +97,11 @@ export const watchDatabase = (operations: Operations): void => {
   watchAges(operations)
   watchQueues(operations)
   watchDatabaseSize(operations)
+  const { metrics, replica } = operations
+  if (replica)
+    metrics.gauge('ams_replica_used', 'Whether lists and searches read the replica', () =>
+      Number(replica.isUsed),
+    )
 }
 
 /** Registers the expiry of the certificate that SMTP uses. */

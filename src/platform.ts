@@ -97,7 +97,7 @@ const counted =
 /** Creates what all other parts of the service use: database, clock, log, keys, event log and network. */
 export const createPlatform = (
   config: Config,
-  { db, databaseUrl, masterKey, otherKeys = () => [] }: Foundation,
+  { db, databaseUrl, replica, masterKey, otherKeys = () => [] }: Foundation,
   log: Logger,
   world: World,
 ) => {
@@ -107,8 +107,9 @@ export const createPlatform = (
   const texts = new Texts({ notifier, sealer: keyring, clock, log })
   const metrics = new ServiceMetrics()
   const blobs = openBlobs({ ...db, keyring, clock, log, metrics }, config.objectStore)
+  replica?.onRead((outcome) => metrics.count('replicaReads', outcome))
   return {
-    ...{ prisma: db.prisma, pool: db.pool, apart: apartFrom(db) },
+    ...{ prisma: db.prisma, pool: db.pool, replica, apart: apartFrom(db) },
     ...{ clock, random, log, metrics, notifier, blobs },
     tracer: world.tracer ?? noTracer,
     challengeKey: deriveKey(masterKey, 'challenges for passkeys'),

@@ -8,7 +8,8 @@ import { writePrivate } from '../core/private-file.ts'
 import { type Db, openDb, type RootDb } from '../db/client.ts'
 import { lockDataDir, startEmbedded } from '../db/embedded.ts'
 import { migrate } from '../db/migrate.ts'
-import { probeDatabase, probePooler, UnusableDatabaseError } from '../db/probe.ts'
+import { probeDatabase, probePooler, probeReplica, UnusableDatabaseError } from '../db/probe.ts'
+import { Replica } from '../db/replica.ts'
 import { type OtherKeys, opensDataKey } from '../workspace/keyring.ts'
 import { newToken } from '../workspace/token.ts'
 import { createFirstWorkspace } from '../workspace/workspace.ts'
@@ -20,6 +21,8 @@ export interface Foundation {
   db: RootDb
   /** Where PostgreSQL itself is reached, without a pooler: for what belongs to a session (LISTEN, locks). */
   databaseUrl: string
+  /** Missing without `DATABASE_READ_URL`. */
+  replica?: Replica | undefined
   masterKey: Uint8Array
   /** Keys that may have encrypted data before the master key was changed; undefined for none. */
   otherKeys?: OtherKeys
@@ -65,7 +68,7 @@ const checkPlan = async ({ prisma }: Db, plan: string): Promise<void> => {
   if (!keys.includes(plan)) throw unusable(['PLAN', plan], `one of ${keys.join(', ')}`)
 }
 
-type UrlSetting = readonly ['DATABASE_URL' | 'DATABASE_DIRECT_URL', string]
+type UrlSetting = readonly ['DATABASE_URL' | 'DATABASE_DIRECT_URL' | 'DATABASE_READ_URL', string]
 
 /** Returns the result of probing a database, or throws the error of the setting that names it. */
 const probed = async <Result>(setting: UrlSetting, probing: Promise<Result>): Promise<Result> => {
@@ -124,6 +127,19 @@ const startDatabase = async (config: Config, log: Logger, service: boolean): Pro
   }
 }
 
+/** Opens the replica, for a service. */
+const openReplica = async (
+  { databaseReadUrl: url }: Config,
+  { pool: primary }: Db,
+  log: Logger,
+): Promise<Replica | undefined> => {
+  if (url === undefined) return undefined
+  await probed(['DATABASE_READ_URL', url], probeReplica(url, primary))
+  const replica = new Replica({ url, primary, log })
+  replica.start()
+  return replica
+}
+
 /**
  * Opens the data folder, the keys and the database for the service or for a command beside it, and migrates
  * the database to this build.
@@ -142,11 +158,15 @@ export const openFoundation = async (
     const keys = await readMasterKeys(config)
     await checkMasterKeys(db, keys)
     await checkPlan(db, config.plan)
+    const replica = service ? await openReplica(config, db, log) : undefined
     const close = async ({ atOnce } = { atOnce: false }) => {
-      if (!atOnce) await db.close()
+      if (!atOnce) {
+        await replica?.close()
+        await db.close()
+      }
       await server.close()
     }
-    return { db, databaseUrl: server.url, ...keys, close }
+    return { db, databaseUrl: server.url, replica, ...keys, close }
   } catch (error) {
     await server.close()
     throw error

@@ -47,6 +47,8 @@ export interface Config {
   readonly databaseUrl: string | undefined
   /** URL of the same database without the pooler (such as PgBouncer) that `databaseUrl` leads to. */
   readonly databaseDirectUrl: string | undefined
+  /** A streaming replica of the database, for lists and searches. */
+  readonly databaseReadUrl: string | undefined
   /**
    * 32 bytes each: the current key, then others that may have encrypted data. Empty: the keys are in
    * DATA_DIR.
@@ -156,12 +158,19 @@ function readTwilio(reader: Reader): Config['twilio'] {
   return accountSid !== undefined && authToken !== undefined ? { accountSid, authToken, apiUrl } : undefined
 }
 
-function readDatabase(reader: Reader): Pick<Config, 'databaseUrl' | 'databaseDirectUrl' | 'masterKeys'> {
+function readDatabase(
+  reader: Reader,
+): Pick<Config, 'databaseUrl' | 'databaseDirectUrl' | 'databaseReadUrl' | 'masterKeys'> {
   const databaseUrl = reader.read('DATABASE_URL', database)
   const databaseDirectUrl = reader.read('DATABASE_DIRECT_URL', database)
   if (reader.isSet('DATABASE_DIRECT_URL') && !reader.isSet('DATABASE_URL'))
     reader.problems.push(
       'DATABASE_DIRECT_URL is set, but DATABASE_URL is not; the first is only for a database behind a pooler.',
+    )
+  const databaseReadUrl = reader.read('DATABASE_READ_URL', database)
+  if (reader.isSet('DATABASE_READ_URL') && !reader.isSet('DATABASE_URL'))
+    reader.problems.push(
+      'DATABASE_READ_URL is set, but DATABASE_URL is not; the first is a replica of the second.',
     )
   const masterKeys = reader.read('MASTER_KEY', base64Keys) ?? []
   if (reader.isSet('DATABASE_URL') && !reader.isSet('MASTER_KEY')) {
@@ -169,7 +178,7 @@ function readDatabase(reader: Reader): Pick<Config, 'databaseUrl' | 'databaseDir
       'MASTER_KEY is not set; with DATABASE_URL it takes 32 bytes in base64 (openssl rand -base64 32).',
     )
   }
-  return { databaseUrl, databaseDirectUrl, masterKeys }
+  return { databaseUrl, databaseDirectUrl, databaseReadUrl, masterKeys }
 }
 
 /** Freezes a value deeply (except a key's bytes). */

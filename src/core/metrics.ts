@@ -3,7 +3,8 @@
  * `deliveries` to webhooks, `events` appended by channel, inbound `mails` by verdict, `sends` of messages,
  * HTTP `requests` by status class, `callbacks` of providers, SMTP `answers` to messages and to unknown
  * recipients, `spamChecks`, `dnsLookups` and MCP `toolCalls` by result, replaced `readerThreads`, and
- * `refusals` of HTTP requests by status, and `blobRequests` to the object store by operation.
+ * `refusals` of HTTP requests by status, `blobRequests` to the object store by operation, and `replicaReads` by
+ * where they were read.
  */
 export type Counted =
   | 'deliveries'
@@ -19,6 +20,7 @@ export type Counted =
   | 'dnsLookups'
   | 'refusals'
   | 'blobRequests'
+  | 'replicaReads'
 
 /**
  * What is timed: HTTP `requests` by route class, `mails` from the end of their data to the reply, MCP

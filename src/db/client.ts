@@ -29,6 +29,14 @@ export interface Db {
   prisma: PrismaClient
   /** Raw SQL. An int8 is returned as a number if that is exact, else as its decimal digits. */
   pool: Queryable
+  /** For reads that a replica may serve; not in a transaction, and usually there is none. */
+  replica?: ReadReplica | undefined
+}
+
+/** See `Replica`. */
+export interface ReadReplica {
+  /** Runs reads, with a database that is as new as the primary. */
+  read<T>(db: Db, run: (db: Db) => Promise<T>): Promise<T>
 }
 
 /** The database outside any transaction, with the connections that `prisma` and `pool` share. */
@@ -117,6 +125,22 @@ const rawTypes: pg.CustomTypesConfig = {
     pg.types.getTypeParser(oid, format ?? 'text')) as typeof pg.types.getTypeParser,
 }
 
+/** Opens a pool for raw SQL. Connects at the first query. */
+export const openPool = (url: string, options: pg.PoolConfig = {}): pg.Pool => {
+  const pool = new pg.Pool({
+    connectionString: url,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    application_name: 'ams',
+    types: rawTypes,
+    ...timeouts,
+    ...options,
+  })
+  // An 'error' event without a listener ends the process: a client in use emits it itself.
+  pool.on('connect', (client) => client.on('error', () => undefined))
+  return pool
+}
+
 /**
  * Opens a pool that Prisma and raw SQL share. Connects at the first query. While the database is unavailable,
  * queries fail (`isUnavailable`), but the process does not; they succeed again as soon as it is back. `close`
@@ -126,26 +150,14 @@ export async function openDb(
   url: string,
   { max, log, pooled = false }: DbOptions,
 ): Promise<RootDb & { close(): Promise<void> }> {
-  const pool = new pg.Pool({
-    connectionString: url,
-    max,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: 10_000,
-    application_name: 'ams',
-    types: rawTypes,
-    ...timeouts,
-    ...(pooled ? { Client: UnnamedClient } : sessionSettings),
-  })
+  const pool = openPool(url, { max, ...(pooled ? { Client: UnnamedClient } : sessionSettings) })
   let closing = false
   // `pool.end()` does not wait for sockets, so errors may still arrive from an embedded database that stops
   // right after it.
   const onError = (error: Error) => {
     if (!closing) log.warn({ error: error.message }, 'database connection lost')
   }
-  // An 'error' event without a listener ends the process: the pool emits it for idle connections, a client in
-  // use emits it itself.
-  pool.on('error', onError)
-  pool.on('connect', (client) => client.on('error', () => undefined))
+  pool.on('error', onError) // of idle connections
   const adapter = new PrismaPg(pool, { onPoolError: () => undefined, onConnectionError: onError })
   const prisma = new PrismaClient({
     adapter,

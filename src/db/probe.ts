@@ -1,6 +1,8 @@
 import pg from 'pg'
 import type { Clock } from '../core/clock.ts'
 import type { Logger } from '../core/logger.ts'
+import type { Queryable } from './client.ts'
+import { identityOf } from './replica.ts'
 import { isUnavailable } from './unavailable.ts'
 
 const POOLER = 'it is a pooler: set DATABASE_DIRECT_URL to the URL of the PostgreSQL behind it'
@@ -44,14 +46,10 @@ const QUERY = `SELECT pg_is_in_recovery() AS standby, coalesce(has_schema_privil
 
 const TIMEOUT = { milliseconds: 29_999, setting: '29999ms' }
 
+const probing = { connectionTimeoutMillis: 5000, query_timeout: 5000, application_name: 'ams-reach' }
+
 async function ask(url: string, settings: pg.ClientConfig): Promise<Server> {
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: 5000,
-    query_timeout: 5000,
-    application_name: 'ams-reach',
-    ...settings,
-  })
+  const client = new pg.Client({ ...probing, connectionString: url, ...settings })
   client.on('error', () => undefined) // the interrupted query rejects
   try {
     await client.connect()
@@ -116,4 +114,25 @@ export async function probeDatabase(url: string, waiting?: Waiting): Promise<str
 export async function probePooler(url: string, identity: string, waiting?: Waiting): Promise<void> {
   if ((await asked(url, waiting)).identity !== identity)
     throw new UnusableDatabaseError('it leads to another database than DATABASE_DIRECT_URL')
+}
+
+/**
+ * Checks that the server at `url`, if it can be reached, is a replica of `primary`. It may be down: the service
+ * does without it then.
+ */
+export async function probeReplica(url: string, primary: Queryable): Promise<void> {
+  const client = new pg.Client({ ...probing, connectionString: url })
+  client.on('error', () => undefined) // the interrupted query rejects
+  try {
+    await client.connect()
+    if ((await identityOf(client)) !== (await identityOf(primary)))
+      throw new UnusableDatabaseError('it is another database than that of DATABASE_URL')
+    const { rows } = await client.query<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby')
+    if (!rows[0]?.standby) throw new UnusableDatabaseError('it is no replica: it accepts changes')
+  } catch (error) {
+    if (error instanceof UnusableDatabaseError) throw error
+    if (!isUnavailable(error)) throw new UnusableDatabaseError(reasonOf(error), error)
+  } finally {
+    void client.end().catch(() => undefined)
+  }
 }

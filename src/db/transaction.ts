@@ -36,6 +36,7 @@ const clientOf = (current: () => Prisma.TransactionClient): PrismaClient =>
 export const withinCurrent = (current: () => Prisma.TransactionClient): Db => ({
   prisma: clientOf(current),
   pool: queryableOf(current),
+  replica: undefined,
 })
 
 /**

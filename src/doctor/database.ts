@@ -9,6 +9,7 @@ import { silentLogger } from '../core/logger.ts'
 import { openDb, type RootDb } from '../db/client.ts'
 import { startEmbedded } from '../db/embedded.ts'
 import { probeDatabase, probePooler } from '../db/probe.ts'
+import { replicaLag } from '../db/replica.ts'
 import { createKeyring, type Keyring, opensDataKey } from '../workspace/keyring.ts'
 import { type Finding, ok, problem, skipped, warning } from './report.ts'
 
@@ -199,6 +200,24 @@ const checkKey = async (
   }
 }
 
+/** A replica that is further behind serves no reads while there is any traffic. */
+const MUCH_LAG = 16 * MIB
+
+const checkReplica = async ({ databaseReadUrl: url }: Config, { pool }: RootDb): Promise<Finding[]> => {
+  if (url === undefined) return []
+  const advice = 'Correct DATABASE_READ_URL, or repair the replica; until then, the primary serves all reads.'
+  try {
+    const { bytes, problem: found } = await replicaLag(url, pool)
+    if (found !== null) return [problem(`The replica of DATABASE_READ_URL ${found}.`, advice)]
+    const message = `The replica of DATABASE_READ_URL is ${bytes} bytes behind.`
+    return [
+      bytes > MUCH_LAG ? warning(message, 'See why it is slow: the primary serves its reads.') : ok(message),
+    ]
+  } catch (error) {
+    return [problem(`The replica of DATABASE_READ_URL cannot be used: ${messageOf(error)}.`, advice)]
+  }
+}
+
 const examine = async (
   config: Config,
   db: RootDb,
@@ -207,6 +226,7 @@ const examine = async (
   const { finding, migrated } = await checkMigrations(db)
   const key = migrated ? await checkKey(config, db) : { findings: [], keyring: null }
   const findings = [...checkServer(facts), finding, ...key.findings, ...checkConnections(facts)]
+  findings.push(...(await checkReplica(config, db)))
   return { findings, migrated, keyring: key.keyring }
 }
 

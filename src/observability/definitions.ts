@@ -19,6 +19,12 @@ const REFUSAL_STATUSES = ['400', '401', '402', '403', '404', '409', '413', '415'
 
 /** The counters. Labels are few and fixed: never an address or an id. */
 export const COUNTERS: Record<Counted, Counting> = {
+  replicaReads: {
+    name: 'ams_replica_reads_total',
+    label: 'outcome',
+    help: 'Lists and searches of messages that DATABASE_READ_URL is for: read from the replica, or from the primary because the replica was behind or down, or failed to finish the read',
+    values: ['replica', 'behind', 'down', 'failed'],
+  },
   deliveries: {
     name: 'ams_webhook_deliveries_total',
     label: 'outcome',

@@ -64,6 +64,7 @@ test('every setting can be set', async () => {
     DATA_DIR: '/var/lib/ams',
     DATABASE_URL: 'postgres://u:p@pooler/ams?sslmode=require',
     DATABASE_DIRECT_URL: 'postgres://u:p@db/ams?sslmode=require',
+    DATABASE_READ_URL: 'postgres://u:p@replica/ams',
     MASTER_KEY: KEY,
     BLOB_URL: 's3://mails/ams?region=eu-1',
     BLOB_MIN_BYTES: '0',
@@ -110,6 +111,7 @@ test('every setting can be set', async () => {
     dataDir: '/var/lib/ams',
     databaseUrl: 'postgres://u:p@pooler/ams?sslmode=require',
     databaseDirectUrl: 'postgres://u:p@db/ams?sslmode=require',
+    databaseReadUrl: 'postgres://u:p@replica/ams',
     masterKeys: [Buffer.alloc(32, 7)],
     objectStore: {
       url: 'https://s3.example.com/base/mails',

@@ -2,6 +2,7 @@ import { authorizeAgent, findAgent } from '../../agent/permission.ts'
 import type { Page } from '../../core/cursor.ts'
 import { type AppError, invalidInput } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
+import { readAnywhere } from '../../db/replica.ts'
 import { ensureMember } from '../../workspace/member.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
 import type { MessageWithFiles } from '../row.ts'
@@ -151,7 +152,13 @@ const readPages = async <Field extends ReadableField>(
  * unless it has to search (for a nested `take`, Prisma reads all rows and cuts them in memory). An agent or
  * workspace that does not have the filter's thread gets an error in place of its page.
  */
-export const readMessagePages = async <Field extends ReadableField>(
+export const readMessagePages = <Field extends ReadableField>(
+  db: Db,
+  keys: readonly MessageListKey[],
+  read: MessagePageRead<Field>,
+): Promise<(MessagePage<Field> | AppError)[]> => readAnywhere(db, (from) => readListed(from, keys, read))
+
+const readListed = async <Field extends ReadableField>(
   db: Db,
   keys: readonly MessageListKey[],
   read: MessagePageRead<Field>,
