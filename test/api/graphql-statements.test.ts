@@ -32,8 +32,8 @@ const QUERIES: Record<string, { query: string; statements: number }> = {
   },
   'the threads of an agent': {
     query: `query ($agent: UUID!) { agent(id: $agent) { unreadCount threads(first: 20) { edges { node { subject participants { name address }
-      messageCount unreadCount lastMessage { text } } } pageInfo { hasNextPage } } } }`,
-    statements: 5,
+      messageCount unreadCount lastMessage { preview } } } pageInfo { hasNextPage } } } }`,
+    statements: 6,
   },
   'a thread with its messages': {
     query: `query ($message: UUID!) { thread(id: $message) { subject participants { address } messages(first: 50) { edges { node { text direction

@@ -76,6 +76,29 @@ test('threads have the fields that a list shows, and are ordered by latest activ
   expect(lastMessage).toEqual({ text: 'An answer' })
 })
 
+test('a preview is the beginning of the text without quoted history, in one line', async () => {
+  const reader = await service.agent(ours, 'Previews')
+  const query = `query ($id: UUID!) { agent(id: $id) { lastMessage { preview } messages(first: 1) { edges { node { preview } } } } }`
+  const read = async () => {
+    const { lastMessage, messages } = (await ours.ask(query, { id: reader.id })).data.agent
+    expect(messages.edges[0].node).toEqual(lastMessage)
+    return lastMessage.preview
+  }
+  const previewOf = async (text: string) => {
+    await service.letter(reader, ours, text)
+    return read()
+  }
+  expect(await previewOf('Yes,\r\n\r\n  please.\r\n\r\nBo wrote:\r\n> Shall I?\r\n')).toBe(
+    'Yes, please. Bo wrote: > Shall I?',
+  )
+  const data = { replyText: 'Yes,\r\n\r\n  please.' }
+  await service.deps.prisma.message.updateMany({ where: { agentId: reader.id }, data })
+  expect(await read()).toBe('Yes, please.')
+  expect(await previewOf('Our offer \u200c\u034f \u200c\u034f of the week')).toBe('Our offer of the week')
+  expect(await previewOf('🚚'.repeat(200))).toBe('🚚'.repeat(140))
+  expect(await previewOf(`${'\n'.repeat(50)}late`)).toBe('late')
+})
+
 test('paging through threads returns each once', async () => {
   const first = (await inbox({ first: 2 })).threads
   const rest = (await inbox({ first: 2, after: first.pageInfo.endCursor })).threads

@@ -76,7 +76,7 @@ browserTest('the inbox lists the threads of all agents, and finds by words and f
   })
   const page = await open()
   await row(page, /Where is my order/).waitFor()
-  await row(page, /Invoice 42.*Billing/).waitFor()
+  await row(page, /Invoice 42.*Billing.*The amount is wrong\./).waitFor()
   await expectAccessible(page)
   await picture(page, 'inbox')
   await page.keyboard.press('/')

@@ -22,7 +22,7 @@ const State = ({ message }: { message: NonNullable<Row['message']> }) => {
 const CHANNEL_ICONS = { email: null, sms: SmartphoneIcon, telegram: MessageSquareIcon }
 
 /** As `--row` in the style, in root ems. */
-const ROW_REM = 3.6
+const ROW_REM = 4.7
 const ROW = ROW_REM * Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
 
 interface LineProps {
@@ -86,6 +86,7 @@ const Line = memo(({ row, index, count, href, current, selected, onSelect, agent
             </span>
           )}
         </span>
+        <span className="thread-preview">{row.message?.preview}</span>
       </Link>
     </li>
   )

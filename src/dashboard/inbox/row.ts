@@ -4,13 +4,13 @@ const THREAD_ROW = graphql(`
   fragment ThreadRow on Thread {
     id agentId channel subject messageCount unreadCount lastActivityAt
     participants { address name }
-    lastMessage { id direction status labels hold { reason } }
+    lastMessage { id preview direction status labels hold { reason } }
   }
 `)
 
 const MESSAGE_ROW = graphql(`
   fragment MessageRow on Message {
-    id threadId channel subject createdAt readAt counterpart counterpartName
+    id threadId channel subject preview createdAt readAt counterpart counterpartName
     direction status labels
     agent { id }
     hold { reason }
@@ -34,7 +34,7 @@ export interface Row {
   isUnread: boolean
   messageCount: number
   /** The newest message, or the one that was found. */
-  message: Pick<MessageFields, 'direction' | 'hold' | 'labels' | 'status'> | null
+  message: Pick<MessageFields, 'direction' | 'hold' | 'labels' | 'preview' | 'status'> | null
 }
 
 export const ofThread = (thread: ThreadFields): Row => ({

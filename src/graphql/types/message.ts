@@ -4,6 +4,7 @@ import { notFound } from '../../core/errors.ts'
 import { type Hold, holdOf } from '../../message/out/hold.ts'
 import { segmentsOf } from '../../message/out/segments.ts'
 import { type presentMessage, threadOf } from '../../message/reading/present.ts'
+import { readPreviews } from '../../message/reading/preview.ts'
 import { type SignedLink, signLink } from '../../message/reading/signed-link.ts'
 import { builder } from '../builder.ts'
 import { batched } from '../execution/batch.ts'
@@ -148,6 +149,21 @@ export const Message = builder.prismaObject('Message', {
       description: 'The text without quoted history.',
       select: { replyText: true, text: true },
       resolve: ({ replyText, text }) => replyText ?? text,
+    }),
+    preview: t.string({
+      description:
+        'The first 140 characters of the text without quoted history, in one line. In a list, it costs much less than the text.',
+      select: { id: true, agentId: true },
+      resolve: ({ id, agentId }, _args, context) =>
+        batched(context, 'previews', `${agentId} ${id}`, (keys) =>
+          readPreviews(
+            context.deps,
+            keys.map((key) => {
+              const [owner, message] = key.split(' ')
+              return { agentId: owner!, id: message! }
+            }),
+          ),
+        ),
     }),
     segments: t.int({
       nullable: true,
