@@ -74,6 +74,8 @@ const lookAt = async (page: Page, name: string, path: string): Promise<void> => 
   await picture(page, `${name}-dark-wide`)
   await page.setViewportSize(PHONE)
   await expectNarrow(page)
+  // Among other rules, that fingers hit what they aim at.
+  await expectAccessible(page)
   await picture(page, `${name}-dark-phone`)
   await page.emulateMedia({ colorScheme: 'light' })
   await picture(page, `${name}-light-phone`)
@@ -93,12 +95,29 @@ browserTest(
 )
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+const message = (page: Page, words: string) => page.getByRole('article').getByText(words)
+
+browserTest('what is printed is dark on white, and has no controls', async () => {
+  const path = `/app/inbox/${furnished.thread}`
+  const page = await openApp(await browser.page({ colorScheme: 'dark' }), service, owner, path)
+  await message(page, 'the parcel left us yesterday').waitFor()
+  expect(await page.locator('.button:visible').count()).toBeGreaterThan(0)
+  await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
+  expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(255, 255, 255)')
+  await message(page, 'the parcel left us yesterday').waitFor()
+  for (const role of ['navigation', 'textbox', 'checkbox'] as const)
+    expect(await page.getByRole(role).count(), role).toBe(0)
+  expect(await page.locator('.button:visible').count()).toBe(0)
+  await expectLegible(page)
+  await picture(page, 'thread-print')
+  expect(errorsOf(page)).toEqual([])
+})
 
 browserTest(
   'the outbox shows how far messages have come, and recipients leave the suppression list',
   async () => {
     const page = await openApp(await browser.page(), service, owner, '/app/outbox')
-    await page.getByText(/no mail server to send with/).waitFor()
+    await page.getByText(/No mail server for sending is configured/).waitFor()
     await page.getByRole('row', { name: /Your quote.*lee@example\.com.*Captured/ }).waitFor()
     await page.getByRole('row', { name: /Refund.*Waits for approval/ }).waitFor()
     await page.getByText('Queued', { exact: true }).click()
@@ -141,13 +160,33 @@ browserTest('longer threads and more drafts than a page are loaded on', async ()
     return route.continue({ ...(postData ? { postData } : {}) })
   })
   await page.goto(`${originOf(service)}/app/inbox/${furnished.thread}`)
-  await page.getByText('the parcel left us yesterday').waitFor()
-  expect(await page.getByText('I ordered two lamps').count()).toBe(0)
+  await message(page, 'the parcel left us yesterday').waitFor()
+  expect(await message(page, 'I ordered two lamps').count()).toBe(0)
   await button(page, 'Show older messages').click()
-  await page.getByText('I ordered two lamps').waitFor()
+  await message(page, 'I ordered two lamps').waitFor()
   await button(page, 'Show older messages').waitFor({ state: 'detached' })
   await page.goto(`${originOf(service)}/app/drafts`)
   await page.getByRole('link', { name: 'Another draft' }).waitFor()
   await page.getByRole('link', { name: 'About next week' }).waitFor()
   expect(errorsOf(page)).toEqual([])
+})
+
+browserTest('nothing moves for those who do not want it', async () => {
+  const page = await openApp(await browser.page(), service, owner, '/app/agents')
+  const moves = () =>
+    page.evaluate<number>(
+      'document.getAnimations().filter(({ effect }) => effect.getComputedTiming().iterations === Infinity).length',
+    )
+  // The button is busy until the request is answered, which it never is.
+  await page.route('**/graphql', (route) =>
+    route.request().postData()?.includes('mutation') ? undefined : route.continue(),
+  )
+  await button(page, 'New agent').click()
+  await page.getByLabel('Name').fill('Never made')
+  await button(page, 'Create agent').click()
+  await expect.poll(moves).toBe(1)
+  await page.emulateMedia({ reducedMotion: 'reduce' })
+  await expect.poll(moves).toBe(0)
+  await page.emulateMedia({ reducedMotion: 'no-preference' })
+  await expect.poll(moves).toBe(1)
 })
