@@ -95,7 +95,8 @@ export const startSwift = async (): Promise<Swift> => {
   let proxy: ChildProcess
   const revive = async () => {
     proxy = run('swift-proxy-server', join(dir, 'proxy.conf'))
-    await until(async () => (await client.fetch(url, { method: 'PUT' })).ok, 60_000)
+    // 409: the bucket is there already.
+    await until(async () => [200, 409].includes((await client.fetch(url, { method: 'PUT' })).status), 60_000)
   }
   await revive()
   return {
