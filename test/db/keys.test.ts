@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { openTestDatabase } from '../support/database.ts'
+import { distributedTables } from '../support/distributed.ts'
 
 /**
  * What belongs to an agent can be distributed by `agent_id` (Citus: create_distributed_table), whatever is
@@ -8,19 +9,9 @@ import { openTestDatabase } from '../support/database.ts'
 
 const { pool } = await openTestDatabase(1)
 
-/** Tables with an `agent_id` that are small and read everywhere: on every node, not distributed. */
-const REFERENCE_TABLES = ['address', 'setup_link']
-
 const read = async <Row extends object>(sql: string) => (await pool.query<Row>(sql)).rows
 
-const distributed = (
-  await read<{ name: string }>(`
-    select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
-     where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attname = 'agent_id' and a.attnotnull
-     order by 1`)
-)
-  .map(({ name }) => name)
-  .filter((name) => !REFERENCE_TABLES.includes(name))
+const distributed = await distributedTables({ pool })
 
 interface Key {
   table: string
