@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './support/sequencer.ts'
 
 export default defineConfig({
   root: join(import.meta.dirname, '..'),
@@ -17,11 +18,12 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: ['build.ts', 'postgres.ts'].map((file) => join(import.meta.dirname, 'support', file)),
     setupFiles: [join(import.meta.dirname, 'support', 'setup.ts')],
-    // Processes, since tests change the environment and stop services; two, as many as cores. Test files share
-    // them: importing the service again for each file took a fifth of the run.
+    // Processes, since tests change the environment and stop services. Test files share them: importing the
+    // service again for each file took a fifth of the run. One more than the two cores of continuous
+    // integration, since tests wait for a fifth of their time.
     pool: 'forks',
     isolate: false,
-    maxWorkers: 2,
+    maxWorkers: 3,
     // Generous, since a thread may take a second to start on a busy machine, and a service five.
     testTimeout: 40_000,
     hookTimeout: 60_000,
@@ -29,7 +31,7 @@ export default defineConfig({
     // The reporter marks what needed its second attempt.
     retry: process.env.CI ? 1 : 0,
     expect: { poll: { timeout: 20_000 } },
-    sequence: { shuffle: { files: false, tests: false } },
+    sequence: { sequencer: LongestFirst, shuffle: { files: false, tests: false } },
     reporters: process.env.VITEST_JSON
       ? ['default', ['json', { outputFile: process.env.VITEST_JSON }]]
       : ['default'],

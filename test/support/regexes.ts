@@ -80,11 +80,17 @@ function sampleOf(node: Element, flags: string): string {
   return ''
 }
 
+interface Attack {
+  head: string
+  pump: string
+  end: string
+}
+
 /**
  * Returns texts that may be slow for a backtracking engine: what the pattern repeats, and what precedes it,
  * repeated many times.
  */
-function attacksOn(pattern: string, flags: string): { head: string; pump: string; end: string }[] {
+function attacksOn(pattern: string, flags: string): Attack[] {
   const heads = new Set(['', '\u0001'])
   const pumps = new Set<string>()
   // Characters that are unlikely to match what is repeated: a control character, a letter, a line break, and
@@ -136,6 +142,25 @@ const context = vm.createContext({ performance })
 const timer = new vm.Script(
   '{ const start = performance.now(); regex[Symbol.replace](text, ""); performance.now() - start }',
 )
+// One call for many texts: each call with a timeout starts a thread.
+const sieve = new vm.Script(
+  `for (; at < texts.length; at++) {
+     const start = performance.now()
+     regex[Symbol.replace](texts[at], "")
+     if (performance.now() - start >= suspect) break
+   }`,
+)
+
+/** Returns the index of the first text from `at` on that may take the regex long, or their number. */
+function nextSuspect(regex: RegExp, texts: string[], at: number): number {
+  Object.assign(context, { regex, texts, at, suspect: SUSPECT_MS })
+  try {
+    sieve.runInContext(context, { timeout: TIMEOUT_MS })
+  } catch {
+    // The text at this index takes too long, or all before it took long together: it is measured alone.
+  }
+  return context.at as number
+}
 
 /** Returns the time in milliseconds for all matches in the text, at most `timeout`. */
 function timeOf(regex: RegExp, text: string, timeout: number): number {
@@ -149,7 +174,7 @@ function timeOf(regex: RegExp, text: string, timeout: number): number {
 const LENGTH = 16_000
 // A linear pattern takes less than 1 ms for this many characters, a quadratic one 20 to hundreds.
 const SUSPECT_MS = 10
-const TIMEOUT_MS = 300
+const TIMEOUT_MS = 100
 // A text eight times as long takes a linear pattern 8 times as long, a quadratic one 64 times.
 const LONGER = 8
 const SUPERLINEAR = 24
@@ -165,12 +190,17 @@ export function slowTextFor({ pattern, flags }: Pick<Found, 'pattern' | 'flags'>
       best = Math.min(best, timeOf(regex, text, timeout))
     return best
   }
-  for (const { head, pump, end } of attacksOn(pattern, flags)) {
-    const textOf = (length: number) => head + pump.repeat(Math.ceil(length / pump.length)) + end
-    const time = fastest(textOf(LENGTH), TIMEOUT_MS, SUSPECT_MS)
+  const attacks = attacksOn(pattern, flags)
+  const textOf = ({ head, pump, end }: Attack, length: number) =>
+    head + pump.repeat(Math.ceil(length / pump.length)) + end
+  const texts = attacks.map((attack) => textOf(attack, LENGTH))
+  for (let at = nextSuspect(regex, texts, 0); at < texts.length; at = nextSuspect(regex, texts, at + 1)) {
+    const time = fastest(texts[at]!, TIMEOUT_MS, SUSPECT_MS)
     if (time < SUSPECT_MS) continue
     const limit = SUPERLINEAR * time
-    if (time >= TIMEOUT_MS || fastest(textOf(LONGER * LENGTH), limit, limit) >= limit) return textOf(40)
+    const attack = attacks[at]!
+    if (time >= TIMEOUT_MS || fastest(textOf(attack, LONGER * LENGTH), limit, limit) >= limit)
+      return textOf(attack, 40)
   }
   return null
 }
