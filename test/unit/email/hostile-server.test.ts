@@ -2,8 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { TLSSocket } from 'node:tls'
-import { afterEach, describe, expect, test } from 'vitest'
+import SMTPConnection from 'nodemailer/lib/smtp-connection'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { ownCertificate } from '../../../src/channel/email/receive/tls.ts'
 import { createDirect } from '../../../src/channel/email/send/direct.ts'
 import { createRelay, type RelayTimeouts } from '../../../src/channel/email/send/smtp-out.ts'
@@ -68,6 +70,20 @@ const pour = (socket: Socket, text: string) => {
   go()
 }
 
+/** Counts how often nodemailer goes on reading responses within some rounds of the event loop. */
+const readingAfter = async (): Promise<number> => {
+  // The rounds that were due when the connection was closed.
+  for (let i = 0; i < 20; i++) await setImmediate()
+  const reading = vi.spyOn(
+    SMTPConnection.prototype as unknown as { _processResponse(): void },
+    '_processResponse',
+  )
+  for (let i = 0; i < 20; i++) await setImmediate()
+  const { length } = reading.mock.calls
+  reading.mockRestore()
+  return length
+}
+
 describe('a server that never stops sending is disconnected', () => {
   test.each<[string, string, boolean]>([
     ['empty lines before its greeting', '\r\n', true],
@@ -83,6 +99,8 @@ describe('a server that never stops sending is disconnected', () => {
       socket.once('data', () => pour(socket, text))
     })
     const { accepted, rejected } = await send(port)
+    const rounds = await readingAfter()
+    expect(rounds).toBe(0)
     expect(accepted).toEqual([])
     expect(rejected).toEqual([
       {

@@ -68,6 +68,7 @@ export async function openSession(
   })
   connection.on('end', () => {
     usable = false
+    dropResponses(connection)
   })
   const begin = async () => {
     await settled(connection, signal, (done) => connection.connect(done))
@@ -104,6 +105,14 @@ export async function openSession(
       connection.quit()
     },
   }
+}
+
+/**
+ * Drops what a closed connection has received: nodemailer would go on reading it line by line, which takes
+ * seconds of CPU time after a flood of empty lines.
+ */
+const dropResponses = (connection: SMTPConnection): void => {
+  Object.assign(connection, { _responseQueue: [] })
 }
 
 /** nodemailer has no public property for its socket. */
