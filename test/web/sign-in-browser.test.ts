@@ -227,8 +227,11 @@ describe('another site', () => {
   const CREATE = 'mutation { createAgent(input: { name: "forged", icon: bot }) { agent { id } } }'
   const agents = async () => (await owner.api('GET', '/agents')).body.length as number
   /** Runs a script on the other site in a browser in which the owner is signed in; returns what it reports. */
+  // None of the scripts ends the session, so they share one.
+  let signedIn: Promise<Page> | undefined
   const run = async (script: string) => {
-    const page = await enter(await browser.page())
+    signedIn ??= browser.page().then((page) => enter(page))
+    const page = await (await signedIn).context().newPage()
     const before = await agents()
     await page.goto(
       await attack(`<body><script>
@@ -245,6 +248,7 @@ describe('another site', () => {
     expect(await agents()).toBe(before)
     await page.goto(`${origin}/app/account`)
     expect(page.url()).toBe(`${origin}/app/account`)
+    await page.close()
     return title
   }
 
