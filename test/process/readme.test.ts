@@ -41,6 +41,8 @@ describe.each(['sh', 'bash', 'zsh'])(
       const { stdout, stderr } = spawnSync(shell, [...flags, '-e', '-c', script], {
         cwd: folder,
         encoding: 'utf8',
+        // A tour that fails leaves its stream open, which would be waited for without end.
+        timeout: 45_000,
       })
       expect(stderr).toBe('')
       expect(stdout).toMatch(/^support-bot\S*@agents\.localhost$/m)
