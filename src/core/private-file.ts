@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { open, rename, rm } from 'node:fs/promises'
+import { link, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 const syncFolder = async (folder: string): Promise<void> => {
@@ -30,11 +30,12 @@ const syncShared = (folder: string): Promise<void> => {
   return current
 }
 
-/**
- * Writes a file that only its owner can read. The replacement is atomic, and on disk when this resolves: the
- * file may contain a key.
- */
-export const writePrivate = async (file: string, content: string | Uint8Array): Promise<void> => {
+/** Writes a file that only its owner can read, and gives it its name by `place` once it is on disk. */
+const write = async (
+  file: string,
+  content: string | Uint8Array,
+  place: (draft: string, file: string) => Promise<void>,
+): Promise<void> => {
   const draft = `${file}.${randomUUID()}.tmp`
   try {
     const handle = await open(draft, 'wx', 0o600)
@@ -44,10 +45,26 @@ export const writePrivate = async (file: string, content: string | Uint8Array): 
     } finally {
       await handle.close()
     }
-    await rename(draft, file)
+    await place(draft, file)
   } catch (error) {
     await rm(draft, { force: true })
     throw error
   }
   await syncShared(dirname(file))
 }
+
+/**
+ * Writes a file that only its owner can read. The replacement is atomic, and on disk when this resolves: the
+ * file may contain a key.
+ */
+export const writePrivate = (file: string, content: string | Uint8Array): Promise<void> =>
+  write(file, content, rename)
+
+/** Like `writePrivate`, but keeps a file that exists: of several processes, the first one creates it. */
+export const createPrivate = (file: string, content: string | Uint8Array): Promise<void> =>
+  write(file, content, async (draft) => {
+    await link(draft, file).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error
+    })
+    await rm(draft)
+  })

@@ -1,7 +1,8 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync, X509Certificate } from 'node:crypto'
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { generate } from 'selfsigned'
-import { writePrivate } from '../../../core/private-file.ts'
+import { createPrivate, writePrivate } from '../../../core/private-file.ts'
 
 /** A certificate and its private key in PEM. */
 export interface TlsPair {
@@ -11,20 +12,21 @@ export interface TlsPair {
 
 const DAY_MS = 86_400_000
 
-/**
- * Returns the self-signed certificate for STARTTLS that is used if the operator provides none. It is created
- * once for `name`, valid for ten years, and stored in `dataDir` as smtp.crt and smtp.key (0600). Sending
- * servers accept it because they encrypt opportunistically; the key pair that smtp-server ships with is
- * public and would protect nothing.
- */
-export async function ownCertificate(dataDir: string, name: string, now: Date): Promise<TlsPair> {
-  const [certFile, keyFile] = [join(dataDir, 'smtp.crt'), join(dataDir, 'smtp.key')]
-  try {
-    return { cert: await readFile(certFile, 'utf8'), key: await readFile(keyFile, 'utf8') }
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-  }
-  const generated = await generate([{ name: 'commonName', value: name }], {
+const readIfThere = (file: string): Promise<string | null> =>
+  readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null
+    throw error
+  })
+
+const newKey = (): string =>
+  generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    .privateKey.export({ type: 'pkcs8', format: 'pem' })
+    .toString()
+
+const certificateOf = async (key: string, name: string, now: Date): Promise<string> => {
+  const publicKey = createPublicKey(key).export({ type: 'spki', format: 'pem' }).toString()
+  const { cert } = await generate([{ name: 'commonName', value: name }], {
+    keyPair: { privateKey: key, publicKey },
     keyType: 'ec',
     curve: 'P-256',
     algorithm: 'sha256',
@@ -32,9 +34,24 @@ export async function ownCertificate(dataDir: string, name: string, now: Date): 
     notAfterDate: new Date(now.getTime() + 3650 * DAY_MS),
     extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: name }] }],
   })
+  return cert
+}
+
+/**
+ * Returns the self-signed certificate for STARTTLS that is used if the operator provides none. It is created
+ * once for `name`, valid for ten years, and stored in `dataDir` as smtp.crt and smtp.key (0600). Sending
+ * servers accept it because they encrypt opportunistically; the key pair that smtp-server ships with is
+ * public and would protect nothing. Of several processes that start at once, all use the key of the first one.
+ */
+export async function ownCertificate(dataDir: string, name: string, now: Date): Promise<TlsPair> {
+  const [certFile, keyFile] = [join(dataDir, 'smtp.crt'), join(dataDir, 'smtp.key')]
   await mkdir(dataDir, { recursive: true })
-  // The certificate is written last: if it exists, the key does too.
-  await writePrivate(keyFile, Buffer.from(generated.private))
-  await writePrivate(certFile, Buffer.from(generated.cert))
-  return { cert: generated.cert, key: generated.private }
+  if ((await readIfThere(keyFile)) === null) await createPrivate(keyFile, newKey())
+  const key = await readFile(keyFile, 'utf8')
+  const stored = await readIfThere(certFile)
+  if (stored && new X509Certificate(stored).checkPrivateKey(createPrivateKey(key)))
+    return { cert: stored, key }
+  const cert = await certificateOf(key, name, now)
+  await writePrivate(certFile, cert)
+  return { cert, key }
 }
