@@ -18,12 +18,11 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: ['build.ts', 'postgres.ts'].map((file) => join(import.meta.dirname, 'support', file)),
     setupFiles: [join(import.meta.dirname, 'support', 'setup.ts')],
-    // Processes, since tests change the environment and stop services. Test files share them: importing the
-    // service again for each file took a fifth of the run. One more than the two cores of continuous
-    // integration, since tests wait for a fifth of their time.
+    // Processes, since tests change the environment and stop services; two, as many as cores. Test files share
+    // them: importing the service again for each file took a fifth of the run.
     pool: 'forks',
     isolate: false,
-    maxWorkers: 3,
+    maxWorkers: 2,
     // Generous, since a thread may take a second to start on a busy machine, and a service five.
     testTimeout: 40_000,
     hookTimeout: 60_000,

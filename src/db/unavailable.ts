@@ -14,9 +14,10 @@ const SOCKET = new Set([
 /**
  * PostgreSQL's codes: connection exceptions (08xxx), insufficient resources (53xxx: a full disk, out of memory,
  * too many connections), 57P01-57P05: shut down by an administrator, crashed, starting up, database dropped,
- * idle too long; 58030: an I/O error; 25006: read-only, such as a primary that has become a standby.
+ * idle too long; 58030: an I/O error; 25006: read-only, such as a primary that has become a standby; 40P01: ended to
+ * resolve a deadlock, for instance with a migration.
  */
-const SQLSTATE = /^(08...|53...|57P0[1-5]|58030|25006)$/
+const SQLSTATE = /^(08...|53...|57P0[1-5]|58030|25006|40P01)$/
 
 /**
  * Prisma's codes: cannot reach, timed out, closed the connection, no connection from the pool in time, too

@@ -126,7 +126,8 @@ test('is killed at every step, goes on where it was, and leaves every row with i
 
   const { stored, refused } = writer
   expect(stored.length).toBeGreaterThan(0)
-  expect(refused.filter((code) => code !== '23514' && code !== '23502')).toEqual([])
+  // Refused by the checks, or in a deadlock with the statement that locks the tables: to be sent again.
+  expect(refused.filter((code) => !['23514', '23502', '40P01'].includes(code))).toEqual([])
   expect(await countsOf()).toEqual({
     ...counts,
     message: counts.message! + stored.length,

@@ -139,9 +139,7 @@ const MAX_PUMPS = 40
 const MAX_ENDS = 6
 
 const context = vm.createContext({ performance })
-const timer = new vm.Script(
-  '{ const start = performance.now(); regex[Symbol.replace](text, ""); performance.now() - start }',
-)
+const replace = new vm.Script('regex[Symbol.replace](text, "")')
 // One call for many texts: each call with a timeout starts a thread.
 const sieve = new vm.Script(
   `for (; at < texts.length; at++) {
@@ -162,15 +160,23 @@ function nextSuspect(regex: RegExp, texts: string[], at: number): number {
   return context.at as number
 }
 
-/** Returns the time in milliseconds for all matches in the text, at most `timeout`. */
-function timeOf(regex: RegExp, text: string, timeout: number): number {
+/**
+ * Returns the CPU time in milliseconds for all matches in the text, at most `limit`. Not the time that passes: other
+ * processes lengthen that, and long measurements more than short ones.
+ */
+function timeOf(regex: RegExp, text: string, limit: number): number {
+  const before = process.cpuUsage()
   try {
-    return timer.runInContext(Object.assign(context, { regex, text }), { timeout }) as number
+    replace.runInContext(Object.assign(context, { regex, text }), { timeout: PATIENCE * limit })
   } catch {
-    return timeout
+    return limit
   }
+  const { user, system } = process.cpuUsage(before)
+  return Math.min(limit, (user + system) / 1000)
 }
 
+/** How much longer than its CPU time a measurement may take before it is ended. */
+const PATIENCE = 4
 const LENGTH = 16_000
 // A linear pattern takes less than 1 ms for this many characters, a quadratic one 20 to hundreds.
 const SUSPECT_MS = 10
@@ -178,16 +184,15 @@ const TIMEOUT_MS = 100
 // A text eight times as long takes a linear pattern 8 times as long, a quadratic one 64 times.
 const LONGER = 8
 const SUPERLINEAR = 24
-// Other processes can slow any single measurement down, but rarely all of them.
+// Other threads of this process count as well, and what shares the caches slows a measurement down.
 const MEASUREMENTS = 5
 
 /** Returns the start of a text that takes more than linear time, or null when none was found. */
 export function slowTextFor({ pattern, flags }: Pick<Found, 'pattern' | 'flags'>): string | null {
   const regex = new RegExp(pattern, flags)
-  const fastest = (text: string, timeout: number, enough: number): number => {
-    let best = timeout
-    for (let i = 0; i < MEASUREMENTS && best >= enough; i++)
-      best = Math.min(best, timeOf(regex, text, timeout))
+  const fastest = (text: string, max: number, enough: number): number => {
+    let best = max
+    for (let i = 0; i < MEASUREMENTS && best >= enough; i++) best = Math.min(best, timeOf(regex, text, max))
     return best
   }
   const attacks = attacksOn(pattern, flags)

@@ -47,8 +47,8 @@ export async function startRelay(): Promise<Relay> {
   const refusals = new Map<string, Refusal>()
   const dataRefusals: Refusal[] = []
   const holds: { begin(envelope: { from: string; to: string[] }): void; gone: Promise<void> }[] = []
-  const create = () =>
-    new SMTPServer({
+  const create = () => {
+    const created = new SMTPServer({
       authOptional: true,
       disabledCommands: ['STARTTLS', 'AUTH'],
       onRcptTo({ address }, _session, done) {
@@ -57,7 +57,8 @@ export async function startRelay(): Promise<Relay> {
         done(refusal ? refusalOf(refusal) : null)
       },
       async onData(stream, { envelope }, done) {
-        const raw = await readAll(stream)
+        const raw = await readAll(stream).catch(() => null)
+        if (!raw) return // The connection broke off.
         const held = holds.shift()
         held?.begin({
           from: envelope.mailFrom ? envelope.mailFrom.address : '',
@@ -76,6 +77,9 @@ export async function startRelay(): Promise<Relay> {
         done()
       },
     })
+    created.on('error', () => undefined) // A client that was killed.
+    return created
+  }
   let server = create()
   const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   await listen(0)
