@@ -36,6 +36,5 @@ export const moveTo = (
     told = performance.now()
     say(JSON.stringify({ progress: { ...moved, upTo } }))
   }
-  const { signal } = new AbortController()
-  return moveContents({ ...given.foundation.db, blobs: blobsOf(given) }, { to, signal, progress })
+  return moveContents({ ...given.foundation.db, blobs: blobsOf(given) }, { to, progress })
 }

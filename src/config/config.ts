@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
-import { type ObjectStoreSettings, readObjectStore } from './object-store.ts'
+import { readObjectStore } from './object-store.ts'
 import {
   allowed,
   base64Keys,
@@ -55,7 +55,7 @@ export interface Config {
    */
   readonly masterKeys: readonly Uint8Array[]
   /** Where the contents of messages are stored; undefined: in the database. */
-  readonly objectStore: ObjectStoreSettings | undefined
+  readonly objectStore: ReturnType<typeof readObjectStore>
   readonly ownerEmail: string
   readonly ownerToken: string | undefined
   readonly roles: ReadonlySet<Role>

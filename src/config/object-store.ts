@@ -1,21 +1,6 @@
 import { bytes, http, matching, type Parse } from './parse.ts'
 import type { Reader } from './reader.ts'
 
-/** The bucket with the contents of messages, and the credentials for it. */
-export interface ObjectStoreSettings {
-  /** URL of the bucket, without a trailing slash. */
-  readonly url: string
-  /** What all keys begin with: empty, or with a slash at the end. */
-  readonly prefix: string
-  readonly region: string
-  readonly accessKeyId: string
-  readonly secretAccessKey: string
-  /** Of temporary credentials. */
-  readonly sessionToken: string | undefined
-  /** Contents with fewer bytes stay in the database. */
-  readonly minBytes: number
-}
-
 const BUCKET = /^[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]$/
 const PREFIX = /^(?:[A-Za-z0-9._-]{1,100}\/){0,8}$/
 const REGION = /^[A-Za-z0-9-]{1,40}$/
@@ -56,9 +41,9 @@ const urlOf = (bucket: string, place: string, endpoint: string | undefined): str
 
 /**
  * Reads the settings of the object store. The variables of AWS's own tools are only read with BLOB_URL: without it
- * they are for other programs.
+ * they are for other programs. `Bucket` describes the result.
  */
-export const readObjectStore = (reader: Reader): ObjectStoreSettings | undefined => {
+export const readObjectStore = (reader: Reader) => {
   const minBytes = reader.read('BLOB_MIN_BYTES', bytes) ?? 2048
   if (!reader.isSet('BLOB_URL')) return undefined
   const parsed = reader.read('BLOB_URL', blobUrl)

@@ -26,7 +26,6 @@ const NOTHING: Moved = { contents: 0, bytes: 0, unreadable: 0 }
 
 export interface MoveOptions {
   to: Direction
-  signal: AbortSignal
   /** Called after each page, with the time at which its last message was stored. */
   progress?(moved: Moved, upTo: Date): void
 }
@@ -131,13 +130,13 @@ const moveAll = async (
   deps: MoveDeps,
   source: Source,
   moved: Moved,
-  { to, signal, progress }: MoveOptions,
+  { to, progress }: MoveOptions,
 ): Promise<void> => {
-  for (let last = FIRST; !signal.aborted; ) {
+  for (let last = FIRST; ; ) {
     const values = [last.id, last.index, to, deps.blobs.minBytes]
     const { rows } = await deps.pool.query<Row>(source.page, values)
     const due = rows.filter((row) => row.due)
-    for (let at = 0; at < due.length && !signal.aborted; at += PARALLEL) {
+    for (let at = 0; at < due.length; at += PARALLEL) {
       const some = due.slice(at, at + PARALLEL)
       const moving = some.map((row) => moveOne(deps, source, row, to).catch(unlessUnreadable))
       for (const one of await Promise.all(moving)) {
@@ -153,7 +152,7 @@ const moveAll = async (
   }
 }
 
-/** Moves everything. Throws `unavailable` when the store fails; what was moved until then stays moved. */
+/** Moves everything; interrupted, the next run goes on with what is left. Throws `unavailable` when the store fails; what was moved until then stays moved. */
 export const moveContents = async (deps: MoveDeps, options: MoveOptions): Promise<Moved> => {
   const moved = { ...NOTHING }
   for (const source of SOURCES) await moveAll(deps, source, moved, options)

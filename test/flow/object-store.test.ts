@@ -334,8 +334,7 @@ test('stored contents are moved into the store and back, beside the service and 
   expect(await inDatabase(agent)).toBe(4)
   const { objectStore } = readConfig(bucket.environment)
   const blobs = openBlobs({ ...service.db, keyring: service.keyring, clock, log: silentLogger }, objectStore)
-  const move = (to: 'store' | 'database') =>
-    moveContents({ ...service.db, blobs }, { to, signal: new AbortController().signal })
+  const move = (to: 'store' | 'database') => moveContents({ ...service.db, blobs }, { to })
   bucket.before = (method, key) =>
     method === 'PUT' && key.includes(agent.id) && bucket.requests.some((one) => one.includes(agent.id))
       ? 403

@@ -11,6 +11,7 @@ export const text = {
   requestId: (id: string) => `Request ${id}`,
   failed: 'This could not be loaded',
   justNow: 'now',
+  typeName: (name: string) => `Type ${name} to confirm`,
   icon: 'Icon',
   addLabel: 'Add label',
   newLabel: 'Label',

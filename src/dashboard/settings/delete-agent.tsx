@@ -4,8 +4,7 @@ import { graphql } from '../live/graphql.ts'
 import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
 import { Button } from '../parts/button.tsx'
-import { Field } from '../parts/field.tsx'
-import { FormDialog } from '../parts/form-dialog.tsx'
+import { ConfirmName } from '../parts/confirm-name.tsx'
 import { say } from '../parts/toast.ts'
 import type { Agent } from './query.ts'
 import { text } from './strings.ts'
@@ -15,35 +14,26 @@ const DELETE = graphql(`
 `)
 
 const Question = ({ agent, onClose }: { agent: Agent; onClose(): void }) => {
-  const [typed, setTyped] = useState('')
   const { run, busy } = useAction(DELETE)
   const [, go] = useLocation()
-  const submit = async () => {
-    if (typed !== agent.name || !(await run({ input: { agentId: agent.id } }))) return
+  const confirm = async () => {
+    if (!(await run({ input: { agentId: agent.id } }))) return
     say({ kind: 'done', text: text.deleted(agent.name) })
     go('/agents')
     // Once this screen is gone, which would read the deleted agent again.
     setTimeout(() => announce([{ topic: 'agents' }]))
   }
   return (
-    <FormDialog
+    <ConfirmName
       title={text.deleteTitle(agent.name)}
       label={text.delete}
+      name={agent.name}
+      onConfirm={confirm}
       onClose={onClose}
-      onSubmit={submit}
       busy={busy}
-      disabled={typed !== agent.name}
-      danger
     >
-      <p>{text.deleteHint}</p>
-      <Field
-        label={text.typeName(agent.name)}
-        value={typed}
-        onChange={(event) => setTyped(event.target.value)}
-        autoComplete="off"
-        autoFocus
-      />
-    </FormDialog>
+      {text.deleteHint}
+    </ConfirmName>
   )
 }
 

@@ -50,6 +50,5 @@ export const text = {
   delete: 'Delete agent',
   deleteTitle: (name: string) => `Delete ${name}?`,
   deleteHint: 'This cannot be undone. Programs that use its tokens are cut off at once.',
-  typeName: (name: string) => `Type ${name} to confirm`,
   deleted: (name: string) => `${name} was deleted.`,
 }

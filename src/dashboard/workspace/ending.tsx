@@ -3,8 +3,7 @@ import { graphql } from '../live/graphql.ts'
 import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
 import { Button } from '../parts/button.tsx'
-import { Field } from '../parts/field.tsx'
-import { FormDialog } from '../parts/form-dialog.tsx'
+import { ConfirmName } from '../parts/confirm-name.tsx'
 import { Time } from '../parts/time.tsx'
 import { say } from '../parts/toast.ts'
 import { text } from './strings.ts'
@@ -24,32 +23,23 @@ interface Workspace {
 }
 
 const Question = ({ workspace, onClose }: { workspace: Workspace; onClose(): void }) => {
-  const [typed, setTyped] = useState('')
   const { run, busy } = useAction(DELETE)
-  const submit = async () => {
-    if (typed !== workspace.name || !(await run({ input: { workspaceId: workspace.id } }))) return
+  const confirm = async () => {
+    if (!(await run({ input: { workspaceId: workspace.id } }))) return
     announce([{ topic: 'workspace' }])
     onClose()
   }
   return (
-    <FormDialog
+    <ConfirmName
       title={text.deleteTitle(workspace.name)}
       label={text.delete}
+      name={workspace.name}
+      onConfirm={confirm}
       onClose={onClose}
-      onSubmit={submit}
       busy={busy}
-      disabled={typed !== workspace.name}
-      danger
     >
-      <p>{text.deleteHint}</p>
-      <Field
-        label={text.typeName(workspace.name)}
-        value={typed}
-        onChange={(event) => setTyped(event.target.value)}
-        autoComplete="off"
-        autoFocus
-      />
-    </FormDialog>
+      {text.deleteHint}
+    </ConfirmName>
   )
 }
 

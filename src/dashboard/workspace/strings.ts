@@ -45,7 +45,6 @@ export const text = {
   delete: 'Delete workspace',
   deleteTitle: (name: string) => `Delete ${name}?`,
   deleteHint: 'It is deleted in 24 hours. Every owner is told by email, and can cancel it until then.',
-  typeName: (name: string) => `Type ${name} to confirm`,
   deletesAt: 'It will be deleted at',
   restore: 'Keep the workspace',
   restored: 'The workspace is kept.',

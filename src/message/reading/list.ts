@@ -5,8 +5,7 @@ import type { Db } from '../../db/client.ts'
 import { readAnywhere } from '../../db/replica.ts'
 import { ensureMember } from '../../workspace/member.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
-import type { MessageWithFiles } from '../row.ts'
-import { columnsOf, type ReadableField } from '../row.ts'
+import { columnsOf, type MessageWithFiles, type ReadableField } from '../row.ts'
 import { accessOf, type MessageFilter, marked, newestMessages } from './filter.ts'
 import {
   begin,

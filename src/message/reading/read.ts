@@ -4,8 +4,7 @@ import { notFound } from '../../core/errors.ts'
 import { type Batch, createBatch } from '../../db/batch.ts'
 import { type Db, isUnavailable } from '../../db/client.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
-import type { MessageWithFiles } from '../row.ts'
-import { fromRow, type MessageRow, SELECT_MESSAGE } from '../row.ts'
+import { fromRow, type MessageRow, type MessageWithFiles, SELECT_MESSAGE } from '../row.ts'
 
 /**
  * Reads agents together with messages they have, in one round trip for all pairs of ids. `more` adds columns
