@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { ownCertificate, type TlsPair } from '../../../src/channel/email/receive/tls.ts'
+import { createPrivate } from '../../../src/core/private-file.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'own-certificate-'))
 afterAll(() => rmSync(root, { recursive: true }))
@@ -31,4 +32,12 @@ test('one that does not match the key is replaced', async () => {
   writeFileSync(join(dir, 'smtp.crt'), (await created(other)).cert)
   expect(match(await created(dir))).toBe(true)
   expect(match(stored(dir))).toBe(true)
+})
+
+test('the key of a process that comes later does not replace the first one', async () => {
+  const file = join(root, 'created')
+  await createPrivate(file, 'first')
+  await createPrivate(file, 'second')
+  expect(readFileSync(file, 'utf8')).toBe('first')
+  expect(readdirSync(root).filter((name) => name.startsWith('created'))).toEqual(['created'])
 })
