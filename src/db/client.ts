@@ -1,6 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import type { Logger } from '../core/logger.ts'
+import { Distribution } from './dialect.ts'
 import { PrismaClient } from './generated/prisma/client.ts'
 
 export interface Statement {
@@ -44,6 +45,13 @@ export interface RootDb extends Db {
   pool: pg.Pool
 }
 
+/** The database that this process has opened. */
+export interface OpenDb extends RootDb {
+  /** Whether it is distributed. Statements need not know: see `dialect`. */
+  distribution: Distribution
+  close(): Promise<void>
+}
+
 export interface DbOptions {
   /** Maximum number of connections of this process. */
   max: number
@@ -71,17 +79,21 @@ const sessionSettings = {
 }
 
 /**
- * Prepares no named statements: the next transaction may be on a connection that does not have them (PgBouncer
- * before 1.21).
+ * Returns the class of a pool's connections, which adapt statements to the database. Behind a pooler they prepare
+ * no named ones: the next transaction may be on a connection that does not have them (PgBouncer before 1.21).
  */
-class UnnamedClient extends pg.Client {
-  // biome-ignore lint/suspicious/noExplicitAny: pg declares an overload for each kind of statement
-  override query(statement: any, ...rest: unknown[]): any {
-    const isNamed = typeof statement === 'object' && statement.name !== undefined
-    const unnamed = isNamed ? { ...statement, name: undefined } : statement
-    return (super.query as (...args: unknown[]) => unknown)(unnamed, ...rest)
+const connectionClass = (distribution: Distribution, pooled: boolean): typeof pg.Client =>
+  class extends pg.Client {
+    // biome-ignore lint/suspicious/noExplicitAny: pg declares an overload for each kind of statement
+    override query(given: any, ...rest: unknown[]): any {
+      const query = super.query as (...args: unknown[]) => unknown
+      const statement = typeof given === 'string' ? { text: given } : given
+      if (statement?.text === undefined) return query.call(this, given, ...rest) // a stream
+      const adapted = distribution.adapt(statement)
+      const isNamed = pooled && adapted.name !== undefined
+      return query.call(this, isNamed ? { ...adapted, name: undefined } : adapted, ...rest)
+    }
   }
-}
 
 /** The type text[], which `pg.types.builtins` does not name. */
 const TEXT_ARRAY: number = 1009
@@ -146,11 +158,14 @@ export const openPool = (url: string, options: pg.PoolConfig = {}): pg.Pool => {
  * queries fail (`isUnavailable`), but the process does not; they succeed again as soon as it is back. `close`
  * waits for running queries.
  */
-export async function openDb(
-  url: string,
-  { max, log, pooled = false }: DbOptions,
-): Promise<RootDb & { close(): Promise<void> }> {
-  const pool = openPool(url, { max, ...(pooled ? { Client: UnnamedClient } : sessionSettings) })
+export async function openDb(url: string, { max, log, pooled = false }: DbOptions): Promise<OpenDb> {
+  const distribution = new Distribution()
+  const pool = openPool(url, {
+    max,
+    Client: connectionClass(distribution, pooled),
+    onConnect: (client) => distribution.ask(client),
+    ...(pooled ? {} : sessionSettings),
+  })
   let closing = false
   // `pool.end()` does not wait for sockets, so errors may still arrive from an embedded database that stops
   // right after it.
@@ -167,6 +182,7 @@ export async function openDb(
   return {
     prisma,
     pool,
+    distribution,
     async close() {
       closing = true
       await prisma.$disconnect()

@@ -1,0 +1,50 @@
+import type pg from 'pg'
+
+/**
+ * Statements are written for plain PostgreSQL, and run unchanged on a database that is distributed with Citus,
+ * except for the parts that are marked here: the connections of such a database replace them.
+ */
+
+const MARK = '/*(*/'
+
+/**
+ * Returns SQL that is `plain` on plain PostgreSQL and `distributed` on a distributed database. Neither may
+ * contain a comment. To plain PostgreSQL, the second is one.
+ */
+export const dialect = (plain: string, distributed: string): string => `${MARK}${plain}/*|${distributed}*/`
+
+const EITHER = /\/\*\(\*\/.*?\/\*\|(.*?)\*\//gs
+
+/**
+ * Locks the rows that a worker takes and skips those that another one has. Citus cannot lock rows of several
+ * agents: there the clause is left out. So the statement around it must repeat the conditions by which the rows
+ * were chosen: of two workers that choose the same row, the second waits, and then the row no longer matches.
+ */
+export const SKIP_LOCKED: string = dialect('for update skip locked', '')
+
+/** Whether the tables of a database are distributed with Citus (`npm start -- distribute`). */
+export class Distribution {
+  #isDistributed = false
+
+  get isDistributed(): boolean {
+    return this.#isDistributed
+  }
+
+  /** Asks the database. Once it is distributed, it remains so. */
+  async ask(database: Pick<pg.Client, 'query'>): Promise<void> {
+    if (this.#isDistributed) return
+    const read = async (condition: string): Promise<boolean> =>
+      (await database.query<{ answer: boolean }>(`select ${condition} as answer`)).rows[0]!.answer
+    this.#isDistributed =
+      (await read(`to_regclass('pg_catalog.pg_dist_partition') is not null`)) &&
+      (await read(`exists (select from pg_dist_partition where logicalrelid = to_regclass('message'))`))
+  }
+
+  /** Returns the statement as this database needs it. */
+  adapt<Statement extends { name?: string; text: string }>(statement: Statement): Statement {
+    const { name, text } = statement
+    if (!this.#isDistributed || !text.includes(MARK)) return statement
+    // A connection from before the distribution may have prepared the name with the other text.
+    return { ...statement, text: text.replace(EITHER, '$1'), ...(name && { name: `${name}, distributed` }) }
+  }
+}

@@ -1,0 +1,37 @@
+import type pg from 'pg'
+import { expect, test } from 'vitest'
+import { Distribution, dialect, SKIP_LOCKED } from '../../src/db/dialect.ts'
+import { openTestDatabase } from '../support/database.ts'
+
+const { pool } = await openTestDatabase(1)
+
+/** A database of which the questions to the catalogue have these answers. */
+const answering = (...answers: boolean[]) =>
+  ({ query: async () => ({ rows: [{ answer: answers.shift() }] }) }) as unknown as pg.Client
+
+const statement = {
+  name: 'take',
+  text: `select ${dialect('1', '2')} as n from plan limit 1 ${SKIP_LOCKED}`,
+}
+
+test('plain PostgreSQL executes the plain alternatives, and locks what a worker takes', async () => {
+  const distribution = new Distribution()
+  await distribution.ask(pool)
+  expect(distribution.isDistributed).toBe(false)
+  expect(distribution.adapt(statement)).toBe(statement)
+  expect((await pool.query(statement)).rows).toEqual([{ n: 1 }])
+  const { rows } = await pool.query(`explain ${statement.text}`)
+  expect(JSON.stringify(rows)).toContain('LockRows')
+})
+
+test('a distributed database executes the other alternatives, by another name', async () => {
+  const distribution = new Distribution()
+  await distribution.ask(answering(true, false)) // Citus is installed, and the tables are not distributed
+  expect(distribution.adapt(statement)).toBe(statement)
+  await distribution.ask(answering(true, true))
+  const adapted = distribution.adapt(statement)
+  expect(adapted).toEqual({ name: 'take, distributed', text: 'select 2 as n from plan limit 1 ' })
+  expect((await pool.query(adapted)).rows).toEqual([{ n: 2 }])
+  const unmarked = { text: 'select 1' }
+  expect(distribution.adapt(unmarked)).toBe(unmarked)
+})
