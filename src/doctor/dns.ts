@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js'
-import { spf } from 'mailauth'
+import { spf } from '../channel/email/verify/mailauth.ts'
 import type { DnsResolver } from '../channel/email/verify/resolver.ts'
 import type { Config } from '../config/config.ts'
 import { systemClock } from '../core/clock.ts'

@@ -13,6 +13,7 @@ import { CONSENT_S, type ConnectedAppDeps, endApp } from './connected-app.ts'
 import { errors, interactionPolicy, Provider } from './library.ts'
 import { NoRecords, Records } from './records.ts'
 import { resourceFor, SCOPE } from './resource.ts'
+import { ROUTES } from './routes.ts'
 import { UnitOfWork } from './unit-of-work.ts'
 
 export interface ProviderDeps extends ConnectedAppDeps, ClientDocumentDeps {
@@ -38,15 +39,6 @@ const REFRESH_TOKEN_S = 30 * 24 * 3600
 const REQUEST_S = 3600
 /** RFC 6749, 4.1.2, allows ten minutes; clients need a second. */
 const CODE_S = 60
-
-/** Endpoints below PUBLIC_URL. */
-export const ROUTES = {
-  authorization: '/oauth/authorize',
-  token: '/oauth/token',
-  registration: '/oauth/register',
-  revocation: '/oauth/revoke',
-  jwks: '/oauth/jwks',
-} as const
 
 /** Cookies ignore ports, so their names contain it. Browsers accept `__Secure-` only over https (RFC 6265bis). */
 const cookiesOf = (publicUrl: string): NonNullable<Configuration['cookies']> => {

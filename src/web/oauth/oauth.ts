@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type Library from 'oidc-provider'
-import { createProvider, type ProviderDeps, ROUTES } from '../../auth/oauth/provider.ts'
+import type { ProviderDeps } from '../../auth/oauth/provider.ts'
 import { resourceOf, SCOPE } from '../../auth/oauth/resource.ts'
+import { ROUTES } from '../../auth/oauth/routes.ts'
 import { AppError, noSuchPath } from '../../core/errors.ts'
 import { clientOf, httpFailure } from '../../core/http.ts'
 import type { RateLimits } from '../../workspace/rate-limits.ts'
@@ -52,9 +53,15 @@ const isAllowed = (
   return false
 }
 
+interface Server {
+  publicUrl: string
+  provider: Library
+  handle: Handle
+}
+
 class OauthServer {
   readonly #deps: OauthDeps
-  #current: { publicUrl: string; provider: Library; handle: Handle } | undefined
+  #current: { publicUrl: string; server: Promise<Server> } | undefined
 
   constructor(deps: OauthDeps) {
     this.#deps = deps
@@ -68,15 +75,21 @@ class OauthServer {
     if (!endpoint) throw noSuchPath()
     if (!isAllowed(request, response, endpoint.methods)) return
     if (endpoint.limit) ensureWithin(this.#deps.rates, endpoint.limit, clientOf(request))
-    const { publicUrl, handle } = this.#server()
+    const { publicUrl, handle } = await this.#server()
     prepare(request, publicUrl, path)
     await handle(request, response)
   }
 
   /** PUBLIC_URL is known once the port is. */
-  #server() {
+  #server(): Promise<Server> {
     const publicUrl = this.#deps.publicUrl()
-    if (this.#current?.publicUrl === publicUrl) return this.#current
+    if (this.#current?.publicUrl !== publicUrl) this.#current = { publicUrl, server: this.#create(publicUrl) }
+    return this.#current.server
+  }
+
+  /** Loads the library: that takes a tenth of the service's start, and few services use OAuth. */
+  async #create(publicUrl: string): Promise<Server> {
+    const { createProvider } = await import('../../auth/oauth/provider.ts')
     const provider = createProvider(
       {
         ...this.#deps,
@@ -87,15 +100,14 @@ class OauthServer {
       publicUrl,
       (ctx) => (ctx ? clientOf(ctx.req) : ''),
     )
-    const created = { publicUrl, provider, handle: provider.callback() }
-    this.#current = created
-    return created
+    return { publicUrl, provider, handle: provider.callback() }
   }
 
   async #consent(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       if (!isAllowed(request, response, ['GET', 'HEAD', 'POST'])) return
-      await serveConsent(this.#deps, { provider: this.#server().provider, request, response })
+      const { provider } = await this.#server()
+      await serveConsent(this.#deps, { provider, request, response })
     } catch (error) {
       if (response.headersSent || request.destroyed) throw error
       showFailure(this.#deps, response, error)

@@ -103,7 +103,8 @@ const MAX_NEW_EVENTS = 20_000
 /**
  * Leases lanes that are marked, and lanes of agents with events of the last $6 milliseconds, whose
  * notification may have been lost. Both are found by an index in which idle webhooks are not, so that they
- * cost nothing.
+ * cost nothing. The arrays keep it so: of a join with them, PostgreSQL expects thousands of rows and reads the
+ * whole table.
  *
  * Lanes are leased in turn by workspace: the first lane of each, then the second of each, and so on. Lanes
  * that are retrying are ranked separately, so that they do not delay the others.
@@ -116,15 +117,15 @@ const ANY = {
        order by created_at desc limit ${MAX_NEW_EVENTS}
     ),
     candidates as materialized (
-      select w.id, w.agent_id from webhook w where ${MARKED}
+      select w.id from webhook w where ${MARKED}
       union
-      select w.id, w.agent_id from (select distinct agent_id from seen) s join webhook w on w.agent_id = s.agent_id
+      select w.id from webhook w where w.agent_id = any(array(select distinct agent_id from seen))
     ),
     due as materialized (
       select w.id, w.attempts > 0 as suspect,
              row_number() over (partition by w.workspace_id, w.attempts > 0 order by w.retry_at nulls first, w.id) as turn
-        from candidates c join webhook w on w.id = c.id and w.agent_id = c.agent_id join event_log l on l.agent_id = w.agent_id
-       where ${DUE}
+        from webhook w join event_log l on l.agent_id = w.agent_id
+       where w.id = any(array(select id from candidates)) and ${DUE}
     ),
     candidate as (select id, suspect, row_number() over (partition by suspect order by turn) as place from due),
     picked as (select id from candidate where not suspect or place <= $5 order by place limit $4), ${LEASE}`,

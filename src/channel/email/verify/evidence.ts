@@ -1,8 +1,8 @@
-import { arc, spf } from 'mailauth'
 import { domainOf } from '../address.ts'
 import { type DkimResult, verifyDkim } from './dkim-verifier.ts'
 import { type Dmarc, findDmarc } from './dmarc.ts'
 import { isLookupName, toHostname } from './hostname.ts'
+import { arc, spf } from './mailauth.ts'
 import type { DnsResolver } from './resolver.ts'
 import type { Screened } from './screened-header.ts'
 
