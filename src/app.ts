@@ -1,6 +1,7 @@
 import type { Foundation } from './boot/foundation.ts'
 import type { Config } from './config/config.ts'
 import type { Logger } from './core/logger.ts'
+import { followDistribution } from './db/citus/follow.ts'
 import { watchCertificate, watchDatabase } from './gauges.ts'
 import { createTracer } from './observability/tracing.ts'
 import { buildOperations } from './operations.ts'
@@ -35,6 +36,7 @@ export const startApp = async (
   operations.feed.start()
   operations.rates.start()
   const forget = operations.knownViewers.follow(operations.notifier)
+  followDistribution(foundation.db, operations)
   const { server, interfaces } = await startInterfaces(config, operations)
   const ports = config.roles.has('smtp') ? await startChannels(config, operations) : []
   operations.place.smtp = ports[0]?.address ?? null

@@ -162,6 +162,13 @@ const moveBlobs = async (config: Config, log: Logger, to: 'store' | 'database'):
   return command(config, log, (foundation) => moveTo(to, { config, log, foundation, say }))
 }
 
+/** Distributes the tables beside a running service, or alone, and tells how far it is. */
+const distributeTables = async (config: Config, log: Logger, shards: number): Promise<void> => {
+  const { distribute } = await import('./db/citus/distribute.ts')
+  const progress = (step: object): void => say(JSON.stringify({ progress: step }))
+  return command(config, log, ({ databaseUrl }) => distribute(databaseUrl, { shards, log, progress }))
+}
+
 /** Imports mails beside a running service, or alone. */
 const importMails = async (
   config: Config,
@@ -235,6 +242,8 @@ const dispatch = async (requested: Command): Promise<void> => {
       return readDump(config, log, requested.file)
     case 'move-blobs':
       return moveBlobs(config, log, requested.to)
+    case 'distribute':
+      return distributeTables(config, log, requested.shards)
     case 'psql':
       return openPsql(config, log, requested.args)
     case 'number':

@@ -5,7 +5,8 @@ import { unusable } from '../config/unusable.ts'
 import { systemClock } from '../core/clock.ts'
 import type { Logger } from '../core/logger.ts'
 import { writePrivate } from '../core/private-file.ts'
-import { type Db, openDb, type RootDb } from '../db/client.ts'
+import { misplacedTables } from '../db/citus/distribute.ts'
+import { type Db, type OpenDb, openDb } from '../db/client.ts'
 import { lockDataDir, startEmbedded } from '../db/embedded.ts'
 import { migrate } from '../db/migrate.ts'
 import { probeDatabase, probePooler, probeReplica, UnusableDatabaseError } from '../db/probe.ts'
@@ -18,7 +19,7 @@ import { type MasterKeys, readMasterKeys } from './master-key.ts'
 
 /** What every command needs: the data folder, the database and the master key. */
 export interface Foundation {
-  db: RootDb
+  db: OpenDb
   /** Where PostgreSQL itself is reached, without a pooler: for what belongs to a session (LISTEN, locks). */
   databaseUrl: string
   /** Missing without `DATABASE_READ_URL`. */
@@ -66,6 +67,15 @@ const checkPlan = async ({ prisma }: Db, plan: string): Promise<void> => {
     ({ key }) => key,
   )
   if (!keys.includes(plan)) throw unusable(['PLAN', plan], `one of ${keys.join(', ')}`)
+}
+
+/** Statements on a table that later versions have added would fail while it is on the coordinator only. */
+const checkDistribution = async ({ pool, distribution }: OpenDb): Promise<void> => {
+  const missing = distribution.isDistributed ? await misplacedTables(pool) : []
+  if (missing.length > 0)
+    throw new ConfigError([
+      `The database is distributed, but tables of this version are not: ${missing.join(', ')}. Run npm start -- distribute first.`,
+    ])
 }
 
 type UrlSetting = readonly ['DATABASE_URL' | 'DATABASE_DIRECT_URL' | 'DATABASE_READ_URL', string]
@@ -158,6 +168,7 @@ export const openFoundation = async (
     const keys = await readMasterKeys(config)
     await checkMasterKeys(db, keys)
     await checkPlan(db, config.plan)
+    if (service) await checkDistribution(db)
     const replica = service ? await openReplica(config, db, log) : undefined
     const close = async ({ atOnce } = { atOnce: false }) => {
       if (!atOnce) {

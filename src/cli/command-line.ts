@@ -22,6 +22,7 @@ export const USAGE = `Usage:
   npm start -- dump FILE                                write everything that is stored to FILE (compressed if it ends with .gz)
   npm start -- restore FILE                             read a dump into an empty database
   npm start -- move-blobs [--to store|database]         move the contents of messages into the object store of BLOB_URL, or back
+  npm start -- distribute [--shards NUMBER]             distribute the tables over the workers of a Citus cluster, in 32 shards
   npm start -- psql [OPTIONS]                           open the database with psql, which must be installed
   npm start -- doctor [--json]                          check settings, database, DNS, ports, TLS, clock and providers
   npm start -- domain                                   print the DKIM records to publish for MAIL_DOMAIN
@@ -44,6 +45,7 @@ export type Command =
   | { name: 'rotate-key'; dataKeys: boolean }
   | { name: 'doctor'; json: boolean }
   | { name: 'move-blobs'; to: 'store' | 'database' }
+  | { name: 'distribute'; shards: number }
   | { name: 'dump' | 'restore'; file: string }
   | { name: 'psql'; args: string[] }
   | { name: 'workspace'; workspaceName: string; owner: string }
@@ -64,6 +66,7 @@ const OPTIONS = {
   workspace: text,
   value: text,
   to: text,
+  shards: text,
   agent: text,
   imap: text,
   folder: text,
@@ -81,7 +84,7 @@ const parse = (args: string[]) => {
   }
 }
 
-const read = (name: string, value: string, rule: Parse<string>): string => {
+const read = <Value>(name: string, value: string, rule: Parse<Value>): Value => {
   try {
     return rule(value)
   } catch (error) {
@@ -97,6 +100,12 @@ const required = (name: string, value: string | undefined, rule: Parse<string>):
 const nameOfWorkspace: Parse<string> = (value) => {
   if (!workspaceName.safeParse(value).success) throw new Error('1 to 100 characters, not all of them spaces')
   return value
+}
+/** The default of Citus: enough for clusters that grow to 32 workers, with one shard each. */
+const SHARDS = '32'
+const shardCount: Parse<number> = (value) => {
+  if (!/^[1-9]\d{0,3}$/.test(value)) throw new Error('a number from 1 to 9999')
+  return Number(value)
 }
 const place = matching(/^(?:store|database)$/, 'store or database')
 const phoneNumber = matching(/^\+\d{3,15}$/, 'a phone number in international form, such as +15551234567')
@@ -153,6 +162,7 @@ export const readCommand = (args: string[]): Command => {
   if (name === 'rotate-key') return { name, dataKeys: values['data-keys'] === true }
   if (name === 'move-blobs')
     return { name, to: read('to', values.to ?? 'store', place) as 'store' | 'database' }
+  if (name === 'distribute') return { name, shards: read('shards', values.shards ?? SHARDS, shardCount) }
   if (name === 'doctor') return { name, json: values.json === true }
   const plain = PLAIN.find((one) => one === name)
   if (!plain) throw new UsageError(`Unknown command ${name}.\n${USAGE}`)

@@ -160,11 +160,19 @@ export const openPool = (url: string, options: pg.PoolConfig = {}): pg.Pool => {
  */
 export async function openDb(url: string, { max, log, pooled = false }: DbOptions): Promise<OpenDb> {
   const distribution = new Distribution()
+  /** Sessions that lack the settings with which a database is distributed. */
+  const outdated = new WeakSet<pg.ClientBase>()
   const pool = openPool(url, {
     max,
     Client: connectionClass(distribution, pooled),
-    onConnect: (client) => distribution.ask(client),
+    onConnect: async (client) => {
+      await distribution.ask(client)
+      if (!distribution.isDistributed) outdated.add(client)
+    },
     ...(pooled ? {} : sessionSettings),
+  })
+  pool.on('release', (_error, client) => {
+    if (distribution.isDistributed && outdated.has(client)) void (client as pg.PoolClient & pg.Client).end()
   })
   let closing = false
   // `pool.end()` does not wait for sockets, so errors may still arrive from an embedded database that stops

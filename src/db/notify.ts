@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../core/clock.ts'
 import type { Logger } from '../core/logger.ts'
-import type { Queryable } from './client.ts'
+import type { Queryable, Statement } from './client.ts'
 import type { Prisma } from './generated/prisma/client.ts'
 import { Listening } from './listening.ts'
 
@@ -42,6 +42,14 @@ export interface NotifierOptions {
 const CHANNEL = 'ams'
 const NOTIFY = { name: 'notify', text: 'select pg_notify($1, payload) from unnest($2::text[]) as payload' }
 
+const payloadOf = (topic: string, key: string): string => JSON.stringify(['', topic, key])
+
+/** Returns the statement that notifies every process when its transaction commits. */
+export const notification = (topic: string, key: string): Statement => ({
+  text: 'select pg_notify($1, $2)',
+  values: [CHANNEL, payloadOf(topic, key)],
+})
+
 /**
  * Notifies every process when the transaction commits, and not at all if it does not. For changes that are rare:
  * a commit with a notification takes a lock that all of them share.
@@ -51,7 +59,7 @@ export const notifyOnCommit = async (
   topic: string,
   key: string,
 ): Promise<void> => {
-  await tx.$executeRaw`select pg_notify(${CHANNEL}, ${JSON.stringify(['', topic, key])})`
+  await tx.$executeRaw`select pg_notify(${CHANNEL}, ${payloadOf(topic, key)})`
 }
 
 /** PostgreSQL refuses a payload of 8000 bytes. */

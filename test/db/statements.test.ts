@@ -1,14 +1,11 @@
 import { expect, test } from 'vitest'
-import { openTestDatabase } from '../support/database.ts'
-import { distributedTables } from '../support/distributed.ts'
+import { DISTRIBUTED_TABLES as distributed } from '../../src/db/citus/tables.ts'
 import { readSources, withoutComments } from '../support/sources.ts'
 
 /**
  * Statements on tables that can be distributed by `agent_id` name the agent in each query that uses one: then each is
  * for the shards of its agents. Those of Prisma's client are not seen here; their keys have the agent (keys.test.ts).
  */
-
-const distributed = await distributedTables(await openTestDatabase(1))
 
 const SWEEPER = 'A worker that looks for what is due of all agents; an index contains only that.'
 const OF_WORKSPACE = 'Of all agents of a workspace.'

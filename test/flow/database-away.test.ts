@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type App, startApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { silentLogger } from '../../src/core/logger.ts'
-import { openDb, type RootDb } from '../../src/db/client.ts'
+import { type OpenDb, openDb } from '../../src/db/client.ts'
 import { createWorkspace } from '../../src/workspace/workspace.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { type EventStream, openEvents } from '../support/events.ts'
@@ -34,7 +34,7 @@ let close: () => Promise<void>
 const openService = async (): Promise<string> => {
   const database = await createTestDatabase()
   wire = await startWire(database.url)
-  const db: RootDb & { close(): Promise<void> } = await openDb(wire.url, { max: 10, log: silentLogger })
+  const db: OpenDb = await openDb(wire.url, { max: 10, log: silentLogger })
   const masterKey = randomBytes(32)
   const config = readConfig({
     PORT: '0',

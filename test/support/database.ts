@@ -16,11 +16,18 @@ export interface TestDatabase {
  * Usually each test file has one.
  */
 export async function createTestDatabase(): Promise<TestDatabase> {
-  const { url, template } = inject('postgres')
+  const { url, template, workers = [] } = inject('postgres')
+  const servers = [url, ...workers]
   const name = `test_${randomUUID().replaceAll('-', '')}`
   // Copying the files takes a sixth of the CPU time of copying page by page through the log.
-  await execute(url, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`)
-  return { url: urlOf(url, name), drop: () => execute(url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) }
+  const create = `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`
+  await Promise.all(servers.map((server) => execute(server, create)))
+  return {
+    url: urlOf(url, name),
+    drop: async () => {
+      for (const server of servers) await execute(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
+    },
+  }
 }
 
 /**

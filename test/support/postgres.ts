@@ -10,8 +10,11 @@ import { migrate } from '../../src/db/migrate.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** A server's connection string, and the name of its migrated but otherwise empty database. */
-    postgres: { url: string; template: string }
+    /**
+     * A server's connection string, and the name of its migrated but otherwise empty database. With Citus it is the
+     * coordinator, and the workers have a database of the same name.
+     */
+    postgres: { url: string; template: string; workers?: string[] }
   }
 }
 
@@ -87,7 +90,7 @@ async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
   }
 }
 
-const errorLogger: Logger = {
+export const errorLogger: Logger = {
   ...silentLogger,
   error: (fields, text) => process.stderr.write(`${text} ${JSON.stringify(fields)}\n`),
 }
