@@ -4,6 +4,7 @@ import type { Messages, TelegramMessage } from '../channel/telegram/update.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Db, RootDb } from '../db/client.ts'
 import { deleteInBatches } from '../db/delete-in-batches.ts'
+import { SKIP_LOCKED } from '../db/dialect.ts'
 import { within } from '../db/transaction.ts'
 
 /** Telegram sends an album's updates within about a second; each new part may be followed by another one. */
@@ -30,13 +31,15 @@ const LOCK = `select pg_try_advisory_xact_lock(hashtextextended('album_part', 0)
  * batch. Parts that came late wait until the parts before them are stored, so that they find their thread.
  */
 const CLAIM = `
-  with ready as (
-    select ${KEY}, batch_id from album_part p where content is not null group by ${KEY}, batch_id
-    having case when batch_id is not null then max(lease_until) <= $1
-           else (max(arrived_at) <= $2 or min(arrived_at) <= $3) and not exists (
-             select from album_part o where (o.agent_id, o.address_id, o.chat_id, o.group_id) = (p.agent_id, p.address_id, p.chat_id, p.group_id)
-                and o.content is not null and o.batch_id is not null) end
-     order by min(arrived_at) limit 1
+  with waiting as (
+    select ${KEY}, batch_id, max(lease_until) as lease_until, min(arrived_at) as first_at, max(arrived_at) as last_at,
+           count(batch_id) over (partition by ${KEY}) > 0 as has_batch
+      from album_part where content is not null group by ${KEY}, batch_id
+  ),
+  ready as (
+    select ${KEY}, batch_id from waiting
+     where case when batch_id is not null then lease_until <= $1 else (last_at <= $2 or first_at <= $3) and not has_batch end
+     order by first_at limit 1
   ),
   chosen as (
     select ${KEY}, message_id from album_part p join ready r using (${KEY})
@@ -47,11 +50,13 @@ const CLAIM = `
     update album_part p set batch_id = coalesce(batch_id, $5), lease_until = $4
       from chosen c where (p.agent_id, p.address_id, p.chat_id, p.group_id, p.message_id) = (c.agent_id, c.address_id, c.chat_id, c.group_id, c.message_id)
     returning p.*
+  ),
+  stored as (
+    select array_agg(message_id::text order by message_id) as ids from album_part join ready using (${KEY}) where content is null
   )
   select address_id as "addressId", chat_id::text as "chatId", group_id as "groupId", batch_id as "batchId", content,
-         array(select message_id::text from album_part o where (o.agent_id, o.address_id, o.chat_id, o.group_id) = (c.agent_id, c.address_id, c.chat_id, c.group_id)
-                  and o.content is null order by message_id) as earlier
-    from claimed c order by message_id`
+         coalesce((select ids from stored), '{}') as earlier
+    from claimed order by message_id`
 
 interface Row {
   addressId: string
@@ -119,7 +124,7 @@ export const pruneAlbums = (db: RootDb, now: Date, signal?: AbortSignal): Promis
   deleteInBatches(
     db,
     `with old as (delete from album_part where (${KEY}, message_id) in (
-       select ${KEY}, message_id from album_part where arrived_at < $1 order by arrived_at limit $2 for update skip locked) returning 1)
+       select ${KEY}, message_id from album_part where arrived_at < $1 order by arrived_at limit $2 ${SKIP_LOCKED}) returning 1)
      select count(*)::int as count from old`,
     new Date(now.getTime() - KEPT_MS),
     signal,

@@ -1,6 +1,7 @@
 import { invalidInput } from '../core/errors.ts'
 import type { Db, RootDb } from '../db/client.ts'
 import { deleteInBatches } from '../db/delete-in-batches.ts'
+import { SKIP_LOCKED } from '../db/dialect.ts'
 import { Refusal } from '../db/generated/prisma/enums.ts'
 
 /** What is counted per day, as statements name it (see `countArrivals` and `countForDay`). */
@@ -103,7 +104,7 @@ export const readDayCounts = async (
 
 const DELETE_OLD_OF_AGENTS = `
   with old as materialized (
-    select agent_id, day, metric from agent_day where day < $1 order by day limit $2 for update skip locked
+    select agent_id, day, metric from agent_day where day < $1 order by day limit $2 ${SKIP_LOCKED}
   ),
   gone as (
     delete from agent_day d using old

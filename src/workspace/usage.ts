@@ -2,6 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import type { Logger } from '../core/logger.ts'
 import { Routine } from '../core/routine.ts'
 import type { Db } from '../db/client.ts'
+import { SKIP_LOCKED } from '../db/dialect.ts'
 import type { Prisma } from '../db/generated/prisma/client.ts'
 
 /**
@@ -186,7 +187,7 @@ const ADD_UP = {
     with
     taken as (
       delete from usage_change
-       where (workspace_id, id, agent_id) in (select workspace_id, id, agent_id from usage_change limit $1 for update skip locked)
+       where (workspace_id, id, agent_id) in (select workspace_id, id, agent_id from usage_change limit $1 ${SKIP_LOCKED})
       returning *
     ),
     totals as (

@@ -73,19 +73,23 @@ const withoutKnots = async (client: pg.Client, tables: Table[], work: () => Prom
 }
 
 /**
- * Makes the casts of enums to text immutable. PostgreSQL's own are not, and Citus allows nothing else in RETURNING,
- * where Prisma has them. (A value of an enum can be renamed; ours are not.)
+ * Makes the casts between enums and text immutable. PostgreSQL's own are not, because a value can be renamed (ours
+ * are not), and Citus allows nothing else in RETURNING and in ON CONFLICT, where Prisma has them.
  */
 const CASTS = `
   do $$
-  declare name text;
+  declare enum text;
   begin
-    for name in
+    for enum in
       select typname from pg_type t where typtype = 'e' and typnamespace = 'public'::regnamespace
          and not exists (select from pg_cast where castsource = t.oid and casttarget = 'text'::regtype)
     loop
-      execute format('create function %I(value %I) returns text language sql immutable strict parallel safe return enum_out(value)::text', name || '_text', name);
-      execute format('create cast (%I as text) with function %I(%I)', name, name || '_text', name);
+      execute format('create function %I(value %I) returns text language sql immutable strict parallel safe return enum_out(value)::text',
+                     enum || '_text', enum);
+      execute format('create cast (%I as text) with function %I(%I)', enum, enum || '_text', enum);
+      execute format('create function %I(value text) returns %I language plpgsql immutable strict parallel safe as ''begin return value; end''',
+                     enum || '_of', enum);
+      execute format('create cast (text as %I) with function %I(text)', enum, enum || '_of');
     end loop;
   end $$`
 
