@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { Prisma } from '../../src/db/generated/prisma/client.ts'
 import type { MessageFilter } from '../../src/message/reading/filter.ts'
 import { findMessages, messageCursor } from '../../src/message/reading/find.ts'
-import { indexMessages } from '../../src/message/reading/search.ts'
+import { indexMessages } from '../../src/message/reading/search-index.ts'
 import { readThreadPlaces, type ThreadPage } from '../../src/message/reading/thread-places.ts'
 import { createTestAgent, startService } from '../support/service.ts'
 

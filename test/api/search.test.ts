@@ -1,7 +1,9 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { silentLogger } from '../../src/core/logger.ts'
-import { createIndexer, indexMessages } from '../../src/message/reading/search.ts'
+import { WORDS } from '../../src/message/reading/search.ts'
+import { createIndexer, indexMessages } from '../../src/message/reading/search-index.ts'
 import { createTestAgent, startService, type TestAgent } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
@@ -109,4 +111,133 @@ test('a worker indexes new messages', async () => {
   await until(async () => (await service.db.prisma.messageSearch.count({ where: { messageId: late } })) === 1)
   await indexer.stop()
   expect(await found('latecomer')).toEqual([late])
+})
+
+/** What PostgreSQL's parser has rules for, beside words, punctuation and white space. */
+const tokens = [
+  ...[
+    'word',
+    'Fox',
+    'I',
+    "don't",
+    "o''x",
+    '12',
+    '1.5',
+    '-3',
+    '+4',
+    '1e5',
+    '.5',
+    '5.',
+    '10:30',
+    '1,000',
+    'a1',
+    '1a',
+    '0x1f',
+  ],
+  ...[
+    'x.y',
+    'www.example.com',
+    'http://a.b/c?d=e',
+    'mailto:',
+    'ftp:',
+    'ann@example.com',
+    '<ann@example.com>',
+    'v1.2.3',
+  ],
+  ...[
+    'foo-bar',
+    'foo-bar-baz1',
+    '/usr/local',
+    './x',
+    '../y',
+    '~/f',
+    '~',
+    'c:\\d',
+    'x_y',
+    '_',
+    '&amp;',
+    '&#39;',
+    '&',
+  ],
+  ...[
+    '<b>',
+    '</b>',
+    '<br/>',
+    '<a href="x y">',
+    '<!--',
+    '-->',
+    '<?xml',
+    '?>',
+    '<a',
+    '<-',
+    '->',
+    '<',
+    '>',
+    '--',
+    '-',
+    '+',
+    '@',
+  ],
+  ...[
+    '..',
+    '...',
+    '"',
+    "'",
+    '(',
+    ')',
+    '[',
+    '{',
+    ',',
+    '.',
+    ':',
+    ';',
+    '!',
+    '?',
+    '*',
+    '=',
+    '|',
+    '#',
+    '`',
+    '\\',
+    '/',
+    '//',
+    '$',
+  ],
+  ...['naïve', '日本', '“so”', '—', '\u00a0', '\u0001', 'a'.repeat(300), 'b'.repeat(2_100)],
+]
+const spaces = [' ', ' ', ' ', '\n', '\t', '\r\n', '\f', '\v', '']
+const written = fc.oneof(
+  fc.array(fc.tuple(fc.constantFrom(...tokens), fc.constantFrom(...spaces)), { maxLength: 40 }),
+  fc.array(fc.tuple(fc.constantFrom('the', 'Quick', '(brown)', 'fox,', ...tokens), fc.constant(' ')), {
+    maxLength: 80,
+  }),
+)
+
+test('the index has the same words at the same positions as PostgreSQL finds', async () => {
+  const texts = fc.sample(written, { numRuns: 1_500, seed: 13 }).map((each) => each.flat().join(''))
+  // More positions than a tsvector has, of one word and of all.
+  texts.push(
+    `${'fox '.repeat(300)}a.b `.repeat(60),
+    'fox a.b '.repeat(400),
+    `${'x-y '.repeat(200)}${'the fox '.repeat(9_000)}`,
+  )
+  const { db } = service
+  const reader = await createTestAgent(service, owner, 'Reader')
+  const id = await send(reader, 'The first.')
+  await db.pool.query(
+    `with made as (
+       insert into message select (json_populate_record(null::message, (to_jsonb(m) || jsonb_build_object('id', gen_random_uuid(), 'text', t))::json)).*
+         from message m, unnest($2::text[]) t where m.id = $1 returning id, agent_id
+     )
+     insert into unindexed_message (message_id, agent_id) select id, agent_id from made`,
+    [id, texts],
+  )
+  while ((await indexMessages(db)) > 0);
+  const { rows } = await db.pool.query<{ text: string; found: string; expected: string }>(
+    `select m.text, s.words::text as found, (${WORDS} || array_to_tsvector(array['agent ' || m.agent_id]))::text as expected
+       from message m join message_search s on s.message_id = m.id and s.agent_id = m.agent_id where m.agent_id = $1`,
+    [reader.id],
+  )
+  expect(rows.length).toBe(texts.length + 1)
+  expect(rows.filter(({ found, expected }) => found !== expected)).toEqual([])
 })

@@ -1,7 +1,3 @@
-import type { Clock } from '../../core/clock.ts'
-import type { Logger } from '../../core/logger.ts'
-import { Routine } from '../../core/routine.ts'
-import type { Db } from '../../db/client.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
 import type { Owner } from './filter.ts'
 
@@ -50,16 +46,15 @@ const UNSPACED = oneOf([
 ])
 
 /** Inserts spaces between words in a text (SQL). Most texts are ASCII and skip this. */
-const spaced = (text: string) =>
+export const spaced = (text: string) =>
   `case when octet_length(${text}) = length(${text}) then ${text} else regexp_replace(${text}, '(${UNSPACED})|${PUNCTUATION}', ' \\1 ', 'g') end`
 
-/**
- * The words of a message to search in. The `simple` configuration works for all languages. The text is cut
- * because PostgreSQL rejects a tsvector of more than 1 MB.
- */
-const WORDS = `(
-  select to_tsvector('simple', ${spaced('t')})
-    from left(coalesce(m.subject, '') || ' ' || m.counterpart || ' ' || coalesce(m.counterpart_name, '') || ' ' || m.text, 100000) as t)`
+/** The text of a message `m` to search in. It is cut because PostgreSQL rejects a tsvector of more than 1 MB. */
+export const TEXT =
+  "left(coalesce(m.subject, '') || ' ' || m.counterpart || ' ' || coalesce(m.counterpart_name, '') || ' ' || m.text, 100000)"
+
+/** The words of a message to search in. The `simple` configuration works for all languages. */
+export const WORDS = `(select to_tsvector('simple', ${spaced('t')}) from ${TEXT} as t)`
 
 const RUNS = new RegExp(`(?<=(.?))${UNSPACED}+`, 'gu')
 
@@ -81,7 +76,7 @@ export const asPhrases = (q: string): string =>
  * A word that marks the agent's messages, so that the index returns no other agent's. It contains a space,
  * which no word of a text does.
  */
-const agentWord = (agentId: string) => `'agent ' || ${agentId}::text`
+export const agentWord = (agentId: string) => `'agent ' || ${agentId}::text`
 
 /**
  * Returns the query `q` (SQL) in the syntax of search engines: words, `"a phrase"`, `or`, `-without`. Its value
@@ -147,37 +142,6 @@ export const unindexedMatching = (owner: Owner, q: string, condition: string): s
       cross join lateral (select * from message where id = u.message_id and agent_id = u.agent_id limit 1) m
   ) m where coalesce(m.before, 0) < ${UNINDEXED.bytes} and ${condition} and ${WORDS} @@ ${queryOf(q)}`
 
-const INDEX = {
-  name: 'index messages',
-  text: `
-    with
-    taken as (
-      delete from unindexed_message
-       where (agent_id, message_id) in (select agent_id, message_id from unindexed_message limit $1 for update skip locked)
-      returning agent_id, message_id
-    ),
-    indexed as (
-      insert into message_search (message_id, agent_id, words)
-      select m.id, m.agent_id, ${WORDS} || array_to_tsvector(array[${agentWord('m.agent_id')}]) from message m join taken on taken.message_id = m.id and taken.agent_id = m.agent_id
-         for key share of m
-      on conflict do nothing
-    )
-    select count(*)::int as count from taken`,
-}
-
-/**
- * Messages indexed in one statement. 10 KB of text take about 1 ms of database time, so that other statements
- * wait for at most about 20 ms; 3 s (of the 30 s allowed) when all are of maximum length and Chinese.
- */
-const MAX = 20
-const EVERY_MS = 1_000
-
-/** Adds messages that are not yet indexed to the index. Returns their number, at most `limit`. */
-export const indexMessages = async ({ pool }: Pick<Db, 'pool'>, limit = MAX): Promise<number> => {
-  const { rows } = await pool.query<{ count: number }>({ ...INDEX, values: [limit] })
-  return rows[0]!.count
-}
-
 /** Queues a message whose words have changed for the index, in the transaction that changes them. */
 export const indexAgain = async (
   tx: Prisma.TransactionClient,
@@ -187,17 +151,3 @@ export const indexAgain = async (
   await tx.$executeRaw`
     insert into unindexed_message (agent_id, message_id) values (${agentId}::uuid, ${messageId}::uuid) on conflict do nothing`
 }
-
-/** The worker that keeps the search index up to date. Any number of processes may run one. */
-export const createIndexer = (deps: Db & { clock: Clock; log: Logger }): Routine =>
-  new Routine(
-    async (signal) => {
-      while ((await indexMessages(deps)) === MAX && !signal.aborted);
-    },
-    {
-      clock: deps.clock,
-      log: deps.log,
-      everyMs: EVERY_MS,
-      failed: 'could not index messages for search; retrying',
-    },
-  )
