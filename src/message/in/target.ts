@@ -7,6 +7,8 @@ import { type Db, isUnavailable } from '../../db/client.ts'
 import type { Admit } from '../../db/generated/prisma/enums.ts'
 
 const HOUR_MS = 3_600_000
+/** Maximum number of messages whose recipients one statement finds. */
+const MAX = 64
 
 /** Name of the check which records that the message declares itself sent by an agent. */
 export const AGENT_CHECK = 'agent'
@@ -96,7 +98,7 @@ const TEAMMATE = `select jsonb_build_object('id', a.id, 'name', a.name)
 const IS_AGENT = (address: string) =>
   `exists (select from address o where o.channel = q.channel and o.value = ${address} and o.agent_id <> t.agent_id)`
 const AGENT_TURNS = `select count(*)::int from (
-    select from message m where m.agent_id = t.agent_id and m.thread_id = thread.id and m.created_at > $2
+    select from message m where m.agent_id = t.agent_id and m.thread_id = thread.id and m.created_at > q.since
        and m.direction = 'inbound' and m.status = 'received' and m.proven is distinct from (not q.proven)
        and (${IS_AGENT('m.counterpart')} or m.checks @> '[{"name": "${AGENT_CHECK}"}]') limit ${AGENT_TURNS_AN_HOUR}) turn`
 
@@ -104,16 +106,17 @@ const WAKE_LIMITS = `select jsonb_build_object('hour', g.wakes_per_hour, 'thread
     where g.id = t.agent_id and (g.wakes_per_hour is not null or g.wakes_per_thread_day is not null)`
 
 /**
- * Finds all recipients of a batch of messages. $1 the messages as JSON; $2 an hour ago. JSON also keeps the
- * plan generic: PostgreSQL plans a statement anew at every call (1.4 ms for this one) as long as the values
- * of its parameters promise a cheaper plan.
+ * Finds all recipients of a batch of messages. $1 the messages as JSON. It is the only parameter, which keeps the
+ * plan generic: PostgreSQL plans a statement anew at every call (1.4 ms for this one) as long as the values of its
+ * parameters, a time for example, promise a cheaper plan; and as long as the plans of its first calls were cheaper,
+ * because the tables were small. The range of `n` makes it expect one message, not 100: all plans are then cheap.
  */
 const TARGETS = {
   name: 'inbound targets',
   text: `
     select q.n, target.*
       from json_to_recordset($1) as q(n int, channel "Channel", recipients text[], sender text, message_id text, refs text[],
-                                      chat boolean, by_agent boolean, proven boolean)
+                                      chat boolean, by_agent boolean, proven boolean, since timestamptz)
            cross join lateral (
     select distinct on (t.agent_id) t.id as address_id, t.agent_id, t.workspace_id, c.admit, c.senders, c.blocked,
            (${WAKE_LIMITS}) as wake_limits,
@@ -127,6 +130,7 @@ const TARGETS = {
                                                case when q.chat then (${THREAD_OF_CHAT}) end) as id) thread
      where t.channel = q.channel and t.value = any(q.recipients)
      order by t.agent_id, array_position(q.recipients, t.value)) target
+     where q.n between 0 and ${MAX - 1}
      order by q.n, target.agent_id`,
 }
 
@@ -142,7 +146,7 @@ export interface TargetQuery {
   chat: boolean
 }
 
-const toQuery = ({ message, chat }: TargetQuery, n: number) => ({
+const toQuery = ({ message, chat }: TargetQuery, n: number, since: Date) => ({
   n,
   channel: message.channel,
   recipients: message.recipients,
@@ -152,6 +156,7 @@ const toQuery = ({ message, chat }: TargetQuery, n: number) => ({
   chat,
   by_agent: message.byAgent ?? false,
   proven: message.proven,
+  since,
 })
 
 const toTarget = (row: TargetRow): Target => ({
@@ -175,16 +180,13 @@ export const findTargets = async (
   { pool, clock }: Db & { clock: Clock },
   queries: readonly TargetQuery[],
 ): Promise<Target[][]> => {
-  const { rows } = await pool.query<TargetRow>({
-    ...TARGETS,
-    values: [JSON.stringify(queries.map(toQuery)), new Date(clock.now().getTime() - HOUR_MS)],
-  })
+  const since = new Date(clock.now().getTime() - HOUR_MS)
+  const values = [JSON.stringify(queries.map((query, n) => toQuery(query, n, since)))]
+  const { rows } = await pool.query<TargetRow>({ ...TARGETS, values })
   const targets: Target[][] = queries.map(() => [])
   for (const row of rows) targets[row.n]!.push(toTarget(row))
   return targets
 }
-
-const MAX = 64
 
 /**
  * Finds the agents that a message is for; each once, even if several of its addresses are recipients. The
