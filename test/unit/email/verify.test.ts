@@ -48,6 +48,17 @@ describe('a sender is proven', () => {
     ])
   })
 
+  test('by the key that is published at the moment', async () => {
+    const raw = await rawOf({ ...letter, sign: key })
+    const publishing = (txt: string) => ({
+      resolver: fakeResolver({ ...zone, [key.name]: { TXT: [txt] } }),
+    })
+    const proven: boolean[] = []
+    for (const txt of [key.txt, evilKey.txt, 'v=DKIM1; p=', key.txt])
+      proven.push((await check(raw, elsewhere, publishing(txt))).proven)
+    expect(proven).toEqual([true, false, false, true])
+  })
+
   test('by a DKIM signature, from any server', async () => {
     const { proven, checks } = await check(await rawOf({ ...letter, sign: key }), elsewhere)
     expect(proven).toBe(true)

@@ -1,10 +1,40 @@
 import { createRequire } from 'node:module'
 import type * as Mailauth from 'mailauth'
+import type { DnsResolver } from './resolver.ts'
+
+type ReadKey = (
+  type: string,
+  name: string,
+  minBitLength: number | undefined,
+  resolver: DnsResolver,
+) => Promise<unknown>
+
+const require = createRequire(import.meta.url)
+const tools = require('mailauth/lib/tools.js') as { getPublicKey: ReadKey }
+const readKey = tools.getPublicKey
+
+const MAX_KEYS = 500
+const keys = new Map<string, unknown>()
+
+/**
+ * Keeps the keys of recent signatures, by their records in DNS, which are looked up each time: reading a key takes
+ * 0.2 ms, half of what the check of a usual signature takes. mailauth's other files take the function from its tools
+ * when they are loaded.
+ */
+tools.getPublicKey = async (type, name, minBitLength, resolver) => {
+  const records = await resolver(name, 'TXT')
+  const id = JSON.stringify([type, minBitLength, records[0]])
+  const known = keys.get(id)
+  if (known !== undefined) return known
+  const key = await readKey(type, name, minBitLength, async () => records)
+  if (keys.size === MAX_KEYS) keys.delete(keys.keys().next().value!)
+  keys.set(id, key)
+  return key
+}
 
 /**
  * The parts of mailauth that are used. Its main file loads twice as much, for BIMI and X.509: each thread that
  * reads mail would take 0.13 s more of CPU time to start.
  */
-const require = createRequire(import.meta.url)
 export const { spf }: Pick<typeof Mailauth, 'spf'> = require('mailauth/lib/spf/index.js')
 export const { arc }: Pick<typeof Mailauth, 'arc'> = require('mailauth/lib/arc/index.js')
