@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs'
-import { createServer, type Server } from 'node:net'
+import { createServer, type Server, type Socket } from 'node:net'
 import pg from 'pg'
 import { afterAll, expect, test } from 'vitest'
 import { silentLogger } from '../../src/core/logger.ts'
@@ -26,6 +26,21 @@ const failure = async (promise: Promise<unknown>): Promise<unknown> => {
   }
   throw new Error('the promise was not rejected')
 }
+
+test('a server that does not answer a query counts as unavailable, and an idle connection stays', async () => {
+  const client = await db.pool.connect()
+  try {
+    const { stream } = (client as typeof client & { connection: { stream: Socket } }).connection
+    expect(stream.timeout).toBeGreaterThan(30_000) // longer than the server's own limit of a statement
+    stream.emit('timeout')
+    expect((await client.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
+    const unanswered = failure(client.query('SELECT pg_sleep(10)'))
+    stream.emit('timeout')
+    expect(isUnavailable(await unanswered)).toBe(true)
+  } finally {
+    client.release(true)
+  }
+})
 
 test('int8 is returned as a number if that is exact', async () => {
   const { rows } = await db.pool.query(
