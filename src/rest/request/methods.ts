@@ -2,7 +2,7 @@ import type { Hono } from 'hono'
 import type { RestEnv } from '../env.ts'
 
 /** Returns whether a route's pattern (`/agents/:id`) matches the path. */
-export const fits = (pattern: string, path: string): boolean => {
+const fits = (pattern: string, path: string): boolean => {
   const wanted = pattern.split('/')
   const given = path.split('/')
   return (

@@ -1,18 +1,18 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
+import { matchedRoutes } from 'hono/route'
 import { invalidInput } from '../../core/errors.ts'
 import type { RestEnv } from '../env.ts'
-import { fits } from './methods.ts'
 
-/** Returns whether the route of this request has query parameters, which its own schema then checks. */
-const readsQuery = (app: OpenAPIHono<RestEnv>, method: string, path: string): boolean => {
-  const wanted = method === 'HEAD' ? 'get' : method.toLowerCase()
-  const routes = app.openAPIRegistry.definitions.flatMap((one) => (one.type === 'route' ? [one.route] : []))
-  const found = routes.find(
-    (route) => route.method === wanted && fits(route.path.replaceAll(/\{(\w+)\}/g, ':$1'), path),
+/** Returns the routes without query parameters, as the router names them. */
+const routesWithoutQuery = (app: OpenAPIHono<RestEnv>): Set<string> =>
+  new Set(
+    app.openAPIRegistry.definitions.flatMap((one) =>
+      one.type === 'route' && one.route.request?.query === undefined
+        ? [`${one.route.method.toUpperCase()} ${one.route.path.replaceAll(/\{(\w+)\}/g, ':$1')}`]
+        : [],
+    ),
   )
-  return found === undefined || found.request?.query !== undefined
-}
 
 /**
  * Returns whether the URL's query is percent-encoded UTF-8: decoding it leniently would change its meaning.
@@ -30,12 +30,16 @@ const isText = (url: string): boolean => {
  * Rejects query parameters, by name, on routes that have none (as with unknown fields: a client that sends
  * one expects an effect), and a query that is not UTF-8.
  */
-export const refuseStrayQuery =
-  (app: OpenAPIHono<RestEnv>): MiddlewareHandler<RestEnv> =>
-  (c, next) => {
+export const refuseStrayQuery = (app: OpenAPIHono<RestEnv>): MiddlewareHandler<RestEnv> => {
+  let withoutQuery: Set<string> | undefined
+  return (c, next) => {
     if (!c.req.url.includes('?')) return next()
     if (!isText(c.req.url)) throw invalidInput('query', 'must be percent-encoded UTF-8')
+    withoutQuery ??= routesWithoutQuery(app) // not before all routes are known
+    const route = matchedRoutes(c).find(({ method }) => method !== 'ALL')
+    if (!route || !withoutQuery.has(`${route.method} ${route.path}`)) return next()
     const [name] = Object.keys(c.req.query())
-    if (name === undefined || readsQuery(app, c.req.method, c.req.path)) return next()
+    if (name === undefined) return next()
     throw invalidInput(name, 'is not a known field')
   }
+}
