@@ -21,6 +21,8 @@ const MAX_PER_AGENT = 8
 /** Interval of the fallback poll in case a notification is missed; also the precision of retry times. */
 const POLL_MS = 1_000
 const RENEW_MS = (SEND_LEASE_S * 1000) / 4
+/** Why a sleep ends. Without a reason, `abort` makes an error with its stack, several times for each message. */
+const WOKEN = 'woken'
 
 interface Attempt {
   job: SendJob
@@ -44,7 +46,7 @@ export class Outbox {
   }
 
   start(): void {
-    this.#unsubscribe = this.#deps.notifier.subscribe(SEND_DUE, () => this.#wake.abort())
+    this.#unsubscribe = this.#deps.notifier.subscribe(SEND_DUE, () => this.#wake.abort(WOKEN))
     this.#running = this.#run()
     void this.#renewLeases()
   }
@@ -118,7 +120,7 @@ export class Outbox {
       })
       .finally(() => {
         this.#inFlight.delete(job.id)
-        this.#wake.abort()
+        this.#wake.abort(WOKEN)
       })
     this.#inFlight.set(job.id, { job, startedAt: this.#deps.clock.now().getTime(), work })
   }
