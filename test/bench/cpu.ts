@@ -39,7 +39,7 @@ const familyOf = (root: number): number[] => {
 }
 
 /** Returns the CPU time of a process and its descendants in microseconds; 0 where there is no /proc. */
-const usedByFamily = (pid: number | null): number =>
+export const usedByFamily = (pid: number | null): number =>
   pid !== null && process.platform === 'linux'
     ? familyOf(pid).reduce((sum, each) => sum + usedBy(each), 0)
     : 0

@@ -35,7 +35,7 @@ const WORDS_PER_TEXT = 30
 /** Messages are spread evenly over this time, and those of the last week have events and jobs. */
 const DAYS = 25
 
-interface Place {
+export interface Place {
   workspaceId: string
   memberId: string
   mailDomain: string
@@ -141,6 +141,19 @@ const withoutIndexes = async (client: pg.ClientBase, tables: string[], load: () 
 export const tokenOf = (id: string, n: number): string =>
   `aat_${createHash('md5').update(id).digest('hex')}${createHash('md5').update(String(n)).digest('hex').slice(0, 11)}`
 
+/** Inserts idle agents, each with an address, a token and access rules; `bench_agent (n, id)` names them. */
+export const fillAgents = async (
+  client: pg.ClientBase,
+  agents: number,
+  { workspaceId, memberId, mailDomain }: Place,
+): Promise<void> => {
+  await client.query(
+    'set statement_timeout = 0; set synchronous_commit = off; set maintenance_work_mem = 1000000',
+  )
+  await client.query(AGENTS, [agents])
+  for (const text of agentRows(mailDomain)) await client.query(text, [workspaceId, memberId])
+}
+
 /**
  * Fills a workspace's database by SQL, in a few minutes for the large size. Returns the id of the agent with
  * the large mailbox.
@@ -148,16 +161,13 @@ export const tokenOf = (id: string, n: number): string =>
 export const fill = async (
   url: string,
   { messages, agents, active, webhooks }: Size,
-  { workspaceId, memberId, mailDomain }: Place,
+  place: Place,
 ): Promise<string> => {
+  const { workspaceId, mailDomain } = place
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
-    await client.query(
-      'set statement_timeout = 0; set synchronous_commit = off; set maintenance_work_mem = 1000000',
-    )
-    await client.query(AGENTS, [agents])
-    for (const text of agentRows(mailDomain)) await client.query(text, [workspaceId, memberId])
+    await fillAgents(client, agents, place)
     await client.query(TEXT)
     await client.query(MESSAGES, [messages, active])
     await withoutIndexes(client, ['message', 'message_search', 'event', 'job'], async () => {

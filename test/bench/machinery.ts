@@ -31,6 +31,7 @@ export interface Service {
 /** The service with its database, and the means to use both. */
 export interface Bench extends Service {
   postgres: Postgres
+  masterKey: Uint8Array
   /** The token of the owner. */
   token: string
   api: Api
@@ -38,9 +39,10 @@ export interface Bench extends Service {
   another(environment?: Record<string, string>): Promise<Service>
 }
 
-export const startPostgres = async (): Promise<Postgres> => {
+/** Starts PostgreSQL; `settings` overrides some of its settings. */
+export const startPostgres = async (settings: Record<string, string> = {}): Promise<Postgres> => {
   const dir = temporaryDir()
-  const server = await startEmbedded({ dir, log: silentLogger })
+  const server = await startEmbedded({ dir, log: silentLogger, settings })
   const pool = new pg.Pool({ connectionString: server.url, max: 4 })
   pool.on('error', () => undefined)
   atEnd(async () => {
@@ -67,15 +69,19 @@ const startProcess = async (environment: Record<string, string>): Promise<Servic
 }
 
 /** Starts PostgreSQL and the service with its default roles; `environment` adds settings. */
-export const startBench = async (environment: Record<string, string> = {}): Promise<Bench> => {
-  const postgres = await startPostgres()
+export const startBench = async (
+  environment: Record<string, string> = {},
+  postgresSettings: Record<string, string> = {},
+): Promise<Bench> => {
+  const postgres = await startPostgres(postgresSettings)
   const dir = temporaryDir()
   atEnd(() => rmSync(dir, { recursive: true, force: true }))
   const token = `bench-${randomBytes(24).toString('hex')}`
+  const masterKey = randomBytes(32)
   const settings = {
     DATA_DIR: dir,
     DATABASE_URL: postgres.url,
-    MASTER_KEY: randomBytes(32).toString('base64'),
+    MASTER_KEY: masterKey.toString('base64'),
     OWNER_TOKEN: token,
     LOG_LEVEL: 'error',
     RATE_LIMIT: '100000000',
@@ -84,7 +90,7 @@ export const startBench = async (environment: Record<string, string> = {}): Prom
   }
   const service = await startProcess(settings)
   const another = (more: Record<string, string> = {}) => startProcess({ ...settings, ...more })
-  return { ...service, postgres, token, api: apiOf(service.http, token), another }
+  return { ...service, postgres, masterKey, token, api: apiOf(service.http, token), another }
 }
 
 /** Requests at a time. One after the other, a suite would spend most of its time on making agents. */

@@ -18,7 +18,8 @@ const MAX_TURNS = 6
 const WARMING = 200
 const COLLECT = `--require ${join(import.meta.dirname, 'collect-garbage.cjs')}`
 
-const pssOf = (pid: number): number =>
+/** Returns the proportional set size of a process in KB. */
+export const pssOf = (pid: number): number =>
   Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1'))![1])
 
 const childrenOf = (pid: number): number[] =>
