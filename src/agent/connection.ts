@@ -130,28 +130,32 @@ export interface ListenerUse {
 }
 
 /**
- * `revoked`: its token was deleted; `gone`: its agent was deleted; `replaced`: another client has connected.
+ * Why a listener is no longer current. `revoked`: its token was deleted; `gone`: its agent was deleted; `replaced`:
+ * another client has connected.
  */
-export type Standing = 'current' | 'replaced' | 'revoked' | 'gone'
+export type Ending = 'replaced' | 'revoked' | 'gone'
 
-/** Returns the current standing of each listener, in the same order. */
-export const readStanding = async ({ pool }: Db, uses: readonly ListenerUse[]): Promise<Standing[]> => {
-  const { rows } = await pool.query<{ standing: Standing }>({
-    name: 'listeners standing',
-    text: `select case when t.id is null then 'revoked' when u.agent is not null and l.agent_id is null then 'gone'
-                       when u.connection is not null and (c.id is null or c.replaced_at is not null) then 'replaced'
-                       else 'current' end as standing
-             from unnest($1::uuid[], $2::uuid[], $3::uuid[]) with ordinality as u(agent, token, connection, ord)
+/**
+ * Returns those that are no longer current, by their places in `uses`. The others are not in the result: a process
+ * asks for thousands of them again and again, and to read the rows took more than half of its time for that.
+ */
+export const readEnded = async ({ pool }: Db, uses: readonly ListenerUse[]): Promise<Map<number, Ending>> => {
+  const { rows } = await pool.query<{ place: number; ending: Ending }>({
+    name: 'listeners ended',
+    text: `select u.place::int - 1 as place,
+                  case when t.id is null then 'revoked' when u.agent is not null and l.agent_id is null then 'gone' else 'replaced' end as ending
+             from unnest($1::uuid[], $2::uuid[], $3::uuid[]) with ordinality as u(agent, token, connection, place)
              left join token t on t.id = u.token left join event_log l on l.agent_id = u.agent
              left join connection c on c.id = u.connection and c.agent_id = u.agent
-            order by u.ord`,
+            where t.id is null or u.agent is not null and l.agent_id is null
+               or u.connection is not null and (c.id is null or c.replaced_at is not null)`,
     values: [
       uses.map(({ agentId }) => agentId),
       uses.map(({ tokenId }) => tokenId),
       uses.map(({ connectionId }) => connectionId),
     ],
   })
-  return rows.map(({ standing }) => standing)
+  return new Map(rows.map(({ place, ending }) => [place, ending]))
 }
 
 const END = {

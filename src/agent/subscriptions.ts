@@ -7,11 +7,11 @@ import { TOKEN_REVOKED } from '../workspace/token.ts'
 import {
   CLIENT_REPLACED,
   type ConnectionDeps,
+  type Ending,
   endLeases,
   type ListenerUse,
-  readStanding,
+  readEnded,
   renewLeases,
-  type Standing,
 } from './connection.ts'
 
 export type SubscriptionsDeps = ConnectionDeps & { log: Logger; places: StreamPlaces }
@@ -87,7 +87,7 @@ export class Subscription {
 
 const invalidToken = () => new AppError('unauthorized', 'This token is not valid.')
 export const replaced = () => new AppError('conflict', 'Another client is connected now.')
-const REASONS: Record<Exclude<Standing, 'current'>, () => AppError> = {
+const REASONS: Record<Ending, () => AppError> = {
   revoked: invalidToken,
   gone: () => notFound('agent'),
   replaced,
@@ -248,11 +248,12 @@ export class Subscriptions {
   async #endInvalid(subscriptions: readonly Subscription[]): Promise<void> {
     if (subscriptions.length === 0) return
     const uses = new Map(subscriptions.map(({ options }) => [useKey(options), options]))
-    const standings = await readStanding(this.#deps, [...uses.values()])
-    const byUse = new Map([...uses.keys()].map((key, index) => [key, standings[index]!]))
+    const ended = await readEnded(this.#deps, [...uses.values()])
+    if (ended.size === 0) return
+    const byUse = new Map([...uses.keys()].map((key, place) => [key, ended.get(place)]))
     for (const subscription of subscriptions) {
-      const standing = byUse.get(useKey(subscription.options))
-      if (standing !== undefined && standing !== 'current') subscription.end(REASONS[standing]())
+      const ending = byUse.get(useKey(subscription.options))
+      if (ending !== undefined) subscription.end(REASONS[ending]())
     }
   }
 
