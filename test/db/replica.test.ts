@@ -46,10 +46,13 @@ const copyPrimary = async (url: string): Promise<string> => {
   return folder
 }
 
-const startReplica = async (primaryUrl: string): Promise<{ url: string; child: ChildProcess }> => {
-  const folder = await copyPrimary(primaryUrl)
+/** Starts the server of a replica's folder. */
+const startReplica = async (
+  folder: string,
+  primaryUrl: string,
+  port: number,
+): Promise<{ url: string; child: ChildProcess }> => {
   const { postgres } = await findBinaries()
-  const port = await freePort()
   const { username, password, port: primaryPort } = new URL(primaryUrl)
   const settings = {
     ...SETTINGS,
@@ -93,7 +96,7 @@ let agent: string
 beforeAll(async () => {
   primary = await startEmbedded({ dir: primaryDir, log: silentLogger, settings: SETTINGS })
   afterFile(() => primary.stop())
-  replica = await startReplica(primary.url)
+  replica = await startReplica(await copyPrimary(primary.url), primary.url, await freePort())
   afterFile(() => replica.child.kill('SIGKILL'))
   await until(() => query(replica.url, 'select 1').catch(() => undefined), 60_000)
   const config = readConfig({ ...settings, DATABASE_URL: primary.url, DATABASE_READ_URL: replica.url })
@@ -122,6 +125,12 @@ const metric = async (name: string): Promise<number> => {
 }
 const reads = (outcome: string) => metric(`ams_replica_reads_total{outcome="${outcome}"}`)
 const isUsed = async () => (await metric('ams_replica_used')) === 1
+
+const killReplica = async () => {
+  const exited = once(replica.child, 'exit')
+  replica.child.kill('SIGKILL')
+  await exited
+}
 
 const write = async (text: string): Promise<string> => {
   const to = ['bo@example.com']
@@ -211,6 +220,38 @@ test('a server that is no replica of the database is refused', async () => {
   expect(await refusal(inject('postgres').url)).toMatch(/it is another database than that of DATABASE_URL/)
 })
 
+test('while the replica is killed and comes back, every list answers and contains what was written before', async () => {
+  await until(isUsed, 60_000)
+  const ids = [await write('first'), await write('second'), await write('third')]
+  let isOver = false
+  /** Labels a message, and asks for the messages with that label, over and over. */
+  const labelAndList = async (id: string) => {
+    for (let n = 0; !isOver; n++) {
+      const label = `${n}-${id.slice(-8)}`
+      const { status } = await api('PATCH', `/agents/${agent}/messages/${id}`, { labels: [label] })
+      expect(status).toBe(200)
+      expect(await list(`&label=${label}`)).toEqual([id])
+    }
+  }
+  const clients = Promise.all(ids.map(labelAndList))
+  const wait = (condition: () => Promise<boolean>) => Promise.race([until(condition, 60_000), clients])
+  try {
+    await killReplica()
+    await wait(async () => !(await isUsed()))
+    const before = await reads('replica')
+    const restart = () => startReplica(join(replicaDir, 'pg'), primary.url, Number(new URL(replica.url).port))
+    replica = await restart()
+    await wait(async () => {
+      // The processes of the killed server may not have ended yet.
+      if (replica.child.exitCode !== null) replica = await restart()
+      return (await isUsed()) && (await reads('replica')) > before
+    })
+  } finally {
+    isOver = true
+    await clients
+  }
+}, 150_000)
+
 test('a replica that was promoted is left, and so is one that was killed', async () => {
   await until(isUsed, 60_000)
   await query(replica.url, 'select pg_promote(true)')
@@ -219,9 +260,7 @@ test('a replica that was promoted is left, and so is one that was killed', async
   expect(await isUsed()).toBe(false)
   expect(await reads('down')).toBeGreaterThan(0)
 
-  const exited = once(replica.child, 'exit')
-  replica.child.kill('SIGKILL')
-  await exited
+  await killReplica()
   expect(await list()).toContain(written)
   expect(await list('&q=promotion')).toBeInstanceOf(Array)
 })

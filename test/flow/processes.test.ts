@@ -124,6 +124,21 @@ describe('with the API, streams, SMTP and webhooks in separate processes', () =>
     await received(4, 1_000)
   })
 
+  test('nothing is lost or repeated while the connections that listen are ended again and again', async () => {
+    const { agent, received } = await withEveryListener()
+    const MAILS = 12
+    let ended = 0
+    for (let n = 0; n < MAILS; n++) {
+      const { rows } = await service.db.pool.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'ams-listen' and datname = current_database()`,
+      )
+      ended += rows.length
+      await mail(agent)
+    }
+    expect(ended).toBeGreaterThan(0)
+    await received(MAILS, 15_000)
+  })
+
   test('a client that reconnected to another process still counts as listening when its first stream is found closed', async () => {
     const agent = await createOpenAgent()
     const { body } = await agent.api('PUT', `/agents/${agent.id}/connection`, { client: 'c', machine: 'm' })
