@@ -118,7 +118,7 @@ test('files to send are objects too, with a key for one request or without, and 
   }
 })
 
-test("small contents stay in the database, as a draft's files do, and both places are read", async () => {
+test("small contents stay in the database, a draft's files leave it when it is sent, and both places are read", async () => {
   const agent = await agentOf()
   const other = await service.again({ BLOB_MIN_BYTES: '100000', ROLES: 'smtp' })
   const [host = '', port] = other.smtp!.split(':')
@@ -131,8 +131,9 @@ test("small contents stay in the database, as a draft's files do, and both place
   const file = { name: 'c.txt', type: 'text/plain', content: Buffer.from('of a draft').toString('base64') }
   const body = { channel: 'email', to: ['bob@example.com'], text: 'hi', attachments: [file] }
   const draft = (await agent.api('POST', `/agents/${agent.id}/drafts`, body)).body
-  const sent = (await agent.api('POST', `/agents/${agent.id}/drafts/${draft.id}/send`)).body
   expect(objectsOf(agent)).toEqual([])
+  const sent = (await agent.api('POST', `/agents/${agent.id}/drafts/${draft.id}/send`)).body
+  expect(objectsOf(agent)).toHaveLength(1)
   expect((await bytesAt(agent, `${pathOf(agent, message)}/attachments/0`)).toString()).toBe('small')
   expect((await bytesAt(agent, `${pathOf(agent, sent)}/attachments/0`)).toString()).toBe('of a draft')
 })

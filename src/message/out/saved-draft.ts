@@ -208,6 +208,30 @@ const sendInputOf = (draft: DraftRow & { files: InboundAttachment[] }): SendInpu
   }
 }
 
+const WITH_FILES = { files: { orderBy: { index: 'asc' } } } as const
+
+/**
+ * Writes the files of a draft to the object store before the transaction that sends it, which the store must not hold
+ * up. Returns the objects of these files; all stay in the database if the draft was changed since.
+ */
+const placeFiles = async (
+  { prisma, blobs, apart }: AtomicDeps,
+  { agentId, draftId }: DraftKey,
+  workspaceId: string,
+) => {
+  if (!blobs.isUsed) return () => []
+  const where = { agentId, draftId }
+  const contents = (await prisma.draftFile.findMany({ where, orderBy: { index: 'asc' } })).map(
+    ({ content }) => content,
+  )
+  const objects = await apart(() => blobs.place({ agentId, workspaceId }, contents))
+  return (files: readonly { content: Uint8Array }[]) => {
+    const isSame = ({ content }: { content: Uint8Array }, index: number) =>
+      contents[index] !== undefined && Buffer.compare(content, contents[index]) === 0
+    return files.length === contents.length && files.every(isSame) ? objects : []
+  }
+}
+
 /**
  * Sends a draft, which thereby ends: the draft is deleted in the transaction that stores the message. Of two
  * concurrent calls one gets `not_found`. Throws as `sendMessage` does; the draft is then unchanged.
@@ -218,17 +242,14 @@ export const sendDraft = async <Given extends AtomicDeps>(
   { agentId, draftId: id }: DraftKey,
 ): Promise<MessageWithFiles> => {
   const { workspaceId } = await findAgent(deps, viewer, agentId)
+  const objectsOf = await placeFiles(deps, { agentId, draftId: id }, workspaceId)
   return atomically(deps, async (within) => {
     await lock(within.prisma, { agentId, draftId: id })
     const where = { id_agentId: { id, agentId } }
-    const draft = await within.prisma.draft.findUniqueOrThrow({
-      where,
-      include: { files: { orderBy: { index: 'asc' } } },
-    })
+    const draft = await within.prisma.draft.findUniqueOrThrow({ where, include: WITH_FILES })
     await within.prisma.draft.delete({ where })
     await noteChange(within.prisma, { workspaceId, kind: 'draft', agentId, ids: [id] })
-    // Within this transaction, which the store must not hold up: the files stay where they are, in the database.
     const here = { ...within, apart: apartFrom(within) }
-    return sendMessage(here, viewer, agentId, sendInputOf(draft), { filesStay: true })
+    return sendMessage(here, viewer, agentId, sendInputOf(draft), { placed: objectsOf(draft.files) })
   })
 }

@@ -178,6 +178,12 @@ const placeFiles = async ({ blobs, apart }: SendDeps, created: Draft): Promise<D
   return { ...created, blobs: await apart(() => blobs.place(message, contents)) }
 }
 
+/** The request's own files come after those that are forwarded, which stay in the database. */
+const withObjects = (created: Draft, objects: readonly (string | null)[]): Draft => {
+  const forwarded = created.attachments.slice(objects.length).map(() => null)
+  return { ...created, blobs: [...forwarded, ...objects] }
+}
+
 /** Maximum number of messages that an agent may send per minute. */
 const SENDS_A_MINUTE = 60
 
@@ -223,8 +229,11 @@ const ensureNoneOptedOut = async (deps: SendDeps, { message, recipients }: Draft
 export interface SendOptions {
   /** Throw `conflict` for recipients who have opted out. Without it, the message is stored and then fails. */
   refuseOptedOut?: boolean
-  /** Write no files to the object store: a transaction is open. */
-  filesStay?: boolean
+  /**
+   * The objects of the request's own files, null for each that stays in the database. Nothing is written to the
+   * object store then: a transaction is open.
+   */
+  placed?: readonly (string | null)[]
 }
 
 const send = async (
@@ -232,13 +241,13 @@ const send = async (
   { workspaceId }: Viewer,
   agentId: string,
   input: SendInput,
-  { refuseOptedOut = false, filesStay = false }: SendOptions,
+  { refuseOptedOut = false, placed: objects }: SendOptions,
 ): Promise<MessageWithFiles> => {
   const drafted = await draft(deps, { agentId, workspaceId }, input)
   if (refuseOptedOut) await ensureNoneOptedOut(deps, drafted)
   const limited = await deps.plans.ensureMaySend(deps, workspaceId)
   ensureRate(deps, { agentId, workspaceId })
-  const created = filesStay ? drafted : await placeFiles(deps, drafted)
+  const created = objects ? withObjects(drafted, objects) : await placeFiles(deps, drafted)
   const placed = await (limited ? storeCounted(deps, created) : deps.drafts.add(created))
   if (!placed)
     throw new AppError('conflict', `The agent has no address on the ${created.message.channel} channel.`)
