@@ -14,9 +14,11 @@ export interface LostWorkersDeps extends Db {
 const CHECK_MS = 1000
 /**
  * Time in milliseconds for which a worker's lock must be missing. A process whose connection broke connects again
- * within about a second, and takes the lock again.
+ * within about a second, and takes the lock again. Meanwhile the lock is looked for more often: a connection that
+ * breaks again and again holds it only for moments, and its worker is not gone.
  */
 const GRACE_MS = 1500
+const MISSING_CHECK_MS = 100
 
 /** Registers this worker, if it is not, and returns those whose process does not hold its lock. */
 const REGISTER = {
@@ -57,6 +59,7 @@ export class LostWorkers {
   /** When the lock of a worker was first missing. */
   #missing = new Map<string, number>()
   #timer: NodeJS.Timeout | undefined
+  #stopped = false
   #checking: Promise<void> | null = null
 
   constructor(deps: LostWorkersDeps) {
@@ -64,15 +67,16 @@ export class LostWorkers {
   }
 
   start(): void {
-    const check = () => {
-      this.#checking ??= this.#check().finally(() => (this.#checking = null))
-    }
-    check()
-    this.#timer = setInterval(check, CHECK_MS)
+    this.#checking = this.#check().finally(() => {
+      this.#checking = null
+      if (this.#stopped) return
+      this.#timer = setTimeout(() => this.start(), this.#missing.size > 0 ? MISSING_CHECK_MS : CHECK_MS)
+    })
   }
 
   stop(): void {
-    clearInterval(this.#timer)
+    this.#stopped = true
+    clearTimeout(this.#timer)
   }
 
   /** To be called when it is stopped and all leases are released. */
