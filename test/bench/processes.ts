@@ -163,10 +163,10 @@ const measureFleet = async (fleet: Fleet): Promise<Figures> => {
   await measureHearing(running, idle, figures)
   say('mails …')
   await measureMails(running, idle, figures)
-  say('mails, without notifications now and then …')
-  await measureDeaf(running, figures)
   for (const [name, { value, unit }] of Object.entries(figures))
     say(`  ${name}: ${value.toPrecision(3)} ${unit}`)
+  say('mails, without notifications now and then …')
+  await measureDeaf(running, figures)
   await running.stop()
   return figures
 }
