@@ -27,7 +27,11 @@ const NOBODY = '00000000-0000-4000-8000-000000000000'
 
 const END_LISTENING =
   "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'ams-listen'"
-const END_EVERY_MS = 500
+/**
+ * A process that listens again within a second is not taken for lost. On a busy machine, one whose connection ends
+ * more often may be: then others take over its webhooks, and an event may be posted twice.
+ */
+const END_EVERY_MS = 3_000
 
 type Figures = Record<string, { value: number; unit: string; goal?: Goal }>
 
@@ -149,7 +153,7 @@ const measureDeaf = async (running: RunningFleet, figures: Figures): Promise<voi
   const ending = setInterval(() => void pool.query(END_LISTENING), END_EVERY_MS)
   const value = await sendMails(running, MAILS, ACTIVE)
   clearInterval(ending)
-  figures['the same, and all connections that listen end every half second'] = { value, unit: 'ms' }
+  figures['the same, and all connections that listen end every three seconds'] = { value, unit: 'ms' }
 }
 
 const measureFleet = async (fleet: Fleet): Promise<Figures> => {
