@@ -1,3 +1,4 @@
+import { dialect } from '../db/dialect.ts'
 import { type LoggedEvent, MESSAGE_RECEIVED } from './event.ts'
 import { type EventRow, toEvent } from './log.ts'
 
@@ -6,6 +7,35 @@ export const IS_LOGGED = (type: string): string => `${type} = any(g.event_types)
 
 /** Whether an agent `g` logs more than its new messages. */
 export const LOGS_MORE = `g.event_types <> '{${MESSAGE_RECEIVED}}'`
+
+/**
+ * Citus cannot lock rows of several agents but by an update. Updates of two batches are in no certain order: it ends one
+ * of two that wait for each other, and its caller tries again.
+ */
+const NEW_IDS = dialect(
+  `
+    locked_logs as materialized (
+      select agent_id, last_id from event_log
+       where agent_id = any(array(select agent_id from fresh)) order by agent_id for update
+    ),
+    appended as materialized (
+      select f.*, l.last_id + row_number() over (partition by f.agent_id order by f.ord) as event_id
+        from fresh f join locked_logs l using (agent_id)
+    ),
+    heads as (
+      update event_log l set last_id = a.last_id
+        from (select agent_id, max(event_id) as last_id from appended group by agent_id) a
+       where l.agent_id = a.agent_id
+    )`,
+  `
+    heads as (
+      update event_log l set last_id = l.last_id + f.count from (select agent_id, count(*) as count from fresh group by agent_id) f
+       where l.agent_id = f.agent_id returning l.agent_id, l.last_id - f.count as last_id
+    ),
+    appended as materialized (
+      select f.*, h.last_id + row_number() over (partition by f.agent_id order by f.ord) as event_id from fresh f join heads h using (agent_id)
+    )`,
+)
 
 /**
  * The part of a statement that appends to agents' logs. It continues a `with`: it reads `raised (id, agent_id,
@@ -20,20 +50,7 @@ export const LOGS_MORE = `g.event_types <> '{${MESSAGE_RECEIVED}}'`
 export const APPEND_EVENTS = `
     fresh as materialized (
       select r.*, g.name as agent_name from raised r join agent g on g.id = r.agent_id where ${IS_LOGGED('r.type')}
-    ),
-    locked_logs as materialized (
-      select agent_id, last_id from event_log
-       where agent_id = any(array(select agent_id from fresh)) order by agent_id for update
-    ),
-    appended as materialized (
-      select f.*, l.last_id + row_number() over (partition by f.agent_id order by f.ord) as event_id
-        from fresh f join locked_logs l using (agent_id)
-    ),
-    heads as (
-      update event_log l set last_id = a.last_id
-        from (select agent_id, max(event_id) as last_id from appended group by agent_id) a
-       where l.agent_id = a.agent_id
-    ),
+    ),${NEW_IDS},
     events as (
       insert into event (agent_id, id, type, channel, message_id, agent_name, sender, "from", subject, detail, created_at)
       select agent_id, event_id, type, channel, id, agent_name, sender, "from", subject, detail, created_at from appended

@@ -11,6 +11,7 @@ export const REFERENCE_TABLES: readonly string[] = [
   'plan',
   'workspace',
   'member',
+  'member_identity',
   'domain',
   'agent',
   'address',

@@ -4,6 +4,7 @@ import { CHATS_IN_SQL } from '../../core/channels.ts'
 import type { Clock } from '../../core/clock.ts'
 import { type Batch, createBatch } from '../../db/batch.ts'
 import { type Db, isUnavailable } from '../../db/client.ts'
+import { dialect } from '../../db/dialect.ts'
 import type { Admit } from '../../db/generated/prisma/enums.ts'
 
 const HOUR_MS = 3_600_000
@@ -64,27 +65,38 @@ interface TargetRow {
  * Members are identified by their email address; on other channels by an identity they have verified. Each
  * branch is one lookup in an index, however many members the workspace has.
  */
-const MEMBER = `select jsonb_build_object('id', found.id, 'name', found.name) from (
-      select m.id, m.name, m.created_at from member m
-       where q.channel = 'email' and m.workspace_id = t.workspace_id and m.email = q.sender
-      union all
-      select m.id, m.name, m.created_at from member_identity i join member m on m.id = i.member_id
-       where q.channel <> 'email' and i.channel = q.channel and i.value = q.sender and m.workspace_id = t.workspace_id
-    ) found order by found.created_at limit 1`
+const MEMBER = `case when q.channel = 'email'
+      then (select jsonb_build_object('id', m.id, 'name', m.name) from member m where m.workspace_id = t.workspace_id and m.email = q.sender)
+      else (select jsonb_build_object('id', m.id, 'name', m.name) from member_identity i join member m on m.id = i.member_id
+             where i.channel = q.channel and i.value = q.sender and m.workspace_id = t.workspace_id order by m.created_at limit 1) end`
+
+/**
+ * The thread of the first of messages `m` of an agent. In a query for each row, Citus takes no limit; a group of the
+ * one agent does the same, for which PostgreSQL would read the whole chat.
+ */
+const firstThread = (messages: string, order: string): string =>
+  `select ${dialect('m.thread_id', `(array_agg(m.thread_id order by ${order}))[1]`)} from ${messages}
+    ${dialect(`order by ${order} limit 1`, 'group by m.agent_id')}`
 
 /**
  * Threads are found only by the ids that the message refers to, within the agent: the subject never merges
  * strangers' messages. If several messages share an id, the first one that was admitted wins, so that
  * resending a message under the same id does not pull its replies into another thread.
  */
-const THREAD_OF_ANSWERED = `select m.thread_id from message m where m.agent_id = t.agent_id and m.internet_message_id = any(q.refs)
-    order by array_position(q.refs, m.internet_message_id), m.status = 'refused', m.created_at limit 1`
-const THREAD_OF_SENT = `select m.thread_id from recipient r join message m on m.id = r.message_id and m.agent_id = r.agent_id
-    where (r.provider_id = any(q.refs) or r.parts && q.refs) and r.agent_id = t.agent_id and m.channel = q.channel limit 1`
-
-const THREAD_OF_CHAT = `select m.thread_id from message m
-    where m.agent_id = t.agent_id and m.address_id = t.id and m.counterpart = q.sender and m.channel in ${CHATS_IN_SQL} and m.channel = q.channel
-    order by m.created_at desc limit 1`
+const THREAD_OF_ANSWERED = firstThread(
+  'message m where m.agent_id = c.agent_id and m.internet_message_id = any(q.refs)',
+  "array_position(q.refs, m.internet_message_id), m.status = 'refused', m.created_at",
+)
+const THREAD_OF_SENT = firstThread(
+  `recipient r join message m on m.id = r.message_id and m.agent_id = r.agent_id
+    where (r.provider_id = any(q.refs) or r.parts && q.refs) and r.agent_id = c.agent_id and m.channel = q.channel`,
+  'm.created_at',
+)
+const THREAD_OF_CHAT = firstThread(
+  `message m where m.agent_id = c.agent_id and m.address_id = t.id and m.counterpart = q.sender
+      and m.channel in ${CHATS_IN_SQL} and m.channel = q.channel`,
+  'm.created_at desc',
+)
 
 /**
  * Another agent of the workspace. Addresses of a custom domain that is not currently verified do not count:
@@ -95,15 +107,20 @@ const TEAMMATE = `select jsonb_build_object('id', a.id, 'name', a.name)
     where o.channel = q.channel and o.value = q.sender and o.workspace_id = t.workspace_id and o.agent_id <> t.agent_id
       and (o.domain_id is null or d.state = 'verified')`
 
-const IS_AGENT = (address: string) =>
-  `exists (select from address o where o.channel = q.channel and o.value = ${address} and o.agent_id <> t.agent_id)`
-const AGENT_TURNS = `select count(*)::int from (
-    select from message m where m.agent_id = t.agent_id and m.thread_id = thread.id and m.created_at > q.since
-       and m.direction = 'inbound' and m.status = 'received' and m.proven is distinct from (not q.proven)
-       and (${IS_AGENT('m.counterpart')} or m.checks @> '[{"name": "${AGENT_CHECK}"}]') limit ${AGENT_TURNS_AN_HOUR}) turn`
+const IS_AGENT = (channel: string, address: string) =>
+  `exists (select from address o where o.channel = ${channel} and o.value = ${address} and o.agent_id <> c.agent_id)`
+const TURNS = `message m where m.agent_id = c.agent_id and m.thread_id = c.thread_id and m.created_at > c.since
+       and m.direction = 'inbound' and m.status = 'received' and m.proven is distinct from (not c.proven)
+       and (${IS_AGENT('c.channel', 'm.counterpart')} or m.checks @> '[{"name": "${AGENT_CHECK}"}]')`
+const AGENT_TURNS = dialect(
+  `(select count(*)::int from (select from ${TURNS} limit ${AGENT_TURNS_AN_HOUR}) turn)`,
+  `coalesce((select least(count(*), ${AGENT_TURNS_AN_HOUR})::int from ${TURNS} group by m.agent_id), 0)`,
+)
 
 const WAKE_LIMITS = `select jsonb_build_object('hour', g.wakes_per_hour, 'threadDay', g.wakes_per_thread_day) from agent g
     where g.id = t.agent_id and (g.wakes_per_hour is not null or g.wakes_per_thread_day is not null)`
+
+const ADDRESSED = 't.channel = q.channel and t.value = any(q.recipients)'
 
 /**
  * Finds all recipients of a batch of messages. $1 the messages as JSON. It is the only parameter, which keeps the
@@ -114,24 +131,26 @@ const WAKE_LIMITS = `select jsonb_build_object('hour', g.wakes_per_hour, 'thread
 const TARGETS = {
   name: 'inbound targets',
   text: `
-    select q.n, target.*
-      from json_to_recordset($1) as q(n int, channel "Channel", recipients text[], sender text, message_id text, refs text[],
-                                      chat boolean, by_agent boolean, proven boolean, since timestamptz)
-           cross join lateral (
-    select distinct on (t.agent_id) t.id as address_id, t.agent_id, t.workspace_id, c.admit, c.senders, c.blocked,
+    with q as materialized (
+      select * from json_to_recordset($1) as q(n int, channel "Channel", recipients text[], sender text, message_id text, refs text[],
+                                               chat boolean, by_agent boolean, proven boolean, since timestamptz)
+       where q.n between 0 and ${MAX - 1}
+    )
+    select c.n, c.address_id, c.agent_id, c.workspace_id, c.admit, c.senders, c.blocked, c.wake_limits, c.own_address, c.own_message,
+           c.member, c.teammate, c.thread_id, case when c.is_agent then ${AGENT_TURNS} else 0 end as agent_turns
+      from ${dialect('q cross join lateral (select distinct on (c.agent_id)', '(select distinct on (q.n, c.agent_id)')}
+           q.n, q.channel, q.proven, q.since, t.id as address_id, c.agent_id, t.workspace_id, c.admit, c.senders, c.blocked,
            (${WAKE_LIMITS}) as wake_limits,
-           exists (select from address o where o.channel = q.channel and o.value = q.sender and o.agent_id = t.agent_id) as own_address,
-           exists (select from message m where m.agent_id = t.agent_id and m.internet_message_id = q.message_id and m.direction = 'outbound') as own_message,
-           (${MEMBER}) as member,
+           exists (select from address o where o.channel = q.channel and o.value = q.sender and o.agent_id = c.agent_id) as own_address,
+           exists (select from message m where m.agent_id = c.agent_id and m.internet_message_id = q.message_id and m.direction = 'outbound') as own_message,
+           ${MEMBER} as member,
            (${TEAMMATE}) as teammate,
-           thread.id as thread_id, case when ${IS_AGENT('q.sender')} or q.by_agent then (${AGENT_TURNS}) else 0 end as agent_turns
-      from address t join access c on c.agent_id = t.agent_id and c.channel = t.channel
-           cross join lateral (select coalesce((${THREAD_OF_ANSWERED}), case when q.channel <> 'email' then (${THREAD_OF_SENT}) end,
-                                               case when q.chat then (${THREAD_OF_CHAT}) end) as id) thread
-     where t.channel = q.channel and t.value = any(q.recipients)
-     order by t.agent_id, array_position(q.recipients, t.value)) target
-     where q.n between 0 and ${MAX - 1}
-     order by q.n, target.agent_id`,
+           coalesce((${THREAD_OF_ANSWERED}), case when q.channel <> 'email' then (${THREAD_OF_SENT}) end,
+                    case when q.chat then (${THREAD_OF_CHAT}) end) as thread_id,
+           ${IS_AGENT('q.channel', 'q.sender')} or q.by_agent as is_agent
+      from ${dialect('address t join', `q join address t on ${ADDRESSED} join`)} access c on c.agent_id = t.agent_id and c.channel = t.channel
+      ${dialect(`where ${ADDRESSED} order by`, 'order by q.n,')} c.agent_id, array_position(q.recipients, t.value)) c
+     order by c.n, c.agent_id`,
 }
 
 /** What of a message decides whom it is for, and in which thread it is. */
