@@ -3,6 +3,7 @@ import type { Clock } from '../core/clock.ts'
 import { notFound } from '../core/errors.ts'
 import type { Db, RootDb } from '../db/client.ts'
 import { deleteInBatches } from '../db/delete-in-batches.ts'
+import { SKIP_LOCKED } from '../db/dialect.ts'
 import type { Connection, Prisma } from '../db/generated/prisma/client.ts'
 import type { Notifier } from '../db/notify.ts'
 import { HEARD_BY_DEFAULT } from '../event/selection.ts'
@@ -236,10 +237,10 @@ export const currentListeners = async (
 
 const END_LAPSED = `
   with lapsed as materialized (
-    select id, agent_id from connection where lease_until < $1 for update skip locked
+    select id, agent_id from connection where lease_until < $1 ${SKIP_LOCKED}
   ),
   ended as (
-    update connection c set lease_until = null from lapsed where c.id = lapsed.id and c.agent_id = lapsed.agent_id
+    update connection c set lease_until = null from lapsed where c.id = lapsed.id and c.agent_id = lapsed.agent_id and c.lease_until < $1
     returning c.id, c.agent_id
   ),
   gone as (select e.id, e.agent_id, a.workspace_id from ended e join agent a on a.id = e.agent_id),${noteChanges('listener', 'gone')}
@@ -257,7 +258,7 @@ const REPLACED_KEPT_MS = 7 * 24 * 3_600_000
 
 const DELETE_OLD = `
   with old as materialized (
-    select id, agent_id from connection where replaced_at < $1 order by replaced_at limit $2 for update skip locked
+    select id, agent_id from connection where replaced_at < $1 order by replaced_at limit $2 ${SKIP_LOCKED}
   ),
   gone as (delete from connection d using old where d.id = old.id and d.agent_id = old.agent_id returning 1)
   select count(*)::int as count from gone`

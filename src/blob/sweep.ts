@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import type { Db } from '../db/client.ts'
+import { dialect, SKIP_LOCKED } from '../db/dialect.ts'
 import { within } from '../db/transaction.ts'
 import type { Blobs } from './blobs.ts'
 import type { BlobName } from './key.ts'
@@ -24,7 +25,7 @@ export interface SweepDeps extends Db {
 export const checkSoon = (refs: string): string => `
   loose as (
     select b.agent_id, b.id from blob b
-     where (b.agent_id, b.id) in (${refs}) order by b.agent_id, b.hash for update
+     where (b.agent_id, b.id) in (${refs}) ${dialect('order by b.agent_id, b.hash for update', '')}
   ),
   checked as (
     update blob b set check_at = now() from loose l where b.agent_id = l.agent_id and b.id = l.id
@@ -39,7 +40,7 @@ const LEASE_MS = 10 * 60_000
 /** A row that is being written to is skipped: its message is just being stored or deleted. */
 const CLAIM = {
   name: 'claim unchecked blobs',
-  text: `select agent_id, id from blob where check_at <= $1::timestamptz order by check_at limit ${MAX} for update skip locked`,
+  text: `select agent_id, id from blob where check_at <= $1::timestamptz order by check_at limit ${MAX} ${SKIP_LOCKED}`,
 }
 
 /** A statement of its own, so that it sees what was committed before the rows were locked. */
@@ -49,9 +50,9 @@ const JUDGE = {
     with
     claimed as materialized (select * from unnest($1::uuid[], $2::uuid[]) as c(agent_id, id)),
     unused as materialized (
-      select * from claimed c
-       where not exists (select from message_raw r where r.agent_id = c.agent_id and r.blob_id = c.id)
-         and not exists (select from attachment f where f.agent_id = c.agent_id and f.blob_id = c.id)
+      select b.agent_id, b.id from blob b join claimed c on c.agent_id = b.agent_id and c.id = b.id
+       where not exists (select from message_raw r where r.agent_id = b.agent_id and r.blob_id = b.id)
+         and not exists (select from attachment f where f.agent_id = b.agent_id and f.blob_id = b.id)
     ),
     gone as (
       delete from blob b using unused u where b.agent_id = u.agent_id and b.id = u.id
@@ -83,9 +84,9 @@ const TAKE = {
   name: 'take deleted blobs',
   text: `
     with due as materialized (
-      select agent_id, id from deleted_blob where due_at <= $1::timestamptz order by due_at limit ${MAX} for update skip locked
+      select agent_id, id from deleted_blob where due_at <= $1::timestamptz order by due_at limit ${MAX} ${SKIP_LOCKED}
     )
-    update deleted_blob d set due_at = $2::timestamptz from due where d.agent_id = due.agent_id and d.id = due.id
+    update deleted_blob d set due_at = $2::timestamptz from due where d.agent_id = due.agent_id and d.id = due.id and d.due_at <= $1::timestamptz
     returning d.id, d.agent_id as "agentId", d.workspace_id as "workspaceId", d.hash`,
 }
 

@@ -1,6 +1,7 @@
 import { type Page, pageOf } from '../core/cursor.ts'
 import type { Db, RootDb } from '../db/client.ts'
 import { deleteInBatches } from '../db/delete-in-batches.ts'
+import { dialect, SKIP_LOCKED } from '../db/dialect.ts'
 import { EVENT_NAMES, type EventDetail, type EventType, type LoggedEvent } from './event.ts'
 
 /** The part of a statement that creates the logs of new agents `made (id)`. */
@@ -209,14 +210,14 @@ const RETENTION_MS = 7 * 24 * 3_600_000
  */
 const DELETE_OLD = `
   with old as materialized (
-    select agent_id, id from event where created_at < $1 order by created_at limit $2 for update skip locked
+    select agent_id, id from event where created_at < $1 order by created_at limit $2 ${SKIP_LOCKED}
   ),
   gone as (
     delete from event e using old where e.agent_id = old.agent_id and e.id = old.id returning e.agent_id, e.id
   ),
   ends as (select agent_id, max(id) as id from gone group by agent_id),
   locked as materialized (
-    select agent_id from event_log where agent_id = any(array(select agent_id from ends)) order by agent_id for update
+    select agent_id from event_log where agent_id = any(array(select agent_id from ends)) ${dialect('order by agent_id for update', '')}
   ),
   moved as (
     update event_log l set horizon = greatest(l.horizon, ends.id)

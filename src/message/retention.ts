@@ -1,6 +1,7 @@
 import { checkSoon } from '../blob/sweep.ts'
 import type { Clock } from '../core/clock.ts'
 import type { RootDb } from '../db/client.ts'
+import { SKIP_LOCKED } from '../db/dialect.ts'
 import { noteChanges } from '../workspace/change-log.ts'
 import { deleteOld } from './deletion.ts'
 
@@ -34,7 +35,7 @@ const DELETE_MESSAGES = {
   text: `
     with old as materialized (
       select id from message where workspace_id = $1 and created_at < $2 and status not in ('refused', 'sending')
-       order by created_at limit ${MAX} for update skip locked
+       order by created_at limit ${MAX} ${SKIP_LOCKED}
     ),${deleteOld()},${noteChanges('message_changed', 'gone')}
     select count(*)::int as count from gone`,
 }

@@ -2,6 +2,7 @@ import { type Page, pageOf, readCursor, writeCursor } from '../core/cursor.ts'
 import { invalidInput, notFound } from '../core/errors.ts'
 import type { Db, RootDb } from '../db/client.ts'
 import { deleteInBatches } from '../db/delete-in-batches.ts'
+import { SKIP_LOCKED } from '../db/dialect.ts'
 import type { Job, Webhook } from '../db/generated/prisma/client.ts'
 import type { JobState } from '../db/generated/prisma/enums.ts'
 import { eventIdOf } from '../event/event.ts'
@@ -265,7 +266,7 @@ const RETENTION_MS = 7 * 24 * 3_600_000
 
 const DELETE_OLD = `
   with old as materialized (
-    select id, agent_id from job where created_at < $1 and kind = 'webhook' order by created_at limit $2 for update skip locked
+    select id, agent_id from job where created_at < $1 and kind = 'webhook' order by created_at limit $2 ${SKIP_LOCKED}
   ),
   gone as (delete from job d using old where d.id = old.id and d.agent_id = old.agent_id returning 1)
   select count(*)::int as count from gone`

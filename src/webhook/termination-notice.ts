@@ -2,6 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import type { Logger } from '../core/logger.ts'
 import { Routine } from '../core/routine.ts'
 import type { Db } from '../db/client.ts'
+import { SKIP_LOCKED } from '../db/dialect.ts'
 import type { Dialler } from '../outgoing-http/dial.ts'
 import type { Keyring } from '../workspace/keyring.ts'
 import { describeOutcome } from './delivery/attempt.ts'
@@ -47,7 +48,8 @@ const claim = async ({ pool }: Db): Promise<Notice[]> => {
   const { rows } = await pool.query<Notice>({
     name: 'claim farewells',
     text: `update webhook_farewell set attempts = attempts + 1, due_at = now() + ${RETRY_MS} * interval '1 ms'
-            where id in (select id from webhook_farewell where due_at <= now() order by due_at limit ${MAX} for update skip locked)
+            where id in (select id from webhook_farewell where due_at <= now() order by due_at limit ${MAX} ${SKIP_LOCKED})
+              and due_at <= now()
            returning id, workspace_id, url, secret, previous_secret, previous_until, subscription, attempts`,
   })
   return rows

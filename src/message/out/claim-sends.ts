@@ -1,5 +1,6 @@
 import type { ChannelKind } from '../../core/channels.ts'
 import type { Db } from '../../db/client.ts'
+import { SKIP_LOCKED } from '../../db/dialect.ts'
 import { SEND_LEASE_S, type SendJob } from './send-job.ts'
 
 /** An outgoing message, with what an attempt to send it needs to know. */
@@ -63,7 +64,8 @@ const CLAIM = {
       update job set lease_owner = $1, lease_until = now() + make_interval(secs => ${SEND_LEASE_S})
        where id = any(array(select id from job where due_at <= $2 and (lease_until is null or lease_until < now())
                                and agent_id <> all($4::uuid[])
-                             order by due_at limit $3 for update skip locked))
+                             order by due_at limit $3 ${SKIP_LOCKED}))
+         and due_at <= $2 and (lease_until is null or lease_until < now())
       returning id, lane, agent_id, attempts, created_at
     )
     select c.id as job_id, c.lane, c.agent_id as job_agent_id, c.attempts, c.created_at as queued_at,

@@ -1,5 +1,6 @@
 import type { Db, RootDb } from '../../db/client.ts'
 import { deleteInBatches } from '../../db/delete-in-batches.ts'
+import { dialect, SKIP_LOCKED } from '../../db/dialect.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
 
 /** A message to send, leased to this process. */
@@ -93,8 +94,8 @@ export const renewSends = async ({ pool }: Db, owner: string, jobs: readonly Sen
     text: `
       update job set lease_until = now() + make_interval(secs => ${SEND_LEASE_S})
         from (select job.agent_id, job.id from unnest($2::uuid[], $3::uuid[]) as j(agent_id, id) join job using (agent_id, id)
-               where job.lease_owner = $1 for update of job skip locked) as j
-       where job.agent_id = j.agent_id and job.id = j.id`,
+               where job.lease_owner = $1 ${dialect('for update of job skip locked', '')}) as j
+       where job.agent_id = j.agent_id and job.id = j.id and job.lease_owner = $1`,
     values: ownedBy(owner, jobs),
   })
 }
@@ -162,7 +163,7 @@ const KEPT_MS = 7 * 24 * 3_600_000
 
 const DELETE_OLD = `
   with old as materialized (
-    select id, agent_id from job where created_at < $1 and kind = 'send' order by created_at limit $2 for update skip locked
+    select id, agent_id from job where created_at < $1 and kind = 'send' order by created_at limit $2 ${SKIP_LOCKED}
   ),
   gone as (delete from job d using old where d.id = old.id and d.agent_id = old.agent_id returning 1)
   select count(*)::int as count from gone`

@@ -5,6 +5,7 @@ import type { Logger } from '../../core/logger.ts'
 import { Routine } from '../../core/routine.ts'
 import { tsvectorArray } from '../../db/bytea.ts'
 import { isUnavailable, type Queryable, type RootDb } from '../../db/client.ts'
+import { dialect, SKIP_LOCKED } from '../../db/dialect.ts'
 import { agentWord, spaced, TEXT, WORDS } from './search.ts'
 import { collect, type Entry, joinPieces, splitPlain, tsvectorOf } from './words.ts'
 
@@ -17,11 +18,11 @@ const TAKE = {
   text: `
     with taken as (
       delete from unindexed_message
-       where (agent_id, message_id) in (select agent_id, message_id from unindexed_message limit $1 for update skip locked)
+       where (agent_id, message_id) in (select agent_id, message_id from unindexed_message limit $1 ${SKIP_LOCKED})
       returning agent_id, message_id
     )
     select m.id, m.agent_id, ${TEXT} as text from message m join taken on taken.message_id = m.id and taken.agent_id = m.agent_id
-       for key share of m`,
+       ${dialect('for key share of m', '')}`,
 }
 
 /** $1 texts. Returns the words of each, with their positions. */

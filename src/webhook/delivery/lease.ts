@@ -1,4 +1,5 @@
 import type { Db } from '../../db/client.ts'
+import { dialect } from '../../db/dialect.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
 import type { WebhookKind } from '../../db/generated/prisma/enums.ts'
 import { noteChange } from '../../workspace/change-log.ts'
@@ -74,19 +75,19 @@ const LEASE = `
   free as materialized (
     select w.id, w.agent_id from webhook w join event_log l on l.agent_id = w.agent_id
      where w.id in (select id from picked) and ${DUE}
-       for update of w skip locked
+       ${dialect('for update of w skip locked', '')}
   ),
   leased as (
     update webhook w
        set lease_owner = $1, lease_until = now() + $2 * interval '1 ms', due_at = now() + $2 * interval '1 ms',
            revision = w.revision + (w.lease_owner is distinct from $1)::int
-      from free where w.id = free.id and w.agent_id = free.agent_id
+      from free where w.id = free.id and w.agent_id = free.agent_id and (w.lease_until is null or w.lease_until < now())
     returning w.id, w.workspace_id, w.agent_id, w.url, w.secret, w.previous_secret, w.previous_until, w.position, w.attempts, w.error,
               w.retry_at, w.failing_since, w.revision, w.asked, w.answered, w.kind, w.types, w.channels::text[] as channels, w.subscription,
               w.token_id, w.expires_at
   )
   select leased.*, l.last_id,
-         (select count(*)::int from webhook s where s.agent_id = leased.agent_id) as siblings
+         (select count(*)::int from webhook s where s.agent_id = l.agent_id ${dialect('', 'group by s.agent_id')}) as siblings
     from leased join event_log l on l.agent_id = leased.agent_id`
 
 const OF_AGENTS = {
@@ -194,14 +195,14 @@ export const renewLeases = async (
     text: `
       with lane as materialized (select * from unnest($3::uuid[], $4::uuid[]) as lane(id, agent_id)),
       free as materialized (
-        select w.id, w.agent_id from lane join webhook w using (id, agent_id) where w.lease_owner = $1 for update of w skip locked
+        select w.id, w.agent_id from lane join webhook w using (id, agent_id) where w.lease_owner = $1 ${dialect('for update of w skip locked', '')}
       ),
       renewed as (
         update webhook w set lease_until = now() + $2 * interval '1 ms', due_at = now() + $2 * interval '1 ms'
-          from free where w.id = free.id and w.agent_id = free.agent_id returning w.id
+          from free where w.id = free.id and w.agent_id = free.agent_id and w.lease_owner = $1 returning w.id
       )
       select w.id, r.id is not null as renewed, w.secret, w.revision, w.asked,
-             (select count(*)::int from webhook s where s.agent_id = w.agent_id) as siblings
+             (select count(*)::int from webhook s where s.agent_id = w.agent_id ${dialect('', 'group by s.agent_id')}) as siblings
         from lane join webhook w using (id, agent_id) left join renewed r on r.id = w.id
        where w.lease_owner = $1`,
     values: [lease.owner, lease.ms, lanes.map(({ id }) => id), lanes.map(({ agentId }) => agentId)],
