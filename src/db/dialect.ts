@@ -41,9 +41,13 @@ export class Distribution {
   }
 
   /** Returns the statement as this database needs it. */
-  adapt<Statement extends { name?: string; text: string }>(statement: Statement): Statement {
-    const { name, text } = statement
-    if (!this.#isDistributed || !text.includes(MARK)) return statement
+  adapt<Statement extends { name?: string; text: string; distributed?: () => string }>(
+    statement: Statement,
+  ): Statement {
+    if (!this.#isDistributed) return statement
+    const { name, distributed } = statement
+    const text = distributed?.() ?? statement.text
+    if (!distributed && !text.includes(MARK)) return statement
     // A connection from before the distribution may have prepared the name with the other text.
     return { ...statement, text: text.replace(EITHER, '$1'), ...(name && { name: `${name}, distributed` }) }
   }

@@ -1,5 +1,5 @@
 import { writeCursor } from '../../core/cursor.ts'
-import type { Db } from '../../db/client.ts'
+import type { Db, Statement } from '../../db/client.ts'
 import {
   accessOf,
   type MessageFilter,
@@ -10,6 +10,7 @@ import {
   type Parameter,
   type Range,
 } from './filter.ts'
+import { forEach, KEYS, withConstant } from './for-each.ts'
 import { nameOf } from './prepared.ts'
 import { allMatching, asPhrases, matches, unindexedMatching } from './search.ts'
 
@@ -69,10 +70,6 @@ export interface SearchRequest {
   limit: number
 }
 
-/** The keys `k` of a statement: $1 are the agents or workspaces, $2 the threads. */
-export const KEYS =
-  'unnest((select $1::uuid[]), (select $2::uuid[])) with ordinality as k(owner_id, thread_id, ord)'
-
 /**
  * Begins a statement about keys. `hidden` parameters are unknown to the planner, which then expects the same
  * cost with and without their values: PostgreSQL keeps one plan instead of planning at every call, which takes
@@ -104,8 +101,8 @@ interface PlaceRow {
   created_at: Date
 }
 
-const run = async ({ pool }: Pick<Db, 'pool'>, text: string, values: unknown[]): Promise<PlaceRow[]> =>
-  (await pool.query<PlaceRow>({ ...nameOf(text), text, values })).rows
+const run = async ({ pool }: Pick<Db, 'pool'>, statement: Statement): Promise<PlaceRow[]> =>
+  (await pool.query<PlaceRow>({ ...nameOf(statement.text), ...statement })).rows
 
 const toPlace = ({ id, agent_id, created_at }: PlaceRow): Located => ({
   id,
@@ -155,8 +152,7 @@ const test = async (
       ? []
       : [`select 'unindexed', u.* from (${unindexedMatching(owner, q, meets(range, parameter))}) u`]),
   ]
-  const text = `select k.ord::int as key, p.* from ${KEYS} cross join lateral (${parts.join(' union all ')}) p`
-  const rows = await run(db, text, values)
+  const rows = await run(db, { ...forEach(keys, parts.join(' union all ')), values })
   return keys.map((_, index) => {
     const of = (source: PlaceRow['source']) =>
       rows.filter((row) => row.key === index + 1 && row.source === source).map(toPlace)
@@ -183,7 +179,8 @@ const lookUp = async (
     )
     select 'end' as source, null::uuid as id, null::uuid as agent_id, null::timestamptz as created_at where (select count(*) from found) > ${few}
     union all select 'match', id, agent_id, created_at from page`
-  const rows = await run(db, text, values)
+  const distributed = () => withConstant(text.replace(`${KEYS} cross join `, ''), [key])
+  const rows = await run(db, { text, values, distributed })
   return rows[0]?.source === 'end' ? null : rows.map(toPlace)
 }
 

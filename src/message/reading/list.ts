@@ -1,21 +1,14 @@
 import { authorizeAgent, findAgent } from '../../agent/permission.ts'
 import type { Page } from '../../core/cursor.ts'
 import { type AppError, invalidInput } from '../../core/errors.ts'
-import type { Db } from '../../db/client.ts'
+import type { Db, Statement } from '../../db/client.ts'
 import { readAnywhere } from '../../db/replica.ts'
 import { ensureMember } from '../../workspace/member.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
 import { columnsOf, type MessageWithFiles, type ReadableField } from '../row.ts'
 import { accessOf, type MessageFilter, marked, newestMessages } from './filter.ts'
-import {
-  begin,
-  type Found,
-  findMessages,
-  KEYS,
-  type MessageListKey,
-  messageCursor,
-  type Place,
-} from './find.ts'
+import { begin, type Found, findMessages, type MessageListKey, messageCursor, type Place } from './find.ts'
+import { forEach } from './for-each.ts'
 import { columnsWithin, fitting, isText, MAX_TEXT_BYTES, readLongTexts } from './page.ts'
 import { nameOf } from './prepared.ts'
 import { PRESENTED_FIELDS, type PresentedMessage } from './present.ts'
@@ -82,7 +75,7 @@ const statementOf = (
   keys: readonly MessageListKey[],
   { fields, bounded, workspaceId }: Omit<MessagePageRead<ReadableField>, 'filter' | 'limit'>,
   { source, mostBytes }: { source: Source; mostBytes: number },
-): { text: string; values: unknown[] } => {
+): Statement => {
   const statement = begin(keys)
   const { values, parameter } = statement
   const from = source(statement)
@@ -93,8 +86,7 @@ const statementOf = (
     workspaceId === undefined
       ? ''
       : `where (select a.workspace_id from agent a where a.id = k.owner_id) = ${parameter(workspaceId)}`
-  const text = `select k.ord::int as key, p.* from ${KEYS} cross join lateral (select ${columns} ${from}) p ${owned}`
-  return { text, values }
+  return { ...forEach(keys, `select ${columns} ${from}`, owned), values }
 }
 
 const selectPages = async <Field extends ReadableField>(
@@ -106,9 +98,9 @@ const selectPages = async <Field extends ReadableField>(
   const share = Math.floor(MAX_TEXT_BYTES / Math.max(keys.length, 1))
   // Even if all messages have as much, the pages together stay below the limit.
   const mostBytes = Math.floor(share / (read.limit + 1))
-  const { text, values } = statementOf(keys, read, { source, mostBytes })
+  const statement = statementOf(keys, read, { source, mostBytes })
   type Row = MessageFields<Field> & { key: number; textBytes?: number }
-  const { rows } = await db.pool.query<Row>({ ...nameOf(text), text, values })
+  const { rows } = await db.pool.query<Row>({ ...nameOf(statement.text), ...statement })
   const lists = keys.map((): Row[] => [])
   for (const row of rows) lists[row.key - 1]?.push(row)
   const pages = lists.map((list) => {

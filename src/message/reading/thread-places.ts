@@ -1,7 +1,8 @@
-import type { Db } from '../../db/client.ts'
+import type { Db, Statement } from '../../db/client.ts'
 import type { Channel } from '../../db/generated/prisma/enums.ts'
 import { accessOf, hasLabel, isUnread, marked, newestPlaces } from './filter.ts'
-import { begin, KEYS, LIMITS, messageCursor, type Place, type SearchLimits } from './find.ts'
+import { begin, LIMITS, messageCursor, type Place, type SearchLimits } from './find.ts'
+import { forEach } from './for-each.ts'
 import { nameOf } from './prepared.ts'
 
 /** The position of a thread in its list: its newest message. */
@@ -47,7 +48,7 @@ const statementOf = (
   keys: readonly ThreadListKey[],
   { limit, before, channel, label, unread }: ThreadPage,
   size: number,
-): { text: string; values: unknown[] } => {
+): Statement => {
   const { values, parameter, owner } = begin(keys)
   const most = parameter(size)
   const filter = { channel }
@@ -63,17 +64,15 @@ const statementOf = (
     ...(label === undefined ? [] : [hasMessage(hasLabel('o', parameter(label)))]),
     ...(unread === undefined ? [] : [`${unread ? '' : 'not '}${hasMessage(isUnread('o'))}`]),
   ]
-  const text = `
-    select k.ord::int as key, p.* from ${KEYS} cross join lateral (
-      select m.agent_id, m.thread_id, m.created_at, m.id from (${seen}) w
-       cross join lateral (select * from message where id = w.id and agent_id = w.agent_id limit 1) m
-       where ${conditions.join(' and ')} order by w.created_at desc, w.id desc limit ${parameter(limit)}
-    ) p
+  const query = `
+    (select m.agent_id, m.thread_id, m.created_at, m.id from (${seen}) w
+      cross join lateral (select * from message where id = w.id and agent_id = w.agent_id limit 1) m
+      where ${conditions.join(' and ')} order by w.created_at desc, w.id desc limit ${parameter(limit)})
     union all
-    select k.ord::int, null, null, e.created_at, e.id from ${KEYS} cross join lateral (
+    select null, null, e.created_at, e.id from (
       select s.*, count(*) over () as size from (${seen}) s order by s.created_at, s.id limit 1
     ) e where e.size = ${most}`
-  return { text, values }
+  return { ...forEach(keys, query), values }
 }
 
 const readPlaces = async (
@@ -82,9 +81,9 @@ const readPlaces = async (
   page: ThreadPage,
   size: number,
 ): Promise<ThreadPlaces[]> => {
-  const { text, values } = statementOf(keys, page, size)
+  const statement = statementOf(keys, page, size)
   type Row = { key: number; agent_id: string; thread_id: string | null; created_at: Date; id: string }
-  const { rows } = await pool.query<Row>({ ...nameOf(text), text, values })
+  const { rows } = await pool.query<Row>({ ...nameOf(statement.text), ...statement })
   const read = keys.map((): ThreadPlaces => ({ places: [], end: null }))
   for (const { key, agent_id, thread_id, created_at, id } of rows) {
     const one = read[key - 1]!

@@ -1,0 +1,48 @@
+import type { Statement } from '../../db/client.ts'
+import type { MessageListKey } from './find.ts'
+
+/** The keys `k` of a statement: $1 are the agents or workspaces, $2 the threads. */
+export const KEYS =
+  'unnest((select $1::uuid[]), (select $2::uuid[])) with ordinality as k(owner_id, thread_id, ord)'
+
+/** A message that was found is read by its key. */
+const BY_KEY =
+  /cross join lateral \(select \* from message where id = (\w+)\.id and agent_id = \w+\.agent_id limit 1\) m\b/g
+/** A value that is hidden from PostgreSQL's planner, which Citus does not take as a limit. */
+const HIDDEN = /\(select (\$\d+::\w+)\)/g
+const SAME_AGENT = /\bagent_id = \w+\.agent_id\b/g
+
+/** Returns a query of which the key at `place`, one of `keys`, is a constant. */
+export const withConstant = (query: string, keys: readonly MessageListKey[], place = 1): string => {
+  const ofAgent = keys.every((key) => 'agentId' in key)
+  const owner = `($1::uuid[])[${place}]`
+  const read = (_: string, row: string) =>
+    `join message m on m.id = ${row}.id and m.agent_id = ${ofAgent ? owner : `${row}.agent_id`}`
+  const one = query
+    .replaceAll(BY_KEY, read)
+    .replaceAll('k.ord', `${place}`)
+    .replaceAll('k.owner_id', owner)
+    .replaceAll('k.thread_id', `($2::uuid[])[${place}]`)
+    .replaceAll(HIDDEN, '$1')
+  return ofAgent ? one.replaceAll(SAME_AGENT, `agent_id = ${owner}`) : one
+}
+
+/**
+ * Returns the statement that runs a query for each key `k`, and returns its rows with the place of their key. `where` is
+ * a condition on the key. On a distributed database it is a query for each key, which is a constant in it: so each query
+ * of an agent's messages runs as a whole where they are. (Citus takes no query with a limit for each row of another.)
+ */
+export const forEach = (
+  keys: readonly MessageListKey[],
+  query: string,
+  where = '',
+): Pick<Statement, 'text' | 'distributed'> => ({
+  text: `select k.ord::int as key, p.* from ${KEYS} cross join lateral (${query}) p ${where}`,
+  distributed: () =>
+    keys
+      .map(
+        (_, index) =>
+          `(select ${index + 1} as key, p.* from (${withConstant(query, keys, index + 1)}) p ${withConstant(where, keys, index + 1)})`,
+      )
+      .join(' union all '),
+})
