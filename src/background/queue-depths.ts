@@ -13,7 +13,7 @@ export interface Depths {
 }
 
 const upTo = (name: string, rows: string): string =>
-  `(select count(*)::int from (select from ${rows} limit ${MAX}) few) as "${name}"`
+  `(select count(*)::int from (select 1 from ${rows} limit ${MAX}) few) as "${name}"`
 
 /** Reads partial indexes and small tables only: none of them grows with the stored messages. */
 const DEPTHS = `select ${[

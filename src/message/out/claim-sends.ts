@@ -67,9 +67,9 @@ const CLAIM = {
                              order by due_at limit $3 ${SKIP_LOCKED}))
          and due_at <= $2 and (lease_until is null or lease_until < now())
       returning id, lane, agent_id, attempts, created_at
-    )
-    select c.id as job_id, c.lane, c.agent_id as job_agent_id, c.attempts, c.created_at as queued_at,
-           case when m.id is not null then json_build_object(
+    ),
+    found as materialized (
+      select m.id, m.agent_id, json_build_object(
              'id', m.id, 'agentId', m.agent_id, 'channel', m.channel, 'to', m."to", 'cc', m.cc, 'subject', m.subject, 'text', m.text, 'html', m.html,
              'internetMessageId', m.internet_message_id,
              'answered', (select json_build_object('internetMessageId', p.internet_message_id, 'threadMessageId', p.thread_message_id,
@@ -79,10 +79,13 @@ const CLAIM = {
                               from recipient r
                              where r.message_id = m.id and r.agent_id = m.agent_id and r.status = 'sending' and r.provider_id is null),
              'hasAttachments', exists (select from attachment f where f.message_id = m.id and f.agent_id = m.agent_id),
-             'hasSuppressions', exists (select from suppression s where s.agent_id = m.agent_id and s.channel = m.channel)) end as message,
+             'hasSuppressions', exists (select from suppression s where s.agent_id = m.agent_id and s.channel = m.channel)) as message,
            (select json_build_object('address', a.value, 'name', g.name)
               from address a, agent g where a.id = m.address_id and g.id = m.agent_id) as sender
-      from claimed c left join message m on m.id = c.lane and m.agent_id = c.agent_id`,
+        from claimed c join message m on m.id = c.lane and m.agent_id = c.agent_id
+    )
+    select c.id as job_id, c.lane, c.agent_id as job_agent_id, c.attempts, c.created_at as queued_at, f.message, f.sender
+      from claimed c left join found f on f.id = c.lane and f.agent_id = c.agent_id`,
 }
 
 /**

@@ -29,9 +29,9 @@ const IS_MEMBER = `exists (select from member p where p.workspace_id = m.workspa
 
 const IS_AGENT = `exists (select from address o where o.channel = m.channel and o.value = lower(r.address) and o.workspace_id = m.workspace_id)`
 
-const IS_LISTED = `exists (select from access c where c.agent_id = m.agent_id and c.channel = m.channel
-    and (lower(r.address) = any(c.senders)
-         or m.channel in ${MAIL_IN_SQL} and '*@' || split_part(lower(r.address), '@', 2) = any(c.senders)))`
+const IS_LISTED_AT = `c.channel = m.channel and (lower(r.address) = any(c.senders)
+         or m.channel in ${MAIL_IN_SQL} and '*@' || split_part(lower(r.address), '@', 2) = any(c.senders))`
+const IS_LISTED = `exists (select from access c where c.agent_id = m.agent_id and ${IS_LISTED_AT})`
 
 const IS_IMPORTED_FOR_IT = `not w.checks @> '[{"name": "${IMPORT_CHECK}", "verdict": "agent"}]'`
 
@@ -39,19 +39,44 @@ const IS_IMPORTED_FOR_IT = `not w.checks @> '[{"name": "${IMPORT_CHECK}", "verdi
  * Messages that were refused do not count: anyone can send those, to become somebody whom the agent may write to.
  * Neither do those that the agent itself imported.
  */
-const HAS_WRITTEN = `exists (select from message w where w.agent_id = m.agent_id and w.channel = m.channel and w.counterpart = lower(r.address)
-    and w.direction = 'inbound' and (w.status = 'received' or w.status = 'imported' and ${IS_IMPORTED_FOR_IT}))`
+const HAS_WRITTEN_AS = `w.agent_id = m.agent_id and w.channel = m.channel and w.counterpart = lower(r.address)
+    and w.direction = 'inbound' and (w.status = 'received' or w.status = 'imported' and ${IS_IMPORTED_FOR_IT})`
+const HAS_WRITTEN = `exists (select from message w where ${HAS_WRITTEN_AS})`
 
-/** Whether a message `m` has a recipient who is a stranger to its agent; $2 and $3 are message ids and recipients. */
-const HAS_STRANGER = `exists (
-    select from unnest((select $2::uuid[]), (select $3::text[])) as r(id, address)
-     where r.id = m.id and not (${IS_MEMBER} or ${IS_AGENT} or ${IS_LISTED} or ${HAS_WRITTEN}))`
+/** The recipients of messages, whose ids are $2 and whose addresses are $3. */
+const RECIPIENTS = 'unnest((select $2::uuid[]), (select $3::text[])) as r(id, address)'
 
-/** What a new message `m` waits for. */
-export const HOLD = `
-    select case when g.approval = 'all' or g.approval = 'strangers' and ${HAS_STRANGER} then 'approval'::"HoldReason"
+/** What a new message `m` waits for; `known` says that the agent knows the recipient `r`. */
+const holdUnless = (known: string): string => `
+    select case when g.approval = 'all'
+                  or g.approval = 'strangers' and exists (select from ${RECIPIENTS} where r.id = m.id and not (${IS_MEMBER} or ${IS_AGENT} or ${known}))
+                then 'approval'::"HoldReason"
                 when m.send_at > m.created_at then 'schedule' end as reason
       from agent g where g.id = m.agent_id`
+
+/** What a new message `m` waits for. */
+export const HOLD: string = holdUnless(`${IS_LISTED} or ${HAS_WRITTEN}`)
+
+/**
+ * The part of a statement that defines `known (id, address)`: the recipients of messages `given` whom their agents know,
+ * of agents that ask for approval of others.
+ */
+export const KNOWN_RECIPIENTS: string = `
+    asked as materialized (
+      select r.id, r.address, m.agent_id, m.channel from ${RECIPIENTS} join given m on m.id = r.id
+        join agent g on g.id = m.agent_id and g.approval = 'strangers'
+    ),
+    listed as materialized (
+      select m.id, r.address from asked r join asked m using (id, address) join access c on c.agent_id = m.agent_id and ${IS_LISTED_AT}
+    ),
+    correspondents as materialized (
+      select m.id, r.address from asked r join asked m using (id, address) join message w on ${HAS_WRITTEN_AS}
+    ),
+    known as materialized (select id, address from listed union all select id, address from correspondents)`
+/** What a new message `m` waits for, given `known (id, address)`. */
+export const HOLD_BY_KNOWN: string = holdUnless(
+  'exists (select from known k where k.id = r.id and k.address = r.address)',
+)
 
 /** The columns of a new message `m` that say what it waits for, and until when. */
 export const HELD = {

@@ -4,6 +4,7 @@ import { AppError } from '../../core/errors.ts'
 import { type Batch, createBatch } from '../../db/batch.ts'
 import { byteaArray } from '../../db/bytea.ts'
 import { type Db, isUnavailable } from '../../db/client.ts'
+import { dialect } from '../../db/dialect.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 import type { Notifier } from '../../db/notify.ts'
 import { within } from '../../db/transaction.ts'
@@ -27,7 +28,7 @@ import { isUnread } from '../reading/filter.ts'
 import { insertMessages, type MessageWithFiles, noteUnindexed, toRow } from '../row.ts'
 import { type ApprovalRequestDeps, requestApproval } from './approval-request.ts'
 import { type Draft, type DraftDeps, draft } from './draft.ts'
-import { HELD, HOLD, HOLD_EVENTS } from './hold.ts'
+import { HELD, HOLD, HOLD_BY_KNOWN, HOLD_EVENTS, KNOWN_RECIPIENTS } from './hold.ts'
 import { raise } from './raise.ts'
 import type { Sender, SendInput } from './send-intent.ts'
 import { ENQUEUE_SENDS, SEND_DUE } from './send-job.ts'
@@ -44,6 +45,52 @@ const THREAD_OF_CHAT = `select l.thread_id from message l
     where l.agent_id = m.agent_id and l.address_id = place.id and l.counterpart = m.counterpart and l.channel in ${CHATS_IN_SQL}
     order by l.created_at desc limit 1`
 
+const DRAFTS = 'json_populate_recordset(null::message, (select $1::json)) m'
+const DRAFTED_COLUMNS =
+  'id, agent_id, workspace_id, address_id, thread_id, channel, direction, status, subject, hold_reason, hold_until, send_at, created_at, reply_to_id'
+
+/** Inserts the drafts. Citus takes no query with a limit for each of them: there, what they need is joined first. */
+const drafted = (condition: string): string =>
+  dialect(
+    `
+    drafted as (
+      ${insertMessages({ address_id: 'place.id', thread_id: `coalesce(m.thread_id, (${THREAD_OF_CHAT}), m.id)`, ...HELD })}
+        from ${DRAFTS} cross join lateral (${PLACE}) place cross join lateral (${HOLD}${condition}) hold
+      returning ${DRAFTED_COLUMNS}
+    )`,
+    `
+    given as materialized (select m.*, place.id as place_id from ${DRAFTS} cross join lateral (${PLACE}) place),
+    chats as materialized (
+      select m.id, (array_agg(l.thread_id order by l.created_at desc))[1] as thread_id from given m
+        join message l on l.agent_id = m.agent_id and l.address_id = m.place_id and l.counterpart = m.counterpart and l.channel in ${CHATS_IN_SQL}
+       group by m.id
+    ),
+${KNOWN_RECIPIENTS},
+    drafted as (
+      ${insertMessages({ address_id: 'm.place_id', thread_id: 'coalesce(m.thread_id, c.thread_id, m.id)', ...HELD })}
+        from given m left join chats c on c.id = m.id cross join lateral (${HOLD_BY_KNOWN}${condition}) hold
+      returning ${DRAFTED_COLUMNS}
+    )`,
+  )
+
+/** Marks as read what the drafts answer. */
+const ANSWERED = dialect(
+  `
+    answered as (
+      update message m set read_at = (select min(d.created_at) from drafted d where d.reply_to_id = m.id)
+       where m.id = any((select $9::uuid[])::uuid[]) and ${isUnread('m')}
+         and exists (select from drafted d where d.reply_to_id = m.id and d.agent_id = m.agent_id)
+      returning m.id, m.agent_id, m.workspace_id
+    )`,
+  `
+    answered as (
+      update message m set read_at = d.at
+        from (select reply_to_id, agent_id, min(created_at) as at from drafted where reply_to_id = any($9::uuid[]) group by 1, 2) d
+       where m.id = d.reply_to_id and m.agent_id = d.agent_id and ${isUnread('m')}
+      returning m.id, m.agent_id, m.workspace_id
+    )`,
+)
+
 /** The messages that a batch changes: the new ones, and those that they answer. */
 const NOTED =
   '(select id, agent_id, workspace_id from drafted union all select id, agent_id, workspace_id from answered)'
@@ -57,13 +104,7 @@ const NOTED =
  * and keeps one plan: planning took 3 ms, more than the statement itself.
  */
 const storing = ({ logged }: { logged: boolean }): string => `
-    with
-    drafted as (
-      ${insertMessages({ address_id: 'place.id', thread_id: `coalesce(m.thread_id, (${THREAD_OF_CHAT}), m.id)`, ...HELD })}
-        from json_populate_recordset(null::message, (select $1::json)) m cross join lateral (${PLACE}) place cross join lateral (${HOLD}${logged ? '' : ` and not (${LOGS_MORE})`}) hold
-      returning id, agent_id, workspace_id, address_id, thread_id, channel, direction, status, subject, hold_reason, hold_until, send_at, created_at,
-                reply_to_id
-    ),
+    with${drafted(logged ? '' : ` and not (${LOGS_MORE})`)},
     recipients as (
       insert into recipient (message_id, agent_id, address, updated_at)
       select r.id, d.agent_id, r.address, d.created_at from unnest((select $2::uuid[]), (select $3::text[])) as r(id, address) join drafted d using (id)
@@ -73,13 +114,7 @@ const storing = ({ logged }: { logged: boolean }): string => `
       select f.id, agent_id, f.index, f.name, f.type, f.size, f.content, f.blob_id
         from unnest((select $4::uuid[]), (select $5::int[]), (select $6::text[]), (select $7::text[]), (select $8::bytea[]), (select $10::int[]), (select $11::uuid[]))
                as f(id, index, name, type, content, size, blob_id) join drafted using (id)
-    ),
-    answered as (
-      update message m set read_at = (select min(d.created_at) from drafted d where d.reply_to_id = m.id)
-       where m.id = any((select $9::uuid[])::uuid[]) and ${isUnread('m')}
-         and exists (select from drafted d where d.reply_to_id = m.id and d.agent_id = m.agent_id)
-      returning m.id, m.agent_id, m.workspace_id
-    ),${noteUnindexed('drafted')},${countMessages('drafted')},${noteChanges('message_changed', NOTED)},${ENQUEUE_SENDS}${logged ? `,${raise(HOLD_EVENTS)},${APPEND_EVENTS},${enqueueWebhookJobs()}` : ''}
+    ),${ANSWERED},${noteUnindexed('drafted')},${countMessages('drafted')},${noteChanges('message_changed', NOTED)},${ENQUEUE_SENDS}${logged ? `,${raise(HOLD_EVENTS)},${APPEND_EVENTS},${enqueueWebhookJobs()}` : ''}
     select d.id as draft_id, d.address_id as "addressId", thread_id as "threadId", hold_reason as "holdReason", hold_until as "holdUntil",
            a.id is not null as "marksRead", ${logged ? APPENDED_COLUMNS : 'null as id'}
       from drafted d left join answered a on a.id = d.reply_to_id ${logged ? 'left join appended e on e.id = d.id' : ''}`

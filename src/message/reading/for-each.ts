@@ -39,10 +39,11 @@ export const forEach = (
 ): Pick<Statement, 'text' | 'distributed'> => ({
   text: `select k.ord::int as key, p.* from ${KEYS} cross join lateral (${query}) p ${where}`,
   distributed: () =>
+    // $2 is in each of them, because PostgreSQL must know its type.
     keys
       .map(
         (_, index) =>
-          `(select ${index + 1} as key, p.* from (${withConstant(query, keys, index + 1)}) p ${withConstant(where, keys, index + 1)})`,
+          `(select ${index + 1} as key, p.* from (${withConstant(query, keys, index + 1)}) p ${withConstant(where || 'where true', keys, index + 1)} and cardinality($2::uuid[]) > 0)`,
       )
       .join(' union all '),
 })

@@ -3,8 +3,11 @@ import type { Blobs } from '../../blob/blobs.ts'
 import { notFound } from '../../core/errors.ts'
 import { type Batch, createBatch } from '../../db/batch.ts'
 import { type Db, isUnavailable } from '../../db/client.ts'
+import { dialect } from '../../db/dialect.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
 import { fromRow, type MessageRow, type MessageWithFiles, SELECT_MESSAGE } from '../row.ts'
+
+const ASKED = `unnest((select $1::uuid[]), (select $2::uuid[])) with ordinality as asked(agent_id, message_id, place)`
 
 /**
  * Reads agents together with messages they have, in one round trip for all pairs of ids. `more` adds columns
@@ -14,9 +17,14 @@ import { fromRow, type MessageRow, type MessageWithFiles, SELECT_MESSAGE } from 
 export const byIds = (name: string, more = '', joins = '') => ({
   name,
   text: `select a.workspace_id as agent_workspace_id, a.created_by_agent_id, message.*${more}
-           from unnest((select $1::uuid[]), (select $2::uuid[])) with ordinality as asked(agent_id, message_id, place)
+           from ${ASKED}
            left join agent a on a.id = asked.agent_id
-           left join lateral (${SELECT_MESSAGE} where m.id = asked.message_id and m.agent_id = a.id) as message on true ${joins}
+           left join ${dialect(
+             `lateral (${SELECT_MESSAGE} where m.id = asked.message_id and m.agent_id = a.id) as message on true`,
+             // Citus takes no outer join with a query for each row.
+             `(${SELECT_MESSAGE} join ${ASKED} on m.id = asked.message_id and m.agent_id = asked.agent_id) as message
+                   on message.id = asked.message_id and message.agent_id = a.id`,
+           )} ${joins}
           order by asked.place`,
 })
 const BY_IDS = byIds('messages by id')

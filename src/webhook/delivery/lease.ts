@@ -219,15 +219,15 @@ export interface Renewed {
   siblings: number
 }
 
-/** When a lane `w` that is released becomes due, with its log `l`. */
+/** When a lane `w` that is released becomes due, with its log `l` and the time `t`. */
 const DUE_AFTER_RELEASE = `
-  case when w.paused_at is not null then null when w.answered < w.asked then now() when w.retry_at is not null then w.retry_at when w.position < l.last_id then now() end`
+  case when w.paused_at is not null then null when w.answered < w.asked then t.now when w.retry_at is not null then w.retry_at when w.position < l.last_id then t.now end`
 
 /** Releases all leases of this owner. */
 export const releaseAll = async ({ pool }: Db, owner: string): Promise<void> => {
   await pool.query(
     `update webhook w set lease_owner = null, lease_until = null, due_at = ${DUE_AFTER_RELEASE}
-       from event_log l where l.agent_id = w.agent_id and w.lease_owner = $1`,
+       from event_log l, (select now() as now) t where l.agent_id = w.agent_id and w.lease_owner = $1`,
     [owner],
   )
 }

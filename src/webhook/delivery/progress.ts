@@ -68,7 +68,7 @@ const SETTLE = {
   name: 'lanes settle',
   text: `
     with p as materialized (
-      select * from jsonb_to_recordset($1::jsonb) as p(lane uuid, "agentId" uuid, position bigint, attempts int, error text, "retryAt" timestamptz,
+      select *, now() as now, now() + $4 * interval '1 ms' as "leaseUntil" from jsonb_to_recordset($1::jsonb) as p(lane uuid, "agentId" uuid, position bigint, attempts int, error text, "retryAt" timestamptz,
                                                      "lastDeliveredAt" timestamptz, release boolean, revision int, answered int,
                                                      "failedAt" timestamptz, "givenUpAt" timestamptz, recovered boolean, turned boolean)
     ),
@@ -80,12 +80,12 @@ const SETTLE = {
              given_up_at = coalesce(case when p.recovered then null else w.given_up_at end, p."givenUpAt"),
              owner_told_at = case when p.recovered then null else w.owner_told_at end,
              lease_owner = case when p.release then null else w.lease_owner end,
-             lease_until = case when p.release then null else now() + $4 * interval '1 ms' end,
+             lease_until = case when p.release then null else p."leaseUntil" end,
              due_at = case when not p.release then w.due_at
                            when w.paused_at is not null then null
-                           when greatest(w.answered, p.answered) < w.asked then now()
+                           when greatest(w.answered, p.answered) < w.asked then p.now
                            when p."retryAt" is not null then p."retryAt"
-                           when greatest(w.position, p.position) < (select last_id from event_log l where l.agent_id = w.agent_id) then now() end
+                           when greatest(w.position, p.position) < (select last_id from event_log l where l.agent_id = w.agent_id) then p.now end
         from p
        where w.id = p.lane and w.agent_id = p."agentId" and w.lease_owner = $3 and w.revision = p.revision
       returning w.id, w.agent_id, w.workspace_id, p.turned
@@ -94,7 +94,7 @@ const SETTLE = {
       update webhook w
          set lease_owner = case when p.release then null else w.lease_owner end,
              lease_until = case when p.release then null else w.lease_until end,
-             due_at = case when not p.release then w.due_at when w.paused_at is null then now() end
+             due_at = case when not p.release then w.due_at when w.paused_at is null then p.now end
         from (select * from p where lane not in (select id from mine)) p
        where w.id = p.lane and w.agent_id = p."agentId" and w.lease_owner = $3 and w.revision <> p.revision
       returning w.id
