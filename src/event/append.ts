@@ -75,8 +75,10 @@ export const toAppended = (rows: readonly AppendedRow[]): LoggedEvent[] =>
  * Locks the logs of those of `agents (agent_id)` that log more than arrivals, until the commit. Statements that
  * lock messages whose changes are logged do this first, because the deletion of an agent locks in this order too.
  */
-export const lockLogs = (agents: string): string => `
-    select agent_id from event_log
-     where agent_id = any(array(select a.agent_id from ${agents} a join agent g on g.id = a.agent_id
-                                 where ${LOGS_MORE}))
-     order by agent_id for update`
+export const lockLogs = (agents: string): string => {
+  const ids = `any(array(select a.agent_id from ${agents} a join agent g on g.id = a.agent_id where ${LOGS_MORE}))`
+  return dialect(
+    `select agent_id from event_log where agent_id = ${ids} order by agent_id for update`,
+    `update event_log set last_id = last_id where agent_id = ${ids} returning agent_id`,
+  )
+}

@@ -1,6 +1,7 @@
 import { suppressAll } from '../../agent/suppression.ts'
 import { type Batch, createBatch } from '../../db/batch.ts'
 import { type Db, isUnavailable } from '../../db/client.ts'
+import { dialect } from '../../db/dialect.ts'
 import type { JobState, RecipientStatus } from '../../db/generated/prisma/enums.ts'
 import { APPENDED_COLUMNS, type AppendedRow, LOGS_MORE, lockLogs, toAppended } from '../../event/append.ts'
 import type { LoggedEvent } from '../../event/event.ts'
@@ -39,6 +40,37 @@ const REFUSED = `
         from before b join outcome o on o.message_id = b.message_id and o.address = b.address where o.suppress is not null
     )`
 
+const HELD = 'm.id as message_id, m.agent_id, m.channel, m.status as was, a.id as job_id, a.owner, a.at'
+const BEFORE =
+  'r.message_id, r.agent_id, r.address, r.status, r.detail, r.provider_id, mine.channel, mine.was, mine.at'
+
+/** Locks the messages, the jobs and the recipients. Citus locks rows of several agents by an update only. */
+const locked = (condition: string): string =>
+  dialect(
+    `
+    held as materialized (
+      select ${HELD} from attempt a join message m on m.id = a.message_id and m.agent_id = a.agent_id join agent g on g.id = m.agent_id
+       where ${condition} order by m.id for no key update of m
+    ),
+    mine as materialized (
+      select h.* from held h join job j on j.id = h.job_id and j.agent_id = h.agent_id where j.lease_owner = h.owner for no key update of j
+    ),
+    before as materialized (
+      select ${BEFORE} from mine join recipient r on r.message_id = mine.message_id and r.agent_id = mine.agent_id for no key update of r
+    )`,
+    `
+    held as (
+      update message m set status = m.status from attempt a join agent g on g.id = a.agent_id
+       where m.id = a.message_id and m.agent_id = a.agent_id and ${condition} returning ${HELD}
+    ),
+    mine as (
+      update job j set state = j.state from held h where j.id = h.job_id and j.agent_id = h.agent_id and j.lease_owner = h.owner returning h.*
+    ),
+    before as (
+      update recipient r set status = r.status from mine where r.message_id = mine.message_id and r.agent_id = mine.agent_id returning ${BEFORE}
+    )`,
+  )
+
 /**
  * $1 attempts and $2 outcomes of recipients, as JSON.
  *
@@ -55,18 +87,7 @@ const settling = ({ logged, suppresses }: { logged: boolean; suppresses: boolean
                                                      entry jsonb, at timestamptz)
     ),
     ${logged ? `logs as materialized (${lockLogs('attempt')}),` : ''}
-    held as materialized (
-      select m.id as message_id, m.agent_id, m.channel, m.status as was, a.id as job_id, a.owner, a.at
-        from attempt a join message m on m.id = a.message_id and m.agent_id = a.agent_id join agent g on g.id = m.agent_id
-       where ${logged ? '(select count(*) from logs) >= 0' : `not (${LOGS_MORE})`} order by m.id for no key update of m
-    ),
-    mine as materialized (
-      select h.* from held h join job j on j.id = h.job_id and j.agent_id = h.agent_id where j.lease_owner = h.owner for no key update of j
-    ),
-    before as materialized (
-      select r.message_id, r.agent_id, r.address, r.status, r.detail, r.provider_id, mine.channel, mine.was, mine.at
-        from mine join recipient r on r.message_id = mine.message_id and r.agent_id = mine.agent_id for no key update of r
-    ),
+${locked(logged ? '(select count(*) from logs) >= 0' : `not (${LOGS_MORE})`)},
     outcome as materialized (
       select * from json_to_recordset($2::json) as o(message_id uuid, address text, status "RecipientStatus", detail text, provider_id text,
                                                      suppress text, recipient text)
