@@ -18,6 +18,7 @@ const OTHERWISE: Readonly<Record<string, string>> = {
   'message/in/refused.ts message': OF_WORKSPACE,
   'message/move-contents.ts message_raw': KEY,
   'message/move-contents.ts attachment': `${KEY} The search for what to move goes through all, once.`,
+  'message/out/hold.ts message': KEY,
   'message/out/send-job.ts job': SWEEPER,
   'message/retention.ts message': OF_WORKSPACE,
   'message/row.ts message': KEY,

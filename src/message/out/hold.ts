@@ -67,10 +67,10 @@ export const KNOWN_RECIPIENTS: string = `
         join agent g on g.id = m.agent_id and g.approval = 'strangers'
     ),
     listed as materialized (
-      select m.id, r.address from asked r join asked m using (id, address) join access c on c.agent_id = m.agent_id and ${IS_LISTED_AT}
+      select m.id, r.address from asked m join asked r using (id, address) join access c on c.agent_id = m.agent_id and ${IS_LISTED_AT}
     ),
     correspondents as materialized (
-      select m.id, r.address from asked r join asked m using (id, address) join message w on ${HAS_WRITTEN_AS}
+      select m.id, r.address from asked m join asked r using (id, address) join message w on ${HAS_WRITTEN_AS}
     ),
     known as materialized (select id, address from listed union all select id, address from correspondents)`
 /** What a new message `m` waits for, given `known (id, address)`. */
