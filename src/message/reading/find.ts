@@ -10,7 +10,7 @@ import {
   type Parameter,
   type Range,
 } from './filter.ts'
-import { forEach, KEYS, withConstant } from './for-each.ts'
+import { forEach, KEYS, type MessageListKey, withConstant } from './for-each.ts'
 import { nameOf } from './prepared.ts'
 import { allMatching, asPhrases, matches, unindexedMatching } from './search.ts'
 
@@ -60,9 +60,6 @@ export interface Found {
   /** The place after which the next page starts; null when there are no more matches. */
   next: Place | null
 }
-
-/** An agent, one of its threads, or a workspace. All keys of a search are of the same kind. */
-export type MessageListKey = { agentId: string; threadId?: string | undefined } | { workspaceId: string }
 
 export interface SearchRequest {
   filter: MessageFilter

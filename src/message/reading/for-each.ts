@@ -1,5 +1,7 @@
 import type { Statement } from '../../db/client.ts'
-import type { MessageListKey } from './find.ts'
+
+/** An agent, one of its threads, or a workspace. All keys of a statement are of the same kind. */
+export type MessageListKey = { agentId: string; threadId?: string | undefined } | { workspaceId: string }
 
 /** The keys `k` of a statement: $1 are the agents or workspaces, $2 the threads. */
 export const KEYS =
