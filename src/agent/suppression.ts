@@ -2,6 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import { type Page, pageOf, readCursor, writeCursor } from '../core/cursor.ts'
 import { AppError, invalidInput } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
+import { EACH_AGENT } from '../db/each-agent.ts'
 import type { Message, Prisma, Suppression } from '../db/generated/prisma/client.ts'
 import { audit } from '../workspace/audit.ts'
 import { noteChange, noteNameless } from '../workspace/change-log.ts'
@@ -76,7 +77,7 @@ export const readSuppressions = async (
   const [createdAt, recipient] = cursor === undefined ? [null, null] : placeOf(cursor)
   const { rows } = await pool.query<Suppression>({
     name: 'suppression pages',
-    text: `select s.* from unnest($1::uuid[]) as a(id) cross join lateral (
+    text: `select s.* from ${EACH_AGENT} cross join lateral (
              select agent_id as "agentId", channel, recipient, reason, detail, created_at as "createdAt" from suppression
               where agent_id = a.id and ($2::timestamptz is null or created_at < $2 or (created_at = $2 and recipient > $3))
               order by created_at desc, recipient limit $4) s`,

@@ -82,3 +82,9 @@ export const lockLogs = (agents: string): string => {
     `update event_log set last_id = last_id where agent_id = ${ids} returning agent_id`,
   )
 }
+
+/** Locks the logs of the agents $1 until the commit, in the order that all batches use. */
+export const LOCK_ALL_LOGS = dialect(
+  'select from event_log where agent_id = any($1::uuid[]) order by agent_id for update',
+  'update event_log set last_id = last_id where agent_id = any($1::uuid[])',
+)

@@ -2,6 +2,7 @@ import { type Page, pageOf } from '../core/cursor.ts'
 import type { Db, RootDb } from '../db/client.ts'
 import { deleteInBatches } from '../db/delete-in-batches.ts'
 import { dialect, SKIP_LOCKED } from '../db/dialect.ts'
+import { EACH_AGENT } from '../db/each-agent.ts'
 import { EVENT_NAMES, type EventDetail, type EventType, type LoggedEvent } from './event.ts'
 
 /** The part of a statement that creates the logs of new agents `made (id)`. */
@@ -75,9 +76,14 @@ export interface LogRead {
   more: boolean
 }
 
+/**
+ * Citus takes no query with a limit for each row of a parameter. Ids above the horizon have no gaps, so a range of
+ * them has the same events; `readLogs` leaves out what else there is below.
+ */
 const LOGS = {
   name: 'event logs',
-  text: `
+  text: dialect(
+    `
     select p.ord::int, coalesce(l.last_id, 0) as last_id, coalesce(l.horizon, 0) as horizon, e.*
       from unnest($1::uuid[], $2::bigint[]) with ordinality as p(log, after, ord)
       left join event_log l on l.agent_id = p.log
@@ -85,6 +91,15 @@ const LOGS = {
         select ${COLUMNS} from event where agent_id = p.log and id > p.after order by id limit $3
       ) e on true
      order by p.ord, e.id`,
+    `
+    select p.ord::int, l.last_id, l.horizon, e.*
+      from unnest($1::uuid[], $2::bigint[]) with ordinality as p(log, after, ord)
+      join event_log l on l.agent_id = p.log
+      left join (select ${COLUMNS} from event where agent_id = any($1::uuid[])) e
+        on e.agent_id = l.agent_id and e.id > p.after and e.id <= greatest(p.after, l.horizon) + $3::int
+     where l.agent_id = any($1::uuid[])
+     order by p.ord, e.id`,
+  ),
 }
 
 type LogRow = { ord: number; last_id: number; horizon: number } & (EventRow | { id: null })
@@ -97,10 +112,11 @@ export const readLogs = async (
 ): Promise<LogRead[]> => {
   const values = [positions.map(({ agentId }) => agentId), positions.map(({ after }) => after), limit]
   const { rows } = await pool.query<LogRow>({ ...LOGS, values })
-  const reads: LogRead[] = []
+  const reads = positions.map((): LogRead => ({ lastId: 0, horizon: 0, events: [], more: false }))
   for (const row of rows) {
-    reads[row.ord - 1] ??= { lastId: row.last_id, horizon: row.horizon, events: [], more: false }
-    if (row.id !== null) reads[row.ord - 1]!.events.push(toEvent(row))
+    const read = reads[row.ord - 1]!
+    Object.assign(read, { lastId: row.last_id, horizon: row.horizon })
+    if (row.id !== null && read.events.length < limit) read.events.push(toEvent(row))
   }
   for (const read of reads) read.more = read.events.length === limit
   return reads
@@ -108,7 +124,7 @@ export const readLogs = async (
 
 const PAGES = {
   name: 'event pages',
-  text: `select e.* from unnest($1::uuid[]) as a(id) cross join lateral (
+  text: `select e.* from ${EACH_AGENT} cross join lateral (
            select ${COLUMNS} from event where agent_id = a.id and id > $2 and type = any($4::text[]) order by id limit $3
          ) e`,
 }

@@ -2,7 +2,7 @@ import { type Page, pageOf, readCursor, writeCursor } from '../core/cursor.ts'
 import { invalidInput, notFound } from '../core/errors.ts'
 import type { Db, RootDb } from '../db/client.ts'
 import { deleteInBatches } from '../db/delete-in-batches.ts'
-import { SKIP_LOCKED } from '../db/dialect.ts'
+import { dialect, SKIP_LOCKED } from '../db/dialect.ts'
 import type { Job, Webhook } from '../db/generated/prisma/client.ts'
 import type { JobState } from '../db/generated/prisma/enums.ts'
 import { eventIdOf } from '../event/event.ts'
@@ -118,9 +118,15 @@ const edgesOf = (jobs: readonly DeliveryJob[], start: Place): DeliveryEdge[] => 
 
 const COLUMNS = `id, agent_id as "agentId", lane, seq, event_id as "eventId", state, log, created_at as "createdAt"`
 
+/** As for `EACH_AGENT`: the webhooks of the parameters, on a distributed database of their table. */
+const WEBHOOKS = dialect(
+  'unnest($1::uuid[], $2::uuid[]) with ordinality as w(agent_id, id, ord)',
+  '(select agent_id, id, array_position($2::uuid[], id) as ord from webhook where agent_id = any($1::uuid[]) and id = any($2::uuid[])) w',
+)
+
 const PAGES = {
   name: 'delivery pages',
-  text: `select w.ord::int, j.* from unnest($1::uuid[], $2::uuid[]) with ordinality as w(agent_id, id, ord) cross join lateral (
+  text: `select w.ord::int, j.* from ${WEBHOOKS} cross join lateral (
            (select ${COLUMNS} from job where agent_id = w.agent_id and lane = w.id and seq > 0 and seq < $3::bigint order by seq desc limit $5)
            union all
            (select ${COLUMNS} from job where agent_id = w.agent_id and lane = w.id and seq < 0 and seq > $4::bigint order by seq limit $5)

@@ -43,7 +43,7 @@ const SOURCES = {
       from unnest($1::uuid[], $2::uuid[], $3::bigint[]) with ordinality as asked(agent_id, webhook_id, event, place)
       join webhook w on w.id = asked.webhook_id and w.agent_id = asked.agent_id
       join agent a on a.id = asked.agent_id
-      left join event e on e.agent_id = asked.agent_id and e.id = asked.event
+      left join event e on e.agent_id = w.agent_id and e.id = asked.event
      order by asked.place`,
 }
 

@@ -113,9 +113,9 @@ export const changeUsage = async (
 export const subtractAgent = async (tx: Prisma.TransactionClient, agentId: string): Promise<void> => {
   await tx.$executeRaw`
     insert into usage_change (id, agent_id, workspace_id, agents, webhooks)
-    select gen_random_uuid(), a.id, a.workspace_id, -1,
-           -(select count(*) from webhook where agent_id = a.id and kind = 'webhook')
-      from agent a where a.id = ${agentId}::uuid`
+    select gen_random_uuid(), a.id, a.workspace_id, -1, -w.count
+      from agent a, (select count(*) from webhook where agent_id = ${agentId}::uuid and kind = 'webhook') w
+     where a.id = ${agentId}::uuid`
 }
 
 /** A workspace's usage of the limits of its plan. */

@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { type Batch, createBatch } from '../../db/batch.ts'
 import { isUnavailable, type Queryable, type RootDb } from '../../db/client.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
+import { LOCK_ALL_LOGS } from '../../event/append.ts'
 import { type LoggedEvent, MESSAGE_REFUSED } from '../../event/event.ts'
 import { type Arrival, sizeOf, storeArrivals, type WakeLimits } from './store.ts'
 
@@ -80,7 +81,7 @@ const storeLimited = async (
   const agentIds = [...new Set(arrivals.map(({ message }) => message.agentId))]
   await client.query({
     name: 'lock logs',
-    text: 'select from event_log where agent_id = any($1::uuid[]) order by agent_id for update',
+    text: LOCK_ALL_LOGS,
     values: [agentIds],
   })
   const stored: StoredArrival[] = []

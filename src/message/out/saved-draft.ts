@@ -4,6 +4,7 @@ import type { InboundAttachment } from '../../channel/inbound.ts'
 import { type Page, pageOf, readMoment, writeCursor } from '../../core/cursor.ts'
 import { AppError, invalidInput, notFound } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
+import { EACH_AGENT } from '../../db/each-agent.ts'
 import type { Draft as DraftRow, Prisma } from '../../db/generated/prisma/client.ts'
 import { apartFrom } from '../../db/transaction.ts'
 import { noteChange } from '../../workspace/change-log.ts'
@@ -168,7 +169,7 @@ export const readDrafts = async (
   const [createdAt, id] = cursor === undefined ? [null, null] : readMoment(cursor)
   const { rows } = await pool.query<{ id: string }>({
     name: 'draft pages',
-    text: `select d.id from unnest($1::uuid[]) as a(id) cross join lateral (
+    text: `select d.id from ${EACH_AGENT} cross join lateral (
              select id from draft
               where agent_id = a.id and ($2::timestamptz is null or (created_at, id) < ($2, $3::uuid))
               order by created_at desc, id desc limit $4) d`,

@@ -1,4 +1,6 @@
 import type { Db } from '../../db/client.ts'
+import { dialect } from '../../db/dialect.ts'
+import { EACH_AGENT } from '../../db/each-agent.ts'
 import type { Channel } from '../../db/generated/prisma/enums.ts'
 import { isUnread } from './filter.ts'
 import type { ThreadPlace } from './thread-places.ts'
@@ -51,29 +53,38 @@ const MAX_PARTICIPANTS = 100
  */
 const PARTICIPANTS = `
   select coalesce(json_agg(json_build_object('address', p.address, 'name', p.name) order by p.since, p.ord), '[]') from (
-    select lower(w.address) as address, max(w.name) as name, min(m.created_at) as since, min(w.ord) as ord
-      from message m cross join lateral (
-        select m.counterpart as address, m.counterpart_name as name, 0 as ord where m.direction = 'inbound'
-        union all select u.address, null, u.ord::int from unnest(m."to" || m.cc) with ordinality as u(address, ord)
-      ) w
+    select m.agent_id, lower(w.address) as address, min(m.created_at) as since, min(w.ord) as ord,
+           max(m.counterpart_name) filter (where w.ord = 1 and m.direction = 'inbound') as name
+      from message m cross join lateral
+           unnest(case when m.direction = 'inbound' then array[m.counterpart] else '{}' end || m."to" || m.cc) with ordinality as w(address, ord)
      where m.agent_id = t.agent_id and m.thread_id = t.thread_id and w.address <> ''
        and not exists (select from address o where o.agent_id = m.agent_id and o.channel = m.channel and o.value = lower(w.address))
-     group by 1 order by since, ord limit ${MAX_PARTICIPANTS}
+     group by 1, 2 order by since, ord limit ${MAX_PARTICIPANTS}
   ) p`
 
-const SUMMARIES = {
-  name: 'threads',
-  text: `
-    select t.agent_id, t.thread_id, s.*, (${PARTICIPANTS}) as participants
-      from unnest($1::uuid[], $2::uuid[]) as t(agent_id, thread_id) cross join lateral (
-        select count(*)::int as message_count,
+const SUMMARY = `
+        count(*)::int as message_count,
                (array_agg(m.subject order by m.created_at, m.id))[1] as subject,
                (array_agg(m.channel order by m.created_at, m.id))[1]::text as channel,
                (array_agg(m.id order by m.created_at desc, m.id desc))[1] as last_message_id,
                max(m.created_at) as last_activity_at,
-               (count(*) filter (where ${isUnread('m')}))::int as unread_count
-          from message m where m.agent_id = t.agent_id and m.thread_id = t.thread_id
+               (count(*) filter (where ${isUnread('m')}))::int as unread_count`
+
+/** On a distributed database, threads are grouped, and participants are of groups: both have their agent. */
+const SUMMARIES = {
+  name: 'threads',
+  text: dialect(
+    `
+    select t.agent_id, t.thread_id, s.*, (${PARTICIPANTS}) as participants
+      from unnest($1::uuid[], $2::uuid[]) as t(agent_id, thread_id) cross join lateral (
+        select ${SUMMARY} from message m where m.agent_id = t.agent_id and m.thread_id = t.thread_id
       ) s`,
+    `
+    select t.*, coalesce((${PARTICIPANTS} group by p.agent_id), '[]') as participants
+      from (select m.agent_id, m.thread_id, ${SUMMARY}
+              from message m join unnest($1::uuid[], $2::uuid[]) as k(agent_id, thread_id) on m.agent_id = k.agent_id and m.thread_id = k.thread_id
+             where m.agent_id = any($1::uuid[]) group by m.agent_id, m.thread_id) t`,
+  ),
 }
 
 interface SummaryRow {
@@ -120,8 +131,8 @@ export const MAX_UNREAD = 1_000
 const UNREAD = {
   name: 'unread messages',
   text: `
-    select a.id, count(*)::int as count from unnest($1::uuid[]) as a(id) cross join lateral (
-      select from message m where m.agent_id = a.id and ${isUnread('m')} limit ${MAX_UNREAD}
+    select a.id, count(*)::int as count from ${EACH_AGENT} cross join lateral (
+      select m.id from message m where m.agent_id = a.id and ${isUnread('m')} limit ${MAX_UNREAD}
     ) m group by a.id`,
 }
 
