@@ -32,8 +32,8 @@ const DELETE = {
     with
     claimed as materialized (select agent_id from deleted_agent where agent_id = $1 for update skip locked),
     old as materialized (
-      select id from message where agent_id = $1 and exists (select from claimed) order by created_at desc, id desc limit $2 for update
-    ),${deleteOld()}
+      select id, agent_id from message where agent_id = $1 and exists (select from claimed) order by created_at desc, id desc limit $2 for update
+    ),${deleteOld('$1')}
     select (select count(*) from claimed)::int as claimed, count(*)::int as count from gone`,
 }
 

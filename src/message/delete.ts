@@ -19,8 +19,8 @@ const DELETE = {
   text: `
     with
     old as materialized (
-      select id from message where agent_id = $1 and id = any($2::uuid[]) order by id for update
-    ),${deleteOld()}
+      select id, agent_id from message where agent_id = $1 and id = any($2::uuid[]) order by id for update
+    ),${deleteOld('$1')}
     select id from gone`,
 }
 

@@ -34,7 +34,7 @@ const DELETE_MESSAGES = {
   name: 'prune messages',
   text: `
     with old as materialized (
-      select id from message where workspace_id = $1 and created_at < $2 and status not in ('refused', 'sending')
+      select id, agent_id from message where workspace_id = $1 and created_at < $2 and status not in ('refused', 'sending')
        order by created_at limit ${MAX} ${SKIP_LOCKED}
     ),${deleteOld()},${noteChanges('message_changed', 'gone')}
     select count(*)::int as count from gone`,

@@ -14,7 +14,6 @@ const KEY = 'The agent is in the key or the columns that are inserted into this 
 /** What does not name the agent itself, by file and table, and why. */
 const OTHERWISE: Readonly<Record<string, string>> = {
   'agent/telegram-albums.ts album_part': `${SWEEPER} The rest has the agent in its key.`,
-  'message/deletion.ts message': 'Part of a statement, with the agent in the part before.',
   'message/in/refused.ts message': OF_WORKSPACE,
   'message/move-contents.ts message_raw': KEY,
   'message/move-contents.ts attachment': `${KEY} The search for what to move goes through all, once.`,

@@ -27,7 +27,7 @@ const WITH_OLD = (() => {
 /** Rows that another process is deleting are skipped. */
 const DELETE_OLD = `
   with old as materialized (
-    select id from message where workspace_id = $1 and status = 'refused' and created_at < $2
+    select id, agent_id from message where workspace_id = $1 and status = 'refused' and created_at < $2
      order by created_at limit ${MAX} ${SKIP_LOCKED}
   ),${deleteOld()},${noteChanges('message_changed', 'gone')}
   select count(*)::int as count from gone`
