@@ -13,7 +13,17 @@ const MARK = '/*(*/'
  */
 export const dialect = (plain: string, distributed: string): string => `${MARK}${plain}/*|${distributed}*/`
 
-const EITHER = /\/\*\(\*\/.*?\/\*\|(.*?)\*\//gs
+const EITHER = /\/\*\(\*\/(.*?)\/\*\|(.*?)\*\//gs
+
+/** A statement that is built otherwise on a distributed database, where `distributed` returns its text. */
+interface Built {
+  text: string
+  distributed?: (() => string) | undefined
+}
+
+/** Returns one text with both of a statement's texts, for those who pass on nothing else. */
+export const bothTexts = ({ text, distributed }: Built): string =>
+  distributed ? dialect(text.replace(EITHER, '$1'), distributed().replace(EITHER, '$2')) : text
 
 /**
  * Locks the rows that a worker takes and skips those that another one has. Citus cannot lock rows of several
@@ -46,9 +56,11 @@ export class Distribution {
   ): Statement {
     if (!this.#isDistributed) return statement
     const { name, distributed } = statement
-    const text = distributed?.() ?? statement.text
-    if (!distributed && !text.includes(MARK)) return statement
+    // It has no name: the text that is built depends on the values.
+    if (distributed) return { ...statement, text: distributed().replace(EITHER, '$2'), name: undefined }
+    if (!statement.text.includes(MARK)) return statement
+    const text = statement.text.replace(EITHER, '$2')
     // A connection from before the distribution may have prepared the name with the other text.
-    return { ...statement, text: text.replace(EITHER, '$1'), ...(name && { name: `${name}, distributed` }) }
+    return { ...statement, text, ...(name && { name: `${name}, distributed` }) }
   }
 }

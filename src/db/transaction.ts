@@ -1,4 +1,5 @@
 import type { Db, Queryable, Statement } from './client.ts'
+import { bothTexts } from './dialect.ts'
 import type { Prisma, PrismaClient } from './generated/prisma/client.ts'
 
 const toNumbers = (row: Record<string, unknown>): Record<string, unknown> =>
@@ -9,9 +10,9 @@ const toNumbers = (row: Record<string, unknown>): Record<string, unknown> =>
 /** Returns raw SQL access inside the transaction. */
 const queryableOf = (current: () => Prisma.TransactionClient): Queryable => ({
   async query<Row extends object>(statement: string | Statement, parameters: unknown[] = []) {
-    const { text, values = parameters }: Statement =
+    const { values = parameters, ...given }: Statement =
       typeof statement === 'string' ? { text: statement } : statement
-    const rows = await current().$queryRawUnsafe<Record<string, unknown>[]>(text, ...values)
+    const rows = await current().$queryRawUnsafe<Record<string, unknown>[]>(bothTexts(given), ...values)
     return { rows: rows.map(toNumbers) as Row[] }
   },
 })

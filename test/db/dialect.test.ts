@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { expect, test } from 'vitest'
-import { Distribution, dialect, SKIP_LOCKED } from '../../src/db/dialect.ts'
+import { bothTexts, Distribution, dialect, SKIP_LOCKED } from '../../src/db/dialect.ts'
 import { openTestDatabase } from '../support/database.ts'
 
 const { pool } = await openTestDatabase(1)
@@ -34,4 +34,18 @@ test('a distributed database executes the other alternatives, by another name', 
   expect((await pool.query(adapted)).rows).toEqual([{ n: 2 }])
   const unmarked = { text: 'select 1' }
   expect(distribution.adapt(unmarked)).toBe(unmarked)
+})
+
+test('a statement that is built for a distributed database has no name there, and one text in a transaction', async () => {
+  const built = {
+    name: 'list',
+    text: `select 1 as n ${SKIP_LOCKED}`,
+    distributed: () => `select ${dialect('2', '3')} as n`,
+  }
+  const distribution = new Distribution()
+  expect(distribution.adapt(built)).toBe(built)
+  await distribution.ask(answering(true, true))
+  expect(distribution.adapt(built)).toMatchObject({ name: undefined, text: 'select 3 as n' })
+  expect((await pool.query(bothTexts(built))).rows).toEqual([{ n: 1 }])
+  expect(distribution.adapt({ text: bothTexts(built) })).toEqual({ text: 'select 3 as n' })
 })

@@ -81,7 +81,9 @@ const LEASE = `
     update webhook w
        set lease_owner = $1, lease_until = now() + $2 * interval '1 ms', due_at = now() + $2 * interval '1 ms',
            revision = w.revision + (w.lease_owner is distinct from $1)::int
-      from free where w.id = free.id and w.agent_id = free.agent_id and (w.lease_until is null or w.lease_until < now())
+      from free
+     where w.id = free.id and w.agent_id = free.agent_id and (w.lease_until is null or w.lease_until < now())
+       and (w.expires_at is null or w.expires_at > $3) and w.paused_at is null
     returning w.id, w.workspace_id, w.agent_id, w.url, w.secret, w.previous_secret, w.previous_until, w.position, w.attempts, w.error,
               w.retry_at, w.failing_since, w.revision, w.asked, w.answered, w.kind, w.types, w.channels::text[] as channels, w.subscription,
               w.token_id, w.expires_at
