@@ -13,7 +13,7 @@ const MARK = '/*(*/'
  */
 export const dialect = (plain: string, distributed: string): string => `${MARK}${plain}/*|${distributed}*/`
 
-const EITHER = /\/\*\(\*\/(.*?)\/\*\|(.*?)\*\//gs
+const EITHER = /\/\*\(\*\/((?:(?!\/\*).)*)\/\*\|((?:(?!\*\/).)*)\*\//gs
 
 /** A statement that is built otherwise on a distributed database, where `distributed` returns its text. */
 interface Built {

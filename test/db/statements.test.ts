@@ -19,7 +19,6 @@ const OTHERWISE: Readonly<Record<string, string>> = {
   'message/move-contents.ts attachment': `${KEY} The search for what to move goes through all, once.`,
   'message/out/hold.ts message': KEY,
   'message/out/send-job.ts job': SWEEPER,
-  'message/retention.ts message': OF_WORKSPACE,
   'message/row.ts message': KEY,
   'webhook/delivery/lease.ts webhook': SWEEPER,
   'webhook/incident.ts webhook': SWEEPER,
