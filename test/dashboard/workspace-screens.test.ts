@@ -66,6 +66,16 @@ browserTest('how long messages are kept is changed, after a question if that del
   expect(errorsOf(page)).toEqual([])
 })
 
+browserTest('what is typed into a form remains while something else of it is changed elsewhere', async () => {
+  const page = await open('/workspace')
+  const keeping = page.locator('form', { has: page.getByLabel('Refused messages') })
+  await keeping.getByLabel('Messages', { exact: true }).fill('400')
+  await owner.api('PATCH', '/workspace', { keepRefusedDays: 45 })
+  await expect.poll(() => keeping.getByLabel('Refused messages').inputValue()).toBe('45')
+  expect(await keeping.getByLabel('Messages', { exact: true }).inputValue()).toBe('400')
+  expect(errorsOf(page)).toEqual([])
+})
+
 browserTest('people are invited, get another role, are signed out, and removed', async () => {
   const page = await open('/workspace/people')
   await button(page, 'Invite someone').click()

@@ -15,7 +15,7 @@ export const Screen = () => (
     <Load from={useLive(ACCOUNT, {}, ['members', 'tokens'])} lines={8}>
       {({ viewer }) => (
         <>
-          <Profile key={viewer.name} viewer={viewer} />
+          <Profile viewer={viewer} />
           <Sessions sessions={viewer.sessions} memberId={viewer.id} />
           <Passkeys passkeys={viewer.passkeys} />
           <Tokens tokens={viewer.tokens} />

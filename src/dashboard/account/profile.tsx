@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react'
+import type { FormEvent } from 'react'
 import { graphql } from '../live/graphql.ts'
 import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
@@ -6,6 +6,7 @@ import { Button } from '../parts/button.tsx'
 import { Field } from '../parts/field.tsx'
 import { Switch } from '../parts/switch.tsx'
 import { say } from '../parts/toast.ts'
+import { useEdits } from '../parts/use-edits.ts'
 import type { Viewer } from './query.ts'
 import { text } from './strings.ts'
 
@@ -15,7 +16,7 @@ const UPDATE = graphql(`
 
 /** The member's own name, and what they are told by mail. */
 export const Profile = ({ viewer }: { viewer: Viewer }) => {
-  const [name, setName] = useState(viewer.name ?? '')
+  const { fields, edit, isEdited } = useEdits({ name: viewer.name ?? '' })
   const { run, busy, failure } = useAction(UPDATE, { quiet: true })
   const update = async (input: { name?: string; approvalMails?: boolean }) => {
     if (!(await run({ input }))) return false
@@ -25,7 +26,7 @@ export const Profile = ({ viewer }: { viewer: Viewer }) => {
   }
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    void update({ name })
+    void update(fields)
   }
   const member = viewer.workspace.members.find(({ id }) => id === viewer.id)
   return (
@@ -36,14 +37,14 @@ export const Profile = ({ viewer }: { viewer: Viewer }) => {
         <Field
           label={text.name}
           error={failure?.message}
-          value={name}
-          onChange={(event) => setName(event.target.value)}
+          value={fields.name}
+          onChange={(event) => edit('name', event.target.value)}
           maxLength={100}
           autoComplete="name"
           required
         />
         <div className="row">
-          <Button submit busy={busy} disabled={name === (viewer.name ?? '')}>
+          <Button submit busy={busy} disabled={!isEdited}>
             {text.save}
           </Button>
         </div>

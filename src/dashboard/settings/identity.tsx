@@ -1,19 +1,19 @@
-import { type FormEvent, useState } from 'react'
+import type { FormEvent } from 'react'
 import { Button } from '../parts/button.tsx'
 import { Field } from '../parts/field.tsx'
 import { IconChoice } from '../parts/icon-choice.tsx'
+import { useEdits } from '../parts/use-edits.ts'
 import type { Agent } from './query.ts'
 import { text } from './strings.ts'
 import { useUpdate } from './update.ts'
 
 /** The agent's name and icon. */
 export const Identity = ({ agent }: { agent: Agent }) => {
-  const [name, setName] = useState(agent.name)
-  const [icon, setIcon] = useState(agent.icon)
+  const { fields, edit, isEdited } = useEdits({ name: agent.name, icon: agent.icon })
   const { update, busy, failure } = useUpdate(agent.id)
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    void update({ name, icon })
+    void update(fields)
   }
   return (
     <section className="panel">
@@ -22,15 +22,15 @@ export const Identity = ({ agent }: { agent: Agent }) => {
         <Field
           label={text.name}
           error={failure?.message}
-          value={name}
-          onChange={(event) => setName(event.target.value)}
+          value={fields.name}
+          onChange={(event) => edit('name', event.target.value)}
           maxLength={100}
           autoComplete="off"
           required
         />
-        <IconChoice chosen={icon} onChoose={setIcon} />
+        <IconChoice chosen={fields.icon} onChoose={(icon) => edit('icon', icon)} />
         <div className="row">
-          <Button submit busy={busy} disabled={name === agent.name && icon === agent.icon}>
+          <Button submit busy={busy} disabled={!isEdited}>
             {text.save}
           </Button>
         </div>

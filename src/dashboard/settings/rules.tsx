@@ -1,8 +1,9 @@
-import { type FormEvent, useState } from 'react'
+import type { FormEvent } from 'react'
 import { Button } from '../parts/button.tsx'
 import { EventChoice } from '../parts/event-choice.tsx'
 import { Field, Select } from '../parts/field.tsx'
 import { toField, toNumber } from '../parts/optional-number.ts'
+import { useEdits } from '../parts/use-edits.ts'
 import type { Agent } from './query.ts'
 import { text } from './strings.ts'
 import { useUpdate } from './update.ts'
@@ -35,12 +36,17 @@ const Outgoing = ({ agent }: { agent: Agent }) => {
 }
 
 const Limits = ({ agent }: { agent: Agent }) => {
-  const [anHour, setAnHour] = useState(toField(agent.wakesPerHour))
-  const [aDay, setADay] = useState(toField(agent.wakesPerThreadDay))
+  const { fields, edit } = useEdits({
+    wakesPerHour: toField(agent.wakesPerHour),
+    wakesPerThreadDay: toField(agent.wakesPerThreadDay),
+  })
   const { update, busy, failure } = useUpdate(agent.id)
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    void update({ wakesPerHour: toNumber(anHour), wakesPerThreadDay: toNumber(aDay) })
+    void update({
+      wakesPerHour: toNumber(fields.wakesPerHour),
+      wakesPerThreadDay: toNumber(fields.wakesPerThreadDay),
+    })
   }
   const errorOf = (field: string) => (failure?.field === field ? failure.message : undefined)
   const common = { type: 'number', min: 1, max: 10_000, placeholder: text.noLimit }
@@ -54,15 +60,15 @@ const Limits = ({ agent }: { agent: Agent }) => {
             {...common}
             label={text.wakesPerHour}
             error={errorOf('wakesPerHour')}
-            value={anHour}
-            onChange={(event) => setAnHour(event.target.value)}
+            value={fields.wakesPerHour}
+            onChange={(event) => edit('wakesPerHour', event.target.value)}
           />
           <Field
             {...common}
             label={text.wakesPerThreadDay}
             error={errorOf('wakesPerThreadDay')}
-            value={aDay}
-            onChange={(event) => setADay(event.target.value)}
+            value={fields.wakesPerThreadDay}
+            onChange={(event) => edit('wakesPerThreadDay', event.target.value)}
           />
         </div>
         <div className="row">

@@ -13,9 +13,9 @@ export const Screen = ({ agentId }: { agentId: string }) => {
     <Load from={loaded} lines={8}>
       {({ agent }) => (
         <>
-          <Identity key={`${agent.name} ${agent.icon}`} agent={agent} />
+          <Identity agent={agent} />
           <Addresses agent={agent} />
-          <Rules key={`${agent.wakesPerHour} ${agent.wakesPerThreadDay}`} agent={agent} />
+          <Rules agent={agent} />
           <DeleteAgent agent={agent} />
         </>
       )}

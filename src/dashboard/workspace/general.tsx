@@ -1,10 +1,11 @@
-import { type FormEvent, useState } from 'react'
+import type { FormEvent } from 'react'
 import { graphql, type ResultOf } from '../live/graphql.ts'
 import { useLive } from '../live/use.ts'
 import { Button } from '../parts/button.tsx'
 import { Field } from '../parts/field.tsx'
 import { Load } from '../parts/states.tsx'
 import { Switch } from '../parts/switch.tsx'
+import { useEdits } from '../parts/use-edits.ts'
 import { useViewer } from '../shell/viewer.tsx'
 import { Ending } from './ending.tsx'
 import { Keeping } from './keeping.tsx'
@@ -23,12 +24,12 @@ const SETTINGS = graphql(`
 type Workspace = ResultOf<typeof SETTINGS>['workspace']
 
 const Name = ({ saved }: { saved: string }) => {
-  const [name, setName] = useState(saved)
+  const { fields, edit, isEdited } = useEdits({ name: saved })
   const { update, busy, failure } = useUpdate()
   const { may } = useViewer()
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    void update({ name })
+    void update(fields)
   }
   return (
     <section className="panel">
@@ -37,14 +38,14 @@ const Name = ({ saved }: { saved: string }) => {
         <Field
           label={text.name}
           error={failure?.message}
-          value={name}
-          onChange={(event) => setName(event.target.value)}
+          value={fields.name}
+          onChange={(event) => edit('name', event.target.value)}
           autoComplete="off"
           disabled={!may.updateWorkspace}
           required
         />
         <div className="row">
-          <Button submit busy={busy} disabled={!may.updateWorkspace || name === saved}>
+          <Button submit busy={busy} disabled={!may.updateWorkspace || !isEdited}>
             {text.save}
           </Button>
         </div>
@@ -91,7 +92,7 @@ export const Screen = () => {
       {({ workspace, workspace: { name, settings } }) => (
         <>
           {!may.updateWorkspace && <p className="soft">{text.ownersOnly}</p>}
-          <Name key={name} saved={name} />
+          <Name saved={name} />
           <section className="panel">
             <h2>{text.agents}</h2>
             <div className="panel-content">
@@ -120,10 +121,7 @@ export const Screen = () => {
               />
             </div>
           </section>
-          <Keeping
-            key={`${settings.keepMessagesDays} ${settings.keepRawDays} ${settings.keepRefusedDays}`}
-            saved={settings}
-          />
+          <Keeping saved={settings} />
           {role === 'owner' && <Ending workspace={workspace} />}
         </>
       )}

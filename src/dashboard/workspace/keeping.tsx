@@ -3,6 +3,7 @@ import { Button } from '../parts/button.tsx'
 import { Confirm } from '../parts/dialog.tsx'
 import { Field } from '../parts/field.tsx'
 import { toField, toNumber } from '../parts/optional-number.ts'
+import { useEdits } from '../parts/use-edits.ts'
 import { useViewer } from '../shell/viewer.tsx'
 import { text } from './strings.ts'
 import { useUpdate } from './update.ts'
@@ -16,9 +17,8 @@ const isShorter = (now: number | null, before: number | null) => now !== null &&
 
 /** How long messages are kept. Asks before it shortens a time, since that deletes messages. */
 export const Keeping = ({ saved }: { saved: Days }) => {
-  const [fields, setFields] = useState(
-    () =>
-      Object.fromEntries(FIELDS.map((field) => [field, toField(saved[field])])) as Record<keyof Days, string>,
+  const { fields, edit } = useEdits(
+    Object.fromEntries(FIELDS.map((field) => [field, toField(saved[field])])) as Record<keyof Days, string>,
   )
   const [confirming, setConfirming] = useState(false)
   const { update, busy, failure } = useUpdate()
@@ -43,7 +43,7 @@ export const Keeping = ({ saved }: { saved: Days }) => {
               hint={text.keepHint[field]}
               error={failure?.field === field ? failure.message : undefined}
               value={fields[field]}
-              onChange={(event) => setFields({ ...fields, [field]: event.target.value })}
+              onChange={(event) => edit(field, event.target.value)}
               type="number"
               min={1}
               max={MAX[field]}
