@@ -49,7 +49,7 @@ export const startInterfaces = async (
     callbacks: Object.values(operations.channels).flatMap(
       (channel) => channel.routes?.(operations.sinkOf(channel.kind)) ?? [],
     ),
-    skins: {
+    interfaces: {
       rest: (request, response) => void rest(request, response),
       graphql: (request, response) => graphql.handle(request, response),
       mcp: (request, response) => mcp.handle(request, response),

@@ -1,6 +1,6 @@
 import { dirname, posix } from 'node:path'
 import { expect, test } from 'vitest'
-import { one, readSources, type Sources, skins, unitOf, withoutComments } from './support/sources.ts'
+import { interfaces, one, readSources, type Sources, unitOf, withoutComments } from './support/sources.ts'
 
 /** Imports run one way: who may import whom, by the first folder (or top-level file) below src/. */
 const everything = '*'
@@ -40,8 +40,8 @@ const table: Record<string, readonly string[]> = {
   message: [...below, 'agent', 'blob', 'admission', 'webhook', 'type channel'],
   webhook: [...below, 'agent', 'outgoing-http', 'type channel'],
   admission: [...below, 'agent', 'type channel'],
-  ...Object.fromEntries(skins.map((skin) => [skin, ['core', ...domain]])),
-  http: ['core', ...skins, 'type channel'],
+  ...Object.fromEntries(interfaces.map((folder) => [folder, ['core', ...domain]])),
+  http: ['core', ...interfaces, 'type channel'],
   cli: ['core', 'config'],
   client: [], // a package of its own
   dashboard: [], // runs in browsers

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { one, readSources, type Sources, skins, unitOf, withoutComments } from './support/sources.ts'
+import { interfaces, one, readSources, type Sources, unitOf, withoutComments } from './support/sources.ts'
 
-/** Who may access the database: not the skins, and each table is written by one folder. */
+/** Who may access the database: not the interfaces, and each table is written by one folder. */
 
 /**
  * How the database is accessed: through Prisma's client, through raw queries of Prisma or pg (`c.req.query` is
@@ -22,11 +22,11 @@ const sql = new RegExp(String.raw`\b(?:${statements.join('|')})\s`)
 /** Pothos' Prisma plugin builds a typed query from a client's selection; the fields in these files run it. */
 const typedReads = /^graphql\/(builder\.ts|types\/)/
 
-/** Lists where skins access the database instead of calling the folder that owns the table. */
+/** Lists where interfaces access the database instead of calling the folder that owns the table. */
 function storageIn(sources: Sources): string[] {
   const found: string[] = []
   for (const [file, source] of sources) {
-    if (![...skins, 'http'].includes(unitOf(file))) continue
+    if (![...interfaces, 'http'].includes(unitOf(file))) continue
     const text = withoutComments(source)
     if (sql.test(text)) found.push(`${file}: contains SQL`)
     if (rawQuery.test(text)) found.push(`${file}: runs raw queries`)
@@ -156,7 +156,7 @@ function foreignWritesIn(sources: Sources): string[] {
 /** The web application runs in browsers: it has no database. */
 const sources: Sources = new Map([...readSources()].filter(([file]) => unitOf(file) !== 'dashboard'))
 
-test('the skins do not access the database', () => {
+test('the interfaces do not access the database', () => {
   expect(storageIn(sources)).toEqual([])
 })
 

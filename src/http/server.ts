@@ -25,7 +25,7 @@ import { EXPECTATION_FAILED, METHODS, notAllowed, refuseUnreadable } from './unr
 type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void
 
 /** The APIs, mounted side by side and independent of each other. */
-export interface Skins {
+export interface Interfaces {
   rest: Handler
   graphql: Handler
   mcp: Handler
@@ -78,10 +78,14 @@ const answerMetrics = (response: ServerResponse, { type, text }: { type: string;
 /** Paths that every process serves, whatever its roles. */
 const MONITORING_PATHS = new Set(['/healthz', '/readyz', '/metrics'])
 
-const answerMonitoring = async (skins: Skins, path: string, response: ServerResponse): Promise<void> => {
-  if (path === '/metrics') return answerMetrics(response, await skins.metrics())
+const answerMonitoring = async (
+  interfaces: Interfaces,
+  path: string,
+  response: ServerResponse,
+): Promise<void> => {
+  if (path === '/metrics') return answerMetrics(response, await interfaces.metrics())
   if (path === '/healthz') return answer(response, 200, { status: 'ok' })
-  await skins.ready()
+  await interfaces.ready()
   answer(response, 200, { status: 'ready' })
 }
 
@@ -90,14 +94,16 @@ const withoutBase = (url: string, base: string): string =>
   base !== '' && url.startsWith(`${base}/a/`) ? url.slice(base.length) : url
 
 /** Adds to what makes the service ready that it is not about to stop. */
-const drainable = (skins: Skins): { skins: Skins; drain(): void; readonly draining: boolean } => {
+const drainable = (
+  interfaces: Interfaces,
+): { interfaces: Interfaces; drain(): void; readonly draining: boolean } => {
   let draining = false
   const ready = async () => {
     if (draining) throw new AppError('unavailable', 'This process is about to stop.', { retryAfter: 1 })
-    await skins.ready()
+    await interfaces.ready()
   }
   return {
-    skins: { ...skins, ready },
+    interfaces: { ...interfaces, ready },
     drain: () => {
       draining = true
     },
@@ -107,7 +113,7 @@ const drainable = (skins: Skins): { skins: Skins; drain(): void; readonly draini
   }
 }
 
-const route = (skins: Skins, callbacks: Callbacks, api: boolean, messageBase: string): Handler => {
+const route = (interfaces: Interfaces, callbacks: Callbacks, api: boolean, messageBase: string): Handler => {
   return async (request, response) => {
     const { method = '', url = '' } = request
     if (method === 'OPTIONS' && url === '*') return void response.writeHead(204, { Allow: METHODS }).end()
@@ -115,22 +121,22 @@ const route = (skins: Skins, callbacks: Callbacks, api: boolean, messageBase: st
     const path = request.url.split('?', 1)[0]!
     if (MONITORING_PATHS.has(path)) {
       return method === 'GET' || method === 'HEAD'
-        ? answerMonitoring(skins, path, response)
+        ? answerMonitoring(interfaces, path, response)
         : refuse(response, notAllowed(method, 'GET, HEAD'))
     }
     if (!api)
       throw new AppError('not_found', 'This process does not serve the API: its ROLES do not include it.')
-    if (path === '/graphql' || path.startsWith('/graphql/')) return skins.graphql(request, response)
-    if (path === '/mcp' || path === '/mcp/') return skins.mcp(request, response)
+    if (path === '/graphql' || path.startsWith('/graphql/')) return interfaces.graphql(request, response)
+    if (path === '/mcp' || path === '/mcp/') return interfaces.mcp(request, response)
     const callback = callbacks.find(path)
     if (callback) return callback(request, response)
     if (opensRoot(request, path)) return void response.writeHead(303, { Location: '/app' }).end()
-    if (OAUTH.test(path)) return skins.oauth(request, response, path)
-    if (WEB.test(path)) return skins.web(request, response, path)
+    if (OAUTH.test(path)) return interfaces.oauth(request, response, path)
+    if (WEB.test(path)) return interfaces.web(request, response, path)
     const [, agentId, connectionId] = STREAM.exec(path) ?? []
-    if (!agentId || !connectionId) return skins.rest(request, response)
+    if (!agentId || !connectionId) return interfaces.rest(request, response)
     return method === 'GET'
-      ? skins.stream(request, response, agentId, connectionId)
+      ? interfaces.stream(request, response, agentId, connectionId)
       : refuse(response, notAllowed(method, 'GET'))
   }
 }
@@ -225,7 +231,7 @@ export interface HttpOptions {
   api: boolean
   /** The path of MESSAGE_URL_BASE, without a trailing slash; empty if omitted. */
   messageBase?: string
-  skins: Skins
+  interfaces: Interfaces
   /** Webhook routes of the channels' providers. */
   callbacks?: readonly Route[]
   /** Addresses and CIDRs of proxies whose X-Forwarded-For is trusted; none if omitted. */
@@ -241,7 +247,7 @@ export interface HttpOptions {
 export const startHttp = async ({
   host,
   port,
-  skins,
+  interfaces,
   callbacks = [],
   api,
   messageBase = '',
@@ -253,10 +259,10 @@ export const startHttp = async ({
   const limits = { ...HTTP_LIMITS, ...given }
   const clients = createClients(trustProxy)
   const arrivals = new Arrivals(clock, limits)
-  const drained = drainable(skins)
+  const drained = drainable(interfaces)
   const handle = serve(
     route(
-      drained.skins,
+      drained.interfaces,
       createCallbacks(callbacks, limits.unprovenCalls, observers.metrics),
       api,
       messageBase,

@@ -22,7 +22,7 @@ describeChannel('sms', async () => {
     host: '127.0.0.1',
     port: 0,
     api: true,
-    skins: {
+    interfaces: {
       ...{ rest: none, graphql: none, mcp: none, web: none, oauth: none },
       ...{ stream: none, metrics: none, ready: none },
     },

@@ -19,14 +19,14 @@ import { until } from '../support/until.ts'
  */
 let service: TestService
 let smtp: App
-let skins: App
+let otherApi: App
 let owner: Tenant
 let receiver: Receiver
 const leaving: (() => void)[] = []
 beforeAll(async () => {
   service = await startService({ environment: { ROLES: 'api' } })
   smtp = await service.again({ ROLES: 'smtp' })
-  skins = await service.again({ ROLES: 'api' })
+  otherApi = await service.again({ ROLES: 'api' })
   owner = await service.workspace()
   receiver = await createReceiver()
 })
@@ -56,7 +56,7 @@ const addWebhook = async ({ id, api }: TestAgent): Promise<string> => {
 const listen = async (agent: TestAgent) => {
   const { body } = await agent.api('PUT', `/agents/${agent.id}/connection`, { client: 'c', machine: 'm' })
   const stream = await openEvents(
-    `${skins.http}/agents/${agent.id}/connections/${body.id}/events`,
+    `${otherApi.http}/agents/${agent.id}/connections/${body.id}/events`,
     agent.token,
   )
   leaving.push(() => stream.close())
@@ -66,7 +66,7 @@ const listen = async (agent: TestAgent) => {
 const QUERY = 'subscription ($agentId: UUID!) { messageReceived(agentId: $agentId, after: 0) { id } }'
 const subscribe = (agent: TestAgent): { ids: number[] } => {
   const client = createClient({
-    url: `${skins.http}/graphql`,
+    url: `${otherApi.http}/graphql`,
     headers: { Authorization: `Bearer ${agent.token}` },
     retryAttempts: 0,
   })
@@ -145,7 +145,7 @@ describe('with the API, streams, SMTP and webhooks in separate processes', () =>
     const open = ({ http }: { http: string }) =>
       openEvents(`${http}/agents/${agent.id}/connections/${body.id}/events`, agent.token)
     const first = await open(service)
-    const second = await open(skins)
+    const second = await open(otherApi)
     leaving.push(() => second.close())
     const leaseUntil = async () =>
       (await service.db.prisma.connection.findFirstOrThrow({ where: { id: body.id } })).leaseUntil

@@ -6,7 +6,7 @@ import { authenticate } from '../../src/workspace/viewer.ts'
 import { createWorkspace } from '../../src/workspace/workspace.ts'
 import { afterFile } from './after-file.ts'
 import { openTestDatabase } from './database.ts'
-import { type SkinOptions, startSkin } from './graphql-skin.ts'
+import { type ServerOptions, startServer } from './graphql-server.ts'
 
 export interface GraphqlAnswer {
   status: number
@@ -60,7 +60,7 @@ const letterTo = (address: string, from: string, text: string): Inbound => ({
  * Starts the GraphQL layer alone, on a bare HTTP server with a separate database. Stopped after the file's
  * last test.
  */
-export const startGraphql = async (options: SkinOptions = {}) => {
+export const startGraphql = async (options: ServerOptions = {}) => {
   const masterKey = randomBytes(32)
   const {
     base,
@@ -68,7 +68,7 @@ export const startGraphql = async (options: SkinOptions = {}) => {
     receiving,
     graphql,
     stop: stopSkin,
-  } = await startSkin(await openTestDatabase(10), masterKey, options)
+  } = await startServer(await openTestDatabase(10), masterKey, options)
 
   const askWith =
     (token: string | null): Ask =>

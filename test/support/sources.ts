@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 
 /** Folders that each map a protocol to the operations. */
-export const skins = ['rest', 'graphql', 'stream', 'mcp', 'web']
+export const interfaces = ['rest', 'graphql', 'stream', 'mcp', 'web']
 
 /** Maps paths relative to src/, with slashes, to the text of the source files. */
 export type Sources = ReadonlyMap<string, string>

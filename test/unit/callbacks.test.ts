@@ -25,7 +25,7 @@ const notFound = async () => {
 }
 
 beforeAll(async () => {
-  const skins = {
+  const interfaces = {
     rest: notFound,
     graphql: notFound,
     mcp: notFound,
@@ -39,7 +39,7 @@ beforeAll(async () => {
     host: '127.0.0.1',
     port: 0,
     api: true,
-    skins,
+    interfaces,
     callbacks: [callback],
     log,
     metrics,

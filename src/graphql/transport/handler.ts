@@ -223,7 +223,7 @@ class Server implements Graphql {
 }
 
 /**
- * The GraphQL skin: starts to watch over open subscriptions at once, and answers requests that a server hands
+ * Serves GraphQL: starts to watch over open subscriptions at once, and answers requests that a server hands
  * to it.
  */
 export const createGraphql = (deps: GraphqlDeps): Graphql => new Server(deps)

@@ -83,7 +83,7 @@ const errorLogger: Logger = {
   child: () => errorLogger,
 }
 
-export interface SkinOptions {
+export interface ServerOptions {
   log?: Logger
   rateLimit?: number
   persisted?: ReadonlyMap<string, string>
@@ -93,7 +93,7 @@ export interface SkinOptions {
 }
 
 /** Starts the GraphQL layer alone, with its dependencies, on a bare HTTP server. */
-export const startSkin = async (
+export const startServer = async (
   db: RootDb & { url: string },
   masterKey: Uint8Array,
   {
@@ -102,7 +102,7 @@ export const startSkin = async (
     persisted,
     introspection = true,
     streamLimits = UNLIMITED,
-  }: SkinOptions = {},
+  }: ServerOptions = {},
 ) => {
   const allow = createAllow(['127.0.0.1'])
   const notifier = createNotifier({ url: db.url, pool: db.pool, log, clock: systemClock })
