@@ -27,6 +27,9 @@ const EXIT_FAILURE = 1
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 
+/** Loaded only when needed: invalid settings and commands such as `token` do not need most of it. */
+const loadApp = () => import('./app.ts')
+
 /** Starts the service on an open foundation, and tells whoever started it where it is. */
 const bringUp = async (config: Config, log: Logger, foundation: Foundation): Promise<App> => {
   // stdout is reserved for the lines below, but a library (mailauth, for some mails with `l=`) writes to the
@@ -35,8 +38,7 @@ const bringUp = async (config: Config, log: Logger, foundation: Foundation): Pro
     log.debug({ said: output.map(String) }, 'console output of a library')
   const ownerToken = await welcomeOwner(config, foundation)
   if (ownerToken) say(`Owner token (shown only once, saved in ${config.dataDir}/owner-token): ${ownerToken}`)
-  // Loaded only when needed: invalid settings and commands such as `token` do not need most of it.
-  const { startApp } = await import('./app.ts')
+  const { startApp } = await loadApp()
   const app = await startApp(config, foundation, log)
   if (ownerToken && config.roles.has('api')) {
     const { url } = await createOperatorLink(
@@ -59,6 +61,7 @@ const start = async (config: Config, log: Logger): Promise<void> => {
   let foundation: Foundation | undefined
   const starting = (async () => {
     await checkPorts(config)
+    loadApp().catch(() => undefined) // while the database starts
     foundation = await openFoundation(config, log, { service: true })
     return bringUp(config, log, foundation)
   })()

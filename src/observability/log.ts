@@ -1,7 +1,9 @@
 import pino from 'pino'
-import pretty from 'pino-pretty'
 import type { Logger } from '../core/logger.ts'
 import { isKept } from './sample.ts'
+
+/** Formats lines for a person at a terminal. */
+const pretty = process.stderr.isTTY ? (await import('pino-pretty')).default : undefined
 
 /** Keys whose values are never logged, in any case. */
 const HIDDEN = new Set(['authorization', 'cookie', 'token', 'secret', 'password', 'masterkey', 'text', 'raw'])
@@ -34,11 +36,11 @@ const conceal = (fields: object, depth = 0): Record<string, unknown> => {
  * stderr, written synchronously: buffered lines are lost when the process ends, and the last lines are the
  * important ones.
  */
-function destination(readable: boolean): pino.DestinationStream {
+function destination(): pino.DestinationStream {
   const stderr = pino.destination({ dest: 2, sync: true })
   // A closed terminal or pipe must not end the service.
   stderr.on('error', () => undefined)
-  return readable ? pretty({ destination: stderr, ignore: 'pid,hostname' }) : stderr
+  return pretty ? pretty({ destination: stderr, ignore: 'pid,hostname' }) : stderr
 }
 
 /**
@@ -57,7 +59,7 @@ export function createLogger(
     formatters: { level: (label) => ({ level: label }), log: conceal },
     serializers: { err: (error) => error }, // already done by `conceal`
   }
-  return wrap(pino(options, stream ?? destination(process.stderr.isTTY === true)), sample)
+  return wrap(pino(options, stream ?? destination()), sample)
 }
 
 const wrap = (inner: pino.Logger, sample: number): Logger => ({

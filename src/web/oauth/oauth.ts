@@ -8,7 +8,7 @@ import { clientOf, httpFailure } from '../../core/http.ts'
 import type { RateLimits } from '../../workspace/rate-limits.ts'
 import { pageOf } from '../page.ts'
 import { showFailure } from '../web.ts'
-import { type ConsentDeps, serveConsent } from './consent.ts'
+import type { ConsentDeps } from './consent.ts'
 import { refusedPage } from './consent-page.ts'
 import { ensureWithin, isWithin, type Limited } from './limits.ts'
 import { prepare } from './request.ts'
@@ -107,6 +107,7 @@ class OauthServer {
     try {
       if (!isAllowed(request, response, ['GET', 'HEAD', 'POST'])) return
       const { provider } = await this.#server()
+      const { serveConsent } = await import('./consent.ts')
       await serveConsent(this.#deps, { provider, request, response })
     } catch (error) {
       if (response.headersSent || request.destroyed) throw error

@@ -1,7 +1,6 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, X509Certificate } from 'node:crypto'
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { generate } from 'selfsigned'
 import { createPrivate, writePrivate } from '../../../core/private-file.ts'
 
 /** A certificate and its private key in PEM. */
@@ -25,6 +24,7 @@ const newKey = (): string =>
 
 const certificateOf = async (key: string, name: string, now: Date): Promise<string> => {
   const publicKey = createPublicKey(key).export({ type: 'spki', format: 'pem' }).toString()
+  const { generate } = await import('selfsigned') // needed once: it takes a twelfth of the service's start
   const { cert } = await generate([{ name: 'commonName', value: name }], {
     keyPair: { privateKey: key, publicKey },
     keyType: 'ec',
