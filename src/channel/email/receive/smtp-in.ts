@@ -1,43 +1,34 @@
 import type { AddressInfo } from 'node:net'
-import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
+import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import { Arrivals } from '../../../core/arrivals.ts'
-import type { Clock } from '../../../core/clock.ts'
 import { messageOf } from '../../../core/errors.ts'
-import type { Logger } from '../../../core/logger.ts'
 import { MemoryShare } from '../../../core/memory-share.ts'
-import type { Metrics } from '../../../core/metrics.ts'
 import { sourceOf } from '../../../core/source.ts'
 import { noTracer, type Tracer, traced } from '../../../core/tracer.ts'
 import { TransferSlots } from '../../../core/transfer-slots.ts'
 import type { Listening } from '../../channel.ts'
 import type { Origin } from '../../inbound.ts'
 import { oneLine } from '../../sanitize-text.ts'
-import { domainOf, firstAccepted } from '../address.ts'
 import { loggable } from '../bounce/return-path.ts'
 import type { Envelope } from '../verify/verify.ts'
 import { type Collected, collect } from './smtp-collect.ts'
 import { SMTP_LIMITS, type SmtpLimits } from './smtp-limits.ts'
-import { isExpected, Reply, replyTo } from './smtp-reply.ts'
+import { type RecipientOptions, SmtpRecipients } from './smtp-recipients.ts'
+import { isExpected, replyTo } from './smtp-reply.ts'
 import { PromptSmtpServer } from './smtp-server.ts'
+import { envelopeOf, factsOf, originOf } from './smtp-session.ts'
 import type { TlsPair } from './tls.ts'
 
-export interface SmtpInOptions {
+export interface SmtpInOptions extends RecipientOptions {
   host: string
   /** 0 selects a free port. */
   port: number
-  /** Host name in the greeting, and domain of a bare `postmaster`. */
-  mailDomain: string
   tls: TlsPair
-  /** Whether this normalized address exists here. */
-  accepts(address: string): Promise<boolean>
   /**
    * Resolves once the message is committed for every recipient. Rejects with `unavailable` if the client
    * should retry; the error's message is sent to it.
    */
   deliver(raw: Buffer, envelope: Envelope, recipients: string[], info: { origin: Origin }): Promise<void>
-  clock: Clock
-  log: Logger
-  metrics?: Metrics | undefined
   tracer?: Tracer
   limits?: Partial<SmtpLimits>
 }
@@ -75,9 +66,7 @@ class Sessions {
   readonly #slots: TransferSlots
   readonly #share: MemoryShare
   readonly #arrivals: Arrivals
-  /** Normalized address of each accepted RCPT. */
-  readonly #recipients = new WeakMap<SMTPServerAddress, string>()
-  readonly #unknown = new WeakMap<SMTPServerSession, number>()
+  readonly #recipients: SmtpRecipients
   /** Ids of sessions that are between DATA and its reply. */
   readonly #busy = new Set<string>()
   readonly #stopping = new AbortController()
@@ -85,6 +74,7 @@ class Sessions {
   constructor(options: SmtpInOptions, limits: SmtpLimits) {
     this.#options = options
     this.#limits = limits
+    this.#recipients = new SmtpRecipients(options, limits, this.#stopping.signal)
     this.#slots = new TransferSlots({
       total: limits.largeMails,
       perSource: limits.largeMailsPerSource,
@@ -113,7 +103,7 @@ class Sessions {
         authOptional: true,
         disableReverseLookup: true,
         logger: false,
-        onRcptTo: (address, session, done) => this.#settle(this.#recipient(address, session), done),
+        onRcptTo: (address, session, done) => this.#settle(this.#recipients.check(address, session), done),
         onData: (stream, session, done) => this.#settle(this.#data(stream, session), done),
       },
       limits,
@@ -132,60 +122,10 @@ class Sessions {
     )
   }
 
-  async #recipient(address: SMTPServerAddress, session: SMTPServerSession): Promise<undefined> {
-    const recipient = address.address.includes('@')
-      ? address.address
-      : `${address.address}@${this.#options.mailDomain}`
-    const normalized = await firstAccepted(recipient, (candidate) => this.#accepts(candidate))
-    if (normalized !== null) {
-      this.#recipients.set(address, normalized)
-      return undefined
-    }
-    this.#options.log.info(
-      {
-        event: 'smtp.rcpt',
-        ...factsOf(session),
-        recipient: loggable(oneLine(recipient, 320)),
-        outcome: '550',
-      },
-      'recipient refused over SMTP',
-    )
-    await this.#tarpit(session)
-    const isOwnDomain = domainOf(recipient).toLowerCase() === this.#options.mailDomain.toLowerCase()
-    throw new Reply(550, isOwnDomain ? 'No such recipient here' : 'No such recipient here, relay denied')
-  }
-
-  /**
-   * Slows down address guessing and eventually ends the session. The first unknown recipient is not delayed.
-   */
-  async #tarpit(session: SMTPServerSession): Promise<void> {
-    const { unknown: maxUnknown, tarpitMs, maxTarpitMs } = this.#limits
-    const unknown = (this.#unknown.get(session) ?? 0) + 1
-    this.#unknown.set(session, unknown)
-    this.#options.metrics?.count('answers', unknown > maxUnknown ? '421' : '550')
-    if (unknown > 1)
-      await this.#options.clock.sleep(
-        Math.min(tarpitMs * 2 ** (unknown - 2), maxTarpitMs),
-        this.#stopping.signal,
-      )
-    if (unknown > maxUnknown) throw new Reply(421, 'Too many unknown recipients')
-  }
-
-  async #accepts(candidate: string): Promise<boolean> {
-    try {
-      return await this.#options.accepts(candidate)
-    } catch (error) {
-      this.#options.log.error({ event: 'smtp.rcpt', reason: messageOf(error) }, 'could not look up recipient')
-      throw error
-    }
-  }
-
   async #data(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string> {
     const started = performance.now()
     this.#busy.add(session.id)
-    const recipients = [
-      ...new Set(session.envelope.rcptTo.flatMap((address) => this.#recipients.get(address) ?? [])),
-    ]
+    const recipients = this.#recipients.of(session)
     let outcome = 'accepted'
     try {
       const { raw, slot } = await this.#collect(stream, session)
@@ -288,23 +228,3 @@ class Sessions {
     for (const connection of [...this.server.connections]) connection._socket.destroy()
   }
 }
-
-/** What all log lines of one mail have in common: a session may bring several. */
-const originOf = ({ id, transaction }: SMTPServerSession): Origin => ({ session: id, transaction })
-
-const factsOf = (session: SMTPServerSession) => ({
-  ...originOf(session),
-  remoteAddress: session.remoteAddress,
-  helo: oneLine(String(session.hostNameAppearsAs), 255),
-  tls: session.secure,
-  reversePath: loggable(reversePathOf(session)),
-})
-
-const reversePathOf = (session: SMTPServerSession): string =>
-  session.envelope.mailFrom ? session.envelope.mailFrom.address : ''
-
-const envelopeOf = (session: SMTPServerSession): Envelope => ({
-  ip: session.remoteAddress,
-  helo: oneLine(String(session.hostNameAppearsAs), 255),
-  reversePath: reversePathOf(session),
-})
