@@ -10,6 +10,8 @@ export interface Statement {
   name?: string
   text: string
   values?: unknown[]
+  /** The agents whose rows it uses, where they are known: see `amongAgents`. */
+  agents?: readonly string[]
   /** The statement with the same values for a distributed database, where alternatives in the text are not enough. */
   distributed?: () => string
 }

@@ -1,4 +1,4 @@
-import type pg from 'pg'
+import pg from 'pg'
 
 /**
  * Statements are written for plain PostgreSQL, and run unchanged on a database that is distributed with Citus,
@@ -14,6 +14,21 @@ const MARK = '/*(*/'
 export const dialect = (plain: string, distributed: string): string => `${MARK}${plain}/*|${distributed}*/`
 
 const EITHER = /\/\*\(\*\/((?:(?!\/\*).)*)\/\*\|((?:(?!\*\/).)*)\*\//gs
+
+const AGENTS = ':agents'
+const CONDITION = / and [\w".]+ = any\(:agents\)/g
+
+/**
+ * Part of a condition, for a distributed database only: the agent is one of those that the statement is about
+ * (`Statement.agents`). Citus asks the shards of these, instead of all when the agents are known by a join alone.
+ */
+export const amongAgents = (column: string): string => ` and ${column} = any(${AGENTS})`
+
+/** Writes the agents into a text, or removes its conditions where they are not known. */
+const withAgents = (text: string, agents: readonly string[] | undefined): string =>
+  agents
+    ? text.replaceAll(AGENTS, `${pg.escapeLiteral(`{${[...new Set(agents)].join()}}`)}::uuid[]`)
+    : text.replaceAll(CONDITION, '')
 
 /** A statement that is built otherwise on a distributed database, where `distributed` returns its text. */
 interface Built {
@@ -51,15 +66,20 @@ export class Distribution {
   }
 
   /** Returns the statement as this database needs it. */
-  adapt<Statement extends { name?: string; text: string; distributed?: () => string }>(
-    statement: Statement,
-  ): Statement {
+  adapt<
+    Statement extends {
+      name?: string
+      text: string
+      agents?: readonly string[]
+      distributed?: () => string
+    },
+  >(statement: Statement): Statement {
     if (!this.#isDistributed) return statement
-    const { name, distributed } = statement
+    const { name, agents, distributed } = statement
+    if (!distributed && !statement.text.includes(MARK)) return statement
+    const text = withAgents((distributed?.() ?? statement.text).replace(EITHER, '$2'), agents)
     // It has no name: the text that is built depends on the values.
-    if (distributed) return { ...statement, text: distributed().replace(EITHER, '$2'), name: undefined }
-    if (!statement.text.includes(MARK)) return statement
-    const text = statement.text.replace(EITHER, '$2')
+    if (distributed || agents) return { ...statement, text, name: undefined }
     // A connection from before the distribution may have prepared the name with the other text.
     return { ...statement, text, ...(name && { name: `${name}, distributed` }) }
   }

@@ -1,4 +1,4 @@
-import { dialect } from '../db/dialect.ts'
+import { amongAgents, dialect } from '../db/dialect.ts'
 import { type LoggedEvent, MESSAGE_RECEIVED } from './event.ts'
 import { type EventRow, toEvent } from './log.ts'
 
@@ -30,7 +30,7 @@ const NEW_IDS = dialect(
   `
     heads as (
       update event_log l set last_id = l.last_id + f.count from (select agent_id, count(*) as count from fresh group by agent_id) f
-       where l.agent_id = f.agent_id returning l.agent_id, l.last_id - f.count as last_id
+       where l.agent_id = f.agent_id${amongAgents('l.agent_id')} returning l.agent_id, l.last_id - f.count as last_id
     ),
     appended as materialized (
       select f.*, h.last_id + row_number() over (partition by f.agent_id order by f.ord) as event_id from fresh f join heads h using (agent_id)
@@ -79,7 +79,7 @@ export const lockLogs = (agents: string): string => {
   const ids = `any(array(select a.agent_id from ${agents} a join agent g on g.id = a.agent_id where ${LOGS_MORE}))`
   return dialect(
     `select agent_id from event_log where agent_id = ${ids} order by agent_id for update`,
-    `update event_log set last_id = last_id where agent_id = ${ids} returning agent_id`,
+    `update event_log set last_id = last_id where agent_id = ${ids}${amongAgents('agent_id')} returning agent_id`,
   )
 }
 

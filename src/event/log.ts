@@ -190,7 +190,8 @@ export const readGrown = async (
   const { rows } = await pool.query<{ agent_id: string; last_id: number }>({
     name: 'event logs grown',
     text: `select l.agent_id, l.last_id from unnest($1::uuid[], $2::bigint[]) as known(agent_id, after)
-             join event_log l on l.agent_id = known.agent_id and l.last_id > known.after`,
+             join event_log l on l.agent_id = known.agent_id and l.last_id > known.after
+             ${dialect('', 'and l.agent_id = any($1::uuid[])')}`,
     values: [known.map(({ agentId }) => agentId), known.map(({ after }) => after)],
   })
   return rows.map((row) => ({ agentId: row.agent_id, lastId: row.last_id }))

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { expect, test } from 'vitest'
-import { bothTexts, Distribution, dialect, SKIP_LOCKED } from '../../src/db/dialect.ts'
+import { amongAgents, bothTexts, Distribution, dialect, SKIP_LOCKED } from '../../src/db/dialect.ts'
 import { openTestDatabase } from '../support/database.ts'
 
 const { pool } = await openTestDatabase(1)
@@ -48,4 +48,24 @@ test('a statement that is built for a distributed database has no name there, an
   expect(distribution.adapt(built)).toMatchObject({ name: undefined, text: 'select 3 as n' })
   expect((await pool.query(bothTexts(built))).rows).toEqual([{ n: 1 }])
   expect(distribution.adapt({ text: bothTexts(built) })).toEqual({ text: 'select 3 as n' })
+})
+
+test('a distributed database is told the agents of a statement where they are known', async () => {
+  const [ann, bob] = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222']
+  const asked = {
+    name: 'ask',
+    text: `select id from agent where true ${dialect('', amongAgents('id'))}`,
+    agents: [ann, bob, ann],
+  }
+  const distribution = new Distribution()
+  expect(distribution.adapt(asked)).toBe(asked)
+  await distribution.ask(answering(true, true))
+  const told = distribution.adapt(asked)
+  expect(told).toMatchObject({
+    name: undefined,
+    text: `select id from agent where true  and id = any('{${ann},${bob}}'::uuid[])`,
+  })
+  expect((await pool.query(told)).rows).toEqual([])
+  expect(distribution.adapt({ text: asked.text }).text).toBe('select id from agent where true ')
+  expect(distribution.adapt({ text: asked.text, agents: ["'}"] }).text).toContain(`'{''}}'`)
 })

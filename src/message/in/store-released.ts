@@ -58,6 +58,7 @@ export const storeReleased = async (
 ): Promise<LoggedEvent[]> => {
   const { rows } = await pool.query<AppendedRow>({
     ...RELEASE,
+    agents: [agentId],
     values: [
       agentId,
       released.map(({ message }) => message.id),

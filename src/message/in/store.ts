@@ -124,10 +124,11 @@ const statementOf = (arrivals: readonly Arrival[]) => {
     raws.map(({ blobs }) => blobs?.raw ?? null),
     files.map(({ blobId }) => blobId),
   ]
+  const agents = arrivals.map(({ message }) => message.agentId)
   if (arrivals.length > 1 || sizeOf(arrivals[0]!) < LONG)
-    return { ...STORE, values: [...values, byteaArray(rawBytes), byteaArray(fileBytes)] }
+    return { ...STORE, agents, values: [...values, byteaArray(rawBytes), byteaArray(fileBytes)] }
   const text = storing(places(10, rawBytes.length), places(10 + rawBytes.length, fileBytes.length))
-  return { text, values: [...values, ...rawBytes, ...fileBytes] }
+  return { text, agents, values: [...values, ...rawBytes, ...fileBytes] }
 }
 
 const eventOf = ({ message, event }: Arrival, id: number, agentName: string): LoggedEvent => {

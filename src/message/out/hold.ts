@@ -1,5 +1,6 @@
 import { CHANNEL_KINDS, CHANNELS } from '../../core/channels.ts'
 import { invalidInput } from '../../core/errors.ts'
+import { amongAgents } from '../../db/dialect.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 import type { HoldReason } from '../../db/generated/prisma/enums.ts'
 import { MESSAGE_HELD } from '../../event/event.ts'
@@ -68,9 +69,11 @@ export const KNOWN_RECIPIENTS: string = `
     ),
     listed as materialized (
       select m.id, r.address from asked m join asked r using (id, address) join access c on c.agent_id = m.agent_id and ${IS_LISTED_AT}
+             ${amongAgents('c.agent_id')}
     ),
     correspondents as materialized (
       select m.id, r.address from asked m join asked r using (id, address) join message w on ${HAS_WRITTEN_AS}
+             ${amongAgents('w.agent_id')}
     ),
     known as materialized (select id, address from listed union all select id, address from correspondents)`
 /** What a new message `m` waits for, given `known (id, address)`. */

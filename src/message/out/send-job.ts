@@ -1,6 +1,6 @@
 import type { Db, RootDb } from '../../db/client.ts'
 import { deleteInBatches } from '../../db/delete-in-batches.ts'
-import { dialect, SKIP_LOCKED } from '../../db/dialect.ts'
+import { amongAgents, dialect, SKIP_LOCKED } from '../../db/dialect.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
 
 /** A message to send, leased to this process. */
@@ -94,8 +94,9 @@ export const renewSends = async ({ pool }: Db, owner: string, jobs: readonly Sen
     text: `
       update job set lease_until = now() + make_interval(secs => ${SEND_LEASE_S})
         from (select job.agent_id, job.id from unnest($2::uuid[], $3::uuid[]) as j(agent_id, id) join job using (agent_id, id)
-               where job.lease_owner = $1 ${dialect('for update of job skip locked', '')}) as j
-       where job.agent_id = j.agent_id and job.id = j.id and job.lease_owner = $1`,
+               where job.lease_owner = $1 ${dialect('for update of job skip locked', amongAgents('job.agent_id'))}) as j
+       where job.agent_id = j.agent_id and job.id = j.id and job.lease_owner = $1 ${dialect('', amongAgents('job.agent_id'))}`,
+    agents: jobs.map(({ agentId }) => agentId),
     values: ownedBy(owner, jobs),
   })
 }

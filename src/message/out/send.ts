@@ -4,7 +4,7 @@ import { AppError } from '../../core/errors.ts'
 import { type Batch, createBatch } from '../../db/batch.ts'
 import { byteaArray } from '../../db/bytea.ts'
 import { type Db, isUnavailable } from '../../db/client.ts'
-import { dialect } from '../../db/dialect.ts'
+import { amongAgents, dialect } from '../../db/dialect.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 import type { Notifier } from '../../db/notify.ts'
 import { within } from '../../db/transaction.ts'
@@ -63,6 +63,7 @@ const drafted = (condition: string): string =>
     chats as materialized (
       select m.id, (array_agg(l.thread_id order by l.created_at desc))[1] as thread_id from given m
         join message l on l.agent_id = m.agent_id and l.address_id = m.place_id and l.counterpart = m.counterpart and l.channel in ${CHATS_IN_SQL}
+             ${amongAgents('l.agent_id')}
        group by m.id
     ),
 ${KNOWN_RECIPIENTS},
@@ -86,7 +87,7 @@ const ANSWERED = dialect(
     answered as (
       update message m set read_at = d.at
         from (select reply_to_id, agent_id, min(created_at) as at from drafted where reply_to_id = any($9::uuid[]) group by 1, 2) d
-       where m.id = d.reply_to_id and m.agent_id = d.agent_id and ${isUnread('m')}
+       where m.id = d.reply_to_id and m.agent_id = d.agent_id${amongAgents('m.agent_id')} and ${isUnread('m')}
       returning m.id, m.agent_id, m.workspace_id
     )`,
 )
@@ -152,6 +153,7 @@ const write = async (
   )
   const { rows } = await pool.query<PlacedRow>({
     ...statement,
+    agents: drafts.map(({ message }) => message.agentId),
     values: [
       JSON.stringify(drafts.map(({ message }) => toRow(message))),
       recipients.map(({ id }) => id),

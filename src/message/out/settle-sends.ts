@@ -1,7 +1,7 @@
 import { suppressAll } from '../../agent/suppression.ts'
 import { type Batch, createBatch } from '../../db/batch.ts'
 import { type Db, isUnavailable } from '../../db/client.ts'
-import { dialect } from '../../db/dialect.ts'
+import { amongAgents, dialect } from '../../db/dialect.ts'
 import type { JobState, RecipientStatus } from '../../db/generated/prisma/enums.ts'
 import { APPENDED_COLUMNS, type AppendedRow, LOGS_MORE, lockLogs, toAppended } from '../../event/append.ts'
 import type { LoggedEvent } from '../../event/event.ts'
@@ -61,13 +61,13 @@ const locked = (condition: string): string =>
     `
     held as (
       update message m set status = m.status from attempt a join agent g on g.id = a.agent_id
-       where m.id = a.message_id and m.agent_id = a.agent_id and ${condition} returning ${HELD}
+       where m.id = a.message_id and m.agent_id = a.agent_id${amongAgents('m.agent_id')} and ${condition} returning ${HELD}
     ),
     mine as (
-      update job j set state = j.state from held h where j.id = h.job_id and j.agent_id = h.agent_id and j.lease_owner = h.owner returning h.*
+      update job j set state = j.state from held h where j.id = h.job_id and j.agent_id = h.agent_id${amongAgents('j.agent_id')} and j.lease_owner = h.owner returning h.*
     ),
     before as (
-      update recipient r set status = r.status from mine where r.message_id = mine.message_id and r.agent_id = mine.agent_id returning ${BEFORE}
+      update recipient r set status = r.status from mine where r.message_id = mine.message_id and r.agent_id = mine.agent_id${amongAgents('r.agent_id')} returning ${BEFORE}
     )`,
   )
 
@@ -101,13 +101,13 @@ ${locked(logged ? '(select count(*) from logs) >= 0' : `not (${LOGS_MORE})`)},
     ),
     recipients as (
       update recipient r set status = a.status, detail = a.detail, provider_id = a.provider_id, updated_at = a.at
-        from after a where a.told and r.message_id = a.message_id and r.agent_id = a.agent_id and r.address = a.address
+        from after a where a.told and r.message_id = a.message_id and r.agent_id = a.agent_id and r.address = a.address ${dialect('', amongAgents('r.agent_id'))}
     ),
     ${suppresses ? `${REFUSED},${suppressAll('refused')},` : ''}
     concluded as (${conclusionsFrom('after')}),${CONCLUDE},${logged ? `${LOG_OUTCOMES},` : ''}
     done as (
       update job j set state = a.state, due_at = a.due_at, attempts = attempts + 1, log = log || a.entry, lease_owner = null, lease_until = null
-        from mine join attempt a on a.id = mine.job_id where j.id = a.id and j.agent_id = mine.agent_id
+        from mine join attempt a on a.id = mine.job_id where j.id = a.id and j.agent_id = mine.agent_id ${dialect('', amongAgents('j.agent_id'))}
       returning j.id, j.agent_id, a.message_id
     )
     ${logged ? `select d.id as job_id, ${APPENDED_COLUMNS} from done d left join appended e on e.id = d.message_id and e.agent_id = d.agent_id` : 'select d.id as job_id, null as id from done d'}`
@@ -166,6 +166,7 @@ const write = async (
   )
   const { rows } = await pool.query<{ job_id: string } & AppendedRow>({
     ...(suppresses ? suppressing : plain),
+    agents: settlements.map(({ job }) => job.agentId),
     values: [
       JSON.stringify(settlements.map(toAttempt)),
       JSON.stringify(settlements.flatMap((settlement) => toOutcomes(settlement))),

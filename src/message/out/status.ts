@@ -1,3 +1,4 @@
+import { amongAgents, dialect } from '../../db/dialect.ts'
 import type { Message, Prisma } from '../../db/generated/prisma/client.ts'
 import { within } from '../../db/transaction.ts'
 import { APPEND_EVENTS, type AppendedRow, lockLogs, SELECT_APPENDED, toAppended } from '../../event/append.ts'
@@ -65,7 +66,7 @@ export const CONCLUDE = `
     moved as (
       update message m set status = c.status, error = c.error from concluded c
        where m.id = c.message_id and m.agent_id = c.agent_id
-         and (m.status in ('sending', 'sent') or m.status = 'failed' and c.status = 'failed')
+         and (m.status in ('sending', 'sent') or m.status = 'failed' and c.status = 'failed') ${dialect('', amongAgents('m.agent_id'))}
       returning m.id, m.agent_id, m.workspace_id, m.address_id, m.channel, m.subject, m.status, m.error, c.was, c.at
     ),
     happened as (

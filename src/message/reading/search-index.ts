@@ -5,7 +5,7 @@ import type { Logger } from '../../core/logger.ts'
 import { Routine } from '../../core/routine.ts'
 import { tsvectorArray } from '../../db/bytea.ts'
 import { isUnavailable, type Queryable, type RootDb } from '../../db/client.ts'
-import { dialect, SKIP_LOCKED } from '../../db/dialect.ts'
+import { amongAgents, dialect, SKIP_LOCKED } from '../../db/dialect.ts'
 import { agentWord, spaced, TEXT, WORDS } from './search.ts'
 import { collect, type Entry, joinPieces, splitPlain, tsvectorOf } from './words.ts'
 
@@ -40,7 +40,7 @@ const INSERT = {
     insert into message_search (message_id, agent_id, words)
     select m.id, m.agent_id, coalesce(g.words, ${WORDS} || array_to_tsvector(array[${agentWord('m.agent_id')}]))
       from unnest($1::uuid[], $2::uuid[], $3::tsvector[]) as g(id, agent_id, words)
-      join message m on m.id = g.id and m.agent_id = g.agent_id
+      join message m on m.id = g.id and m.agent_id = g.agent_id ${dialect('', amongAgents('m.agent_id'))}
     on conflict (message_id, agent_id) do update set words = excluded.words`,
 }
 
@@ -90,8 +90,8 @@ const indexTaken = async (
       )
     : taken.map(() => null)
   const words = split.map((each, index) => each && tsvectorOf(each, `agent ${taken[index]!.agent_id}`))
-  const values = [taken.map(({ id }) => id), taken.map(({ agent_id }) => agent_id), tsvectorArray(words)]
-  await db.query({ ...INSERT, values })
+  const agents = taken.map(({ agent_id }) => agent_id)
+  await db.query({ ...INSERT, agents, values: [taken.map(({ id }) => id), agents, tsvectorArray(words)] })
 }
 
 /**

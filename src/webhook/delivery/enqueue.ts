@@ -1,3 +1,5 @@
+import { amongAgents, dialect } from '../../db/dialect.ts'
+
 /**
  * Returns a part of a statement's `with` clause that adds one job for each event of `appended` (see
  * event/append.ts) and each webhook of its agent that subscribes to it, so that event and job are committed
@@ -10,5 +12,5 @@ export const enqueueWebhookJobs = (payload = 'null'): string => `
       select gen_random_uuid(), 'webhook', a.agent_id, w.id, a.event_id, ${payload}::bytea, a.created_at
         from appended a join webhook w
           on w.agent_id = a.agent_id and a.type = any(w.types) and (w.channels = '{}' or a.channel = any(w.channels))
-         and (w.paused_at is null or a.channel <> 'url')
+         and (w.paused_at is null or a.channel <> 'url') ${dialect('', amongAgents('w.agent_id'))}
     )`

@@ -1,5 +1,5 @@
 import type { Db } from '../../db/client.ts'
-import { dialect } from '../../db/dialect.ts'
+import { amongAgents, dialect } from '../../db/dialect.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
 import type { WebhookKind } from '../../db/generated/prisma/enums.ts'
 import { noteChange } from '../../workspace/change-log.ts'
@@ -66,6 +66,10 @@ const DUE = `
   ((w.position < l.last_id or ${MARKED}) and (w.retry_at is null or w.retry_at <= $3) or w.answered < w.asked)
   and (w.lease_until is null or w.lease_until < now()) and (w.expires_at is null or w.expires_at > $3) and w.paused_at is null`
 
+/** The number of webhooks of the agent of a row. */
+const siblingsOf = (row: string): string =>
+  `(select count(*)::int from webhook s where s.agent_id = ${row}.agent_id ${dialect('', `${amongAgents('s.agent_id')} group by s.agent_id`)}) as siblings`
+
 /**
  * Leases the lanes in `picked (id)` that are still free, and skips those that another worker is leasing at
  * the moment. A new owner increases the revision: a worker that was suspended for longer than its lease may
@@ -75,7 +79,7 @@ const LEASE = `
   free as materialized (
     select w.id, w.agent_id from webhook w join event_log l on l.agent_id = w.agent_id
      where w.id in (select id from picked) and ${DUE}
-       ${dialect('for update of w skip locked', '')}
+       ${dialect('for update of w skip locked', amongAgents('w.agent_id') + amongAgents('l.agent_id'))}
   ),
   leased as (
     update webhook w
@@ -83,20 +87,20 @@ const LEASE = `
            revision = w.revision + (w.lease_owner is distinct from $1)::int
       from free
      where w.id = free.id and w.agent_id = free.agent_id and (w.lease_until is null or w.lease_until < now())
-       and (w.expires_at is null or w.expires_at > $3) and w.paused_at is null
+       and (w.expires_at is null or w.expires_at > $3) and w.paused_at is null ${dialect('', amongAgents('w.agent_id'))}
     returning w.id, w.workspace_id, w.agent_id, w.url, w.secret, w.previous_secret, w.previous_until, w.position, w.attempts, w.error,
               w.retry_at, w.failing_since, w.revision, w.asked, w.answered, w.kind, w.types, w.channels::text[] as channels, w.subscription,
               w.token_id, w.expires_at
   )
   select leased.*, l.last_id,
-         (select count(*)::int from webhook s where s.agent_id = l.agent_id ${dialect('', 'group by s.agent_id')}) as siblings
-    from leased join event_log l on l.agent_id = leased.agent_id`
+         ${siblingsOf('l')}
+    from leased join event_log l on l.agent_id = leased.agent_id ${dialect('', amongAgents('l.agent_id'))}`
 
 const OF_AGENTS = {
   name: 'lanes of agents',
   text: `
     with picked as (
-      select w.id from webhook w join event_log l on l.agent_id = w.agent_id where w.agent_id = any($4::uuid[]) and ${DUE} limit $5
+      select w.id from webhook w join event_log l on l.agent_id = w.agent_id where w.agent_id = any($4::uuid[]) ${dialect('', amongAgents('l.agent_id'))} and ${DUE} limit $5
     ), ${LEASE}`,
 }
 
@@ -146,7 +150,7 @@ export const leaseOfAgents = async (
   { lease, now, agentIds, limit }: LeaseRequest & { agentIds: readonly string[]; limit: number },
 ): Promise<LeasedLane[]> => {
   const values = [lease.owner, lease.ms, now, agentIds, limit]
-  return (await pool.query<LeasedLane>({ ...OF_AGENTS, values })).rows
+  return (await pool.query<LeasedLane>({ ...OF_AGENTS, agents: agentIds, values })).rows
 }
 
 /**
@@ -197,16 +201,18 @@ export const renewLeases = async (
     text: `
       with lane as materialized (select * from unnest($3::uuid[], $4::uuid[]) as lane(id, agent_id)),
       free as materialized (
-        select w.id, w.agent_id from lane join webhook w using (id, agent_id) where w.lease_owner = $1 ${dialect('for update of w skip locked', '')}
+        select w.id, w.agent_id from lane join webhook w using (id, agent_id) where w.lease_owner = $1 ${dialect('for update of w skip locked', amongAgents('w.agent_id'))}
       ),
       renewed as (
         update webhook w set lease_until = now() + $2 * interval '1 ms', due_at = now() + $2 * interval '1 ms'
-          from free where w.id = free.id and w.agent_id = free.agent_id and w.lease_owner = $1 returning w.id
+          from free where w.id = free.id and w.agent_id = free.agent_id and w.lease_owner = $1 ${dialect('', amongAgents('w.agent_id'))}
+        returning w.id
       )
       select w.id, r.id is not null as renewed, w.secret, w.revision, w.asked,
-             (select count(*)::int from webhook s where s.agent_id = w.agent_id ${dialect('', 'group by s.agent_id')}) as siblings
+             ${siblingsOf('w')}
         from lane join webhook w using (id, agent_id) left join renewed r on r.id = w.id
-       where w.lease_owner = $1`,
+       where w.lease_owner = $1 ${dialect('', amongAgents('w.agent_id'))}`,
+    agents: lanes.map(({ agentId }) => agentId),
     values: [lease.owner, lease.ms, lanes.map(({ id }) => id), lanes.map(({ agentId }) => agentId)],
   })
   return new Map(rows.map((row) => [row.id, row]))
