@@ -4,7 +4,7 @@ import pg from 'pg'
 import { SMTPServer } from 'smtp-server'
 import { createPoster } from './bare-post.ts'
 import { eventOf } from './committer.ts'
-import type { MailEndpoint } from './mail-to-webhook.ts'
+import type { MailEndpoint } from './mail-way.ts'
 
 /**
  * The counterpart of reception, in its own process: `bare-smtp.ts DATABASE_URL` sends its port. smtp-server with

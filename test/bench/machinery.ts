@@ -72,8 +72,13 @@ const startProcess = async (environment: Record<string, string>): Promise<Servic
 export const startBench = async (
   environment: Record<string, string> = {},
   postgresSettings: Record<string, string> = {},
+): Promise<Bench> => startBenchOn(await startPostgres(postgresSettings), environment)
+
+/** Starts the service on a server that runs. */
+export const startBenchOn = async (
+  postgres: Postgres,
+  environment: Record<string, string> = {},
 ): Promise<Bench> => {
-  const postgres = await startPostgres(postgresSettings)
   const dir = temporaryDir()
   atEnd(() => rmSync(dir, { recursive: true, force: true }))
   const token = `bench-${randomBytes(24).toString('hex')}`

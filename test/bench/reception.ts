@@ -23,8 +23,10 @@ interface Server {
   to: string[]
 }
 
+type Kind = Exclude<MailKind, 'file'>
+
 interface Load {
-  kind: MailKind
+  kind: Kind
   sessions: number
   mails: number
 }
@@ -53,7 +55,7 @@ const warmUp = async (client: ChildProcess, { port, to }: Server): Promise<void>
   }
 }
 
-const KINDS: Record<MailKind, string> = {
+const KINDS: Record<Kind, string> = {
   plain: '10 KB, plain',
   signed: '10 KB, HTML with an attachment, DKIM-signed',
 }

@@ -1,10 +1,11 @@
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { type DkimKey, type Letter, rawOf } from '../support/mail.ts'
 
 /**
  * The SMTP client, in its own process: `smtp-client.ts KEY`, the DKIM key of example.com as JSON.
- * `{prepare: {kind, mails, to}}` → `'prepared'`: composes and signs mails of 10 KB; `{port, sessions}` →
+ * `{prepare: {kind, mails, to}}` → `'prepared'`: composes and signs mails of 10 KB, or with a file of 50 KB; `{port, sessions}` →
  * `{seconds, answers, startedAt, ends}`: sends them, and returns for each the milliseconds from the end of DATA to
  * the 250, and when DATA ended (milliseconds since 1970).
  */
@@ -16,7 +17,7 @@ export interface Sent {
   ends: number[]
 }
 
-export type MailKind = 'plain' | 'signed'
+export type MailKind = 'plain' | 'signed' | 'file'
 type Order = { prepare: { kind: MailKind; mails: number; to: string[] } } | { port: number; sessions: number }
 
 interface Prepared {
@@ -25,6 +26,7 @@ interface Prepared {
 }
 
 const BYTES = 10_000
+const FILE_BYTES = 50_000
 const key = JSON.parse(process.argv[2]!) as DkimKey
 const LINE = 'The quick brown fox jumps over the lazy dog, and it does so many times.\n'
 /** The base64 of the attachment and the two bodies are about 10 KB together. */
@@ -40,6 +42,8 @@ const letterOf = (kind: MailKind, n: number, to: string): Letter => {
     messageId: `<${process.pid}.${n}@example.com>`,
   }
   if (kind === 'plain') return { ...head, text: LINE.repeat(Math.round(BYTES / LINE.length)) }
+  if (kind === 'file')
+    return { ...head, text: LINE, attachments: [{ filename: 'order.bin', content: randomBytes(FILE_BYTES) }] }
   const html = `<p>Hello, this is about <b>order ${n}</b>.</p>${`<p style="color: #333">${LINE}</p>`.repeat(30)}`
   const attachments = [{ filename: 'order.pdf', contentType: 'application/pdf', content: FILE }]
   return { ...head, text: LINE.repeat(20), html, attachments, sign: key }

@@ -7,6 +7,7 @@ import { benchPages } from './pages.ts'
 import { benchProcesses } from './processes.ts'
 import { benchReception } from './reception.ts'
 import type { Suite } from './row.ts'
+import { benchScaling } from './scaling.ts'
 import { benchSend } from './send.ts'
 import { benchStreams } from './streams.ts'
 import { benchBacklog } from './webhook-backlog.ts'
@@ -26,6 +27,7 @@ export const SUITES: Record<string, Suite> = {
   'mail-to-webhook': benchMailToWebhook,
   growth: benchGrowth,
   processes: benchProcesses,
+  scaling: benchScaling,
 }
 
 const SUITE_MS = 120_000
@@ -33,7 +35,12 @@ const SUITE_MS = 120_000
  * Filling a database with a million messages takes minutes, as starting ten processes does; warming up and comparing
  * with four servers takes three.
  */
-const LONGER_MS: Record<string, number> = { growth: 900_000, processes: 900_000, reception: 200_000 }
+const LONGER_MS: Record<string, number> = {
+  growth: 900_000,
+  processes: 900_000,
+  reception: 200_000,
+  scaling: 300_000,
+}
 
 /** Returns the maximum time of a suite in milliseconds. */
 export const timeOf = (name: string): number => LONGER_MS[name] ?? SUITE_MS

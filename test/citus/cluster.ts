@@ -17,21 +17,20 @@ export const missing: string | null =
     ? null
     : 'PostgreSQL 15 with Citus is not installed (apt-get install postgresql-15, and make install-extension of Citus 12.1)'
 
-const settings = (port: number): Record<string, string> => ({
-  ...forgetful,
-  port: String(port),
-  listen_addresses: '127.0.0.1',
-  unix_socket_directories: '',
+/** Settings of every node of a cluster. */
+const CITUS: Record<string, string> = {
   shared_preload_libraries: 'citus',
   max_worker_processes: '200', // Citus needs one for each database
   max_prepared_transactions: '300',
   timezone: 'UTC',
   'citus.node_conninfo': 'sslmode=disable',
   'citus.recover_2pc_interval': '1s',
-})
+}
 
 export interface Node {
   port: number
+  pid: number
+  dir: string
   /** The connection string of its first database. */
   url: string
   kill(): Promise<void>
@@ -51,7 +50,8 @@ const accepts = async (url: string): Promise<boolean> => {
   }
 }
 
-const startNode = async (dir: string): Promise<Node> => {
+/** Starts a server in a folder that does not exist. */
+export const startNode = async (dir: string, settings: Record<string, string>): Promise<Node> => {
   const port = await freePort()
   const url = `postgresql://postgres@127.0.0.1:${port}/postgres`
   mkdirSync(dir, { mode: 0o700 })
@@ -70,9 +70,13 @@ const startNode = async (dir: string): Promise<Node> => {
     '--locale=C',
   ])
   execFileSync(initdb.file, initdb.args, { ...initdb.options, stdio: 'ignore', cwd: dir } as object)
-  let child: ChildProcess
+  let child!: ChildProcess
   const revive = async () => {
-    const given = Object.entries(settings(port)).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+    const place = { port: String(port), listen_addresses: '127.0.0.1', unix_socket_directories: '' }
+    const given = Object.entries({ ...settings, ...place }).flatMap(([name, value]) => [
+      '-c',
+      `${name}=${value}`,
+    ])
     const { file, args, options } = user.command(`${BIN}/postgres`, ['-D', dir, ...given])
     child = spawn(file, args, { ...options, stdio: process.env.CITUS_LOG ? 'inherit' : 'ignore', cwd: dir })
     await until(() => accepts(url), 60_000)
@@ -83,7 +87,12 @@ const startNode = async (dir: string): Promise<Node> => {
     await gone
   }
   await revive()
-  return { port, url, kill, revive }
+  return {
+    ...{ port, dir, url, kill, revive },
+    get pid() {
+      return child.pid!
+    },
+  }
 }
 
 export interface CitusCluster {
@@ -94,12 +103,19 @@ export interface CitusCluster {
   stop(): Promise<void>
 }
 
-export const startCluster = async (): Promise<CitusCluster> => {
+interface ClusterOptions {
+  /** How many workers there are. */
+  size: number
+  settings: Record<string, string>
+}
+
+export const startCluster = async (
+  { size, settings }: ClusterOptions = { size: 2, settings: forgetful },
+): Promise<CitusCluster> => {
   const dir = temporaryDir()
   chmodSync(dir, 0o711)
-  const nodes = await Promise.all(
-    ['coordinator', 'worker1', 'worker2'].map((name) => startNode(join(dir, name))),
-  )
+  const names = ['coordinator', ...Array.from({ length: size }, (_, n) => `worker${n + 1}`)]
+  const nodes = await Promise.all(names.map((name) => startNode(join(dir, name), { ...CITUS, ...settings })))
   const [coordinator, ...workers] = nodes as [Node, ...Node[]]
   return {
     coordinator,
