@@ -116,6 +116,26 @@ const connectionClass = (distribution: Distribution, pooled: boolean): typeof pg
     }
   }
 
+/** What Citus says to a statement for plain PostgreSQL: `feature_not_supported` and `internal_error`. */
+const FOR_PLAIN = new Set(['0A000', 'XX000'])
+
+/** Repeats a statement that has waited while the database was distributed: it was still that for plain PostgreSQL. */
+const repeatOnceDistributed = (pool: pg.Pool, distribution: Distribution): void => {
+  const once = { query: pool.query.bind(pool) as pg.Pool['query'] }
+  const query = async (...statement: [string]): Promise<pg.QueryResult> => {
+    const { isDistributed } = distribution
+    try {
+      return await once.query(...statement)
+    } catch (error) {
+      if (isDistributed || !FOR_PLAIN.has((error as { code?: string }).code ?? '')) throw error
+      await distribution.ask(once)
+      if (!distribution.isDistributed) throw error
+      return once.query(...statement)
+    }
+  }
+  pool.query = query as pg.Pool['query']
+}
+
 /** The type text[], which `pg.types.builtins` does not name. */
 const TEXT_ARRAY: number = 1009
 
@@ -198,6 +218,7 @@ export async function openDb(url: string, { max, log, pooled = false }: DbOption
   pool.on('release', (_error, client) => {
     if (distribution.isDistributed && outdated.has(client)) void (client as pg.PoolClient & pg.Client).end()
   })
+  repeatOnceDistributed(pool, distribution)
   let closing = false
   // `pool.end()` does not wait for sockets, so errors may still arrive from an embedded database that stops
   // right after it.

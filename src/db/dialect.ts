@@ -56,7 +56,7 @@ export class Distribution {
   }
 
   /** Asks the database. Once it is distributed, it remains so. */
-  async ask(database: pg.Pool | pg.ClientBase): Promise<void> {
+  async ask(database: Pick<pg.Pool, 'query'>): Promise<void> {
     if (this.#isDistributed) return
     const read = async (condition: string): Promise<boolean> =>
       (await database.query<{ answer: boolean }>(`select ${condition} as answer`)).rows[0]!.answer

@@ -13,7 +13,15 @@ export default {
   ...base,
   test: {
     ...base.test,
-    include: missing === null ? ['test/flow/*.test.ts', 'test/security/*.test.ts'] : [],
+    include:
+      missing === null
+        ? [
+            'test/citus/*.citus.ts',
+            'test/flow/*.test.ts',
+            'test/security/*.test.ts',
+            'test/process/*-kill.test.ts',
+          ]
+        : [],
     passWithNoTests: true,
     globalSetup: [
       join(import.meta.dirname, '..', 'support', 'build.ts'),
