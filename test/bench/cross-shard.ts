@@ -33,7 +33,7 @@ const LOGGING = {
 
 /** Enough for the lines of statements that have ended to be written. */
 const WRITTEN_MS = 700
-const IDLE_S = 8
+const IDLE_S = 6
 const MAILS = 60
 const TIMES = 10
 /** The costliest statements, which are printed. */
