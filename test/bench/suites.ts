@@ -39,7 +39,7 @@ const LONGER_MS: Record<string, number> = {
   growth: 900_000,
   processes: 900_000,
   reception: 200_000,
-  scaling: 300_000,
+  scaling: 400_000,
 }
 
 /** Returns the maximum time of a suite in milliseconds. */
