@@ -6,6 +6,7 @@ import {
   MessageStatus,
   type Refusal,
 } from '../../db/generated/prisma/enums.ts'
+import { joinMessage } from './for-each.ts'
 
 /** Which messages a list shows. */
 export interface MessageFilter {
@@ -227,7 +228,7 @@ export const newestMessages = (
 ): string => {
   if (access.kinds)
     return `from (${newestPlaces(access, { ...range, limit }, parameter)}) p
-      cross join lateral (select * from message where id = p.id and agent_id = p.agent_id limit 1) m ${NEWEST_FIRST}`
+      ${joinMessage('p')} ${NEWEST_FIRST}`
   const place = [isOf(range.owner), ...access.where, ...inRange(range, parameter)]
   return `from message m where ${place.join(' and ')} ${NEWEST_FIRST} limit ${limit}`
 }

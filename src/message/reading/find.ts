@@ -1,5 +1,6 @@
 import { writeCursor } from '../../core/cursor.ts'
 import type { Db, Statement } from '../../db/client.ts'
+import { dialect } from '../../db/dialect.ts'
 import {
   accessOf,
   type MessageFilter,
@@ -10,9 +11,9 @@ import {
   type Parameter,
   type Range,
 } from './filter.ts'
-import { forEach, KEYS, type MessageListKey, withConstant } from './for-each.ts'
+import { forEach, joinMessage, KEYS, type MessageListKey, withConstant } from './for-each.ts'
 import { nameOf } from './prepared.ts'
-import { allMatching, asPhrases, matches, unindexedMatching } from './search.ts'
+import { allMatching, asPhrases, joinWords, matches, unindexedMatching } from './search.ts'
 
 /**
  * Lists with conditions that no index serves in the list's order: words, and some filters. What a page costs
@@ -134,14 +135,12 @@ const test = async (
   const most = hidden(size, 'bigint')
   const seen = newestPlaces(access, { ...range, limit: most }, parameter)
   const tested = marked(access.tested, parameter)
-  const message =
-    tested.length === 0
-      ? ''
-      : 'cross join lateral (select * from message where id = w.id and agent_id = w.agent_id limit 1) m'
+  const message = tested.length === 0 ? '' : joinMessage('w')
+  const words = q === null ? '' : joinWords('w')
   const conditions = [...tested, ...(q === null ? [] : [matches('w', q)])]
   const parts = [
     `select 'match' as source, f.* from (
-       select w.id, w.agent_id, w.created_at from (${seen}) w ${message} where ${conditions.join(' and ') || 'true'}
+       select w.id, w.agent_id, w.created_at from (${seen}) w ${message} ${words} where ${conditions.join(' and ') || 'true'}
         order by w.created_at desc, w.id desc limit ${hidden(limit + 1, 'bigint')}) f`,
     `select 'end', e.id, e.agent_id, e.created_at from (
        select s.*, count(*) over () as size from (${seen}) s order by s.created_at, s.id limit 1) e where e.size = ${most}`,
@@ -170,8 +169,8 @@ const lookUp = async (
     with found as materialized (${allMatching({ ...owner, id: '($1::uuid[])[1]' }, q, few + 1)}),
     page as (
       select m.id, m.agent_id, m.created_at from ${KEYS} cross join found
-       cross join lateral (select * from message where id = found.message_id and agent_id = found.agent_id limit 1) m
-       where ${meets({ owner, filter, cursor }, parameter)} and (select count(*) from found) <= ${few}
+       ${joinMessage('found', 'message_id')}
+       where ${meets({ owner, filter, cursor }, parameter)} and (select count(*) from found) <= ${few} ${dialect('', 'and cardinality($2::uuid[]) > 0')}
        order by m.created_at desc, m.id desc limit ${parameter(limit + 1)}
     )
     select 'end' as source, null::uuid as id, null::uuid as agent_id, null::timestamptz as created_at where (select count(*) from found) > ${few}

@@ -1,4 +1,5 @@
 import type { Statement } from '../../db/client.ts'
+import { dialect } from '../../db/dialect.ts'
 
 /** An agent, one of its threads, or a workspace. All keys of a statement are of the same kind. */
 export type MessageListKey = { agentId: string; threadId?: string | undefined } | { workspaceId: string }
@@ -7,9 +8,13 @@ export type MessageListKey = { agentId: string; threadId?: string | undefined } 
 export const KEYS =
   'unnest((select $1::uuid[]), (select $2::uuid[])) with ordinality as k(owner_id, thread_id, ord)'
 
-/** A message that was found is read by its key. */
-const BY_KEY =
-  /cross join lateral \(select \* from message where id = (\w+)\.id and agent_id = \w+\.agent_id limit 1\) m\b/g
+/** Joins the message `m` of a row that was found by its key: PostgreSQL's planner would rather read the whole mailbox. */
+export const joinMessage = (row: string, id = 'id'): string =>
+  dialect(
+    `cross join lateral (select * from message where id = ${row}.${id} and agent_id = ${row}.agent_id limit 1) m`,
+    `join message m on m.id = ${row}.${id} and m.agent_id = ${row}.agent_id`,
+  )
+
 /** A value that is hidden from PostgreSQL's planner, which Citus does not take as a limit. */
 const HIDDEN = /\(select (\$\d+::\w+)\)/g
 const SAME_AGENT = /\bagent_id = \w+\.agent_id\b/g
@@ -18,10 +23,7 @@ const SAME_AGENT = /\bagent_id = \w+\.agent_id\b/g
 export const withConstant = (query: string, keys: readonly MessageListKey[], place = 1): string => {
   const ofAgent = keys.every((key) => 'agentId' in key)
   const owner = `($1::uuid[])[${place}]`
-  const read = (_: string, row: string) =>
-    `join message m on m.id = ${row}.id and m.agent_id = ${ofAgent ? owner : `${row}.agent_id`}`
   const one = query
-    .replaceAll(BY_KEY, read)
     .replaceAll('k.ord', `${place}`)
     .replaceAll('k.owner_id', owner)
     .replaceAll('k.thread_id', `($2::uuid[])[${place}]`)
@@ -41,11 +43,11 @@ export const forEach = (
 ): Pick<Statement, 'text' | 'distributed'> => ({
   text: `select k.ord::int as key, p.* from ${KEYS} cross join lateral (${query}) p ${where}`,
   distributed: () =>
-    // $2 is in each of them, because PostgreSQL must know its type.
+    // Both arrays are in each of them, because PostgreSQL must know their types.
     keys
       .map(
         (_, index) =>
-          `(select ${index + 1} as key, p.* from (${withConstant(query, keys, index + 1)}) p ${withConstant(where || 'where true', keys, index + 1)} and cardinality($2::uuid[]) > 0)`,
+          `(select ${index + 1} as key, p.* from (${withConstant(query, keys, index + 1)}) p ${withConstant(where || 'where true', keys, index + 1)} and cardinality($1::uuid[] || $2::uuid[]) > 0)`,
       )
       .join(' union all '),
 })

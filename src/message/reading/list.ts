@@ -8,7 +8,7 @@ import type { Viewer } from '../../workspace/viewer.ts'
 import { columnsOf, type MessageWithFiles, type ReadableField } from '../row.ts'
 import { accessOf, type MessageFilter, marked, newestMessages } from './filter.ts'
 import { begin, type Found, findMessages, messageCursor, type Place } from './find.ts'
-import { forEach, type MessageListKey } from './for-each.ts'
+import { forEach, joinMessage, type MessageListKey } from './for-each.ts'
 import { columnsWithin, fitting, isText, MAX_TEXT_BYTES, readLongTexts } from './page.ts'
 import { nameOf } from './prepared.ts'
 import { PRESENTED_FIELDS, type PresentedMessage } from './present.ts'
@@ -66,7 +66,7 @@ const foundOf =
     const [ords, ids] = [found.map(({ ord }) => ord), found.map(({ id }) => id)]
     const agentIds = found.map(({ agentId }) => agentId)
     return `from unnest(${hidden(ords, 'int[]')}, ${hidden(ids, 'uuid[]')}, ${hidden(agentIds, 'uuid[]')}) as f(ord, id, agent_id)
-      cross join lateral (select * from message where id = f.id and agent_id = f.agent_id limit 1) m
+      ${joinMessage('f')}
       where f.ord = k.ord order by m.created_at desc, m.id desc`
   }
 

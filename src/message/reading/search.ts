@@ -1,5 +1,7 @@
+import { dialect } from '../../db/dialect.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
 import type { Owner } from './filter.ts'
+import { joinMessage } from './for-each.ts'
 
 type Range = readonly [from: number, to: number]
 
@@ -53,8 +55,10 @@ export const spaced = (text: string) =>
 export const TEXT =
   "left(coalesce(m.subject, '') || ' ' || m.counterpart || ' ' || coalesce(m.counterpart_name, '') || ' ' || m.text, 100000)"
 
+const wordsIn = (text: string) => `to_tsvector('simple', ${spaced(text)})`
+
 /** The words of a message to search in. The `simple` configuration works for all languages. */
-export const WORDS = `(select to_tsvector('simple', ${spaced('t')}) from ${TEXT} as t)`
+export const WORDS = `(select ${wordsIn('t')} from ${TEXT} as t)`
 
 const RUNS = new RegExp(`(?<=(.?))${UNSPACED}+`, 'gu')
 
@@ -84,9 +88,13 @@ export const agentWord = (agentId: string) => `'agent ' || ${agentId}::text`
  */
 const queryOf = (q: string): string => `(select websearch_to_tsquery('simple', ${spaced(q)}))`
 
+/** Joins the words of a message `w` for `matches`, on a distributed database only. */
+export const joinWords = (w: string): string =>
+  dialect('', `join message_search s on s.message_id = ${w}.id and s.agent_id = ${w}.agent_id`)
+
 /** The condition under which an indexed message `w` matches. Messages not indexed yet never do. */
 export const matches = (w: string, q: string): string =>
-  `(select s.words from message_search s where s.message_id = ${w}.id and s.agent_id = ${w}.agent_id) @@ ${queryOf(q)}`
+  `${dialect(`(select s.words from message_search s where s.message_id = ${w}.id and s.agent_id = ${w}.agent_id)`, 's.words')} @@ ${queryOf(q)}`
 
 /**
  * Maximum number of agents that a search in a workspace names. Each costs time for every message with the words
@@ -122,6 +130,11 @@ export const allMatching = (owner: Owner, q: string, limit: number): string => `
  */
 const UNINDEXED = { messages: 100, bytes: 1024 * 1024 }
 
+const UNINDEXED_OF = dialect(
+  'cross join lateral (select * from unindexed_message where agent_id = n.agent_id and message_id = n.id limit 1) u',
+  'join unindexed_message u on u.agent_id = n.agent_id and u.message_id = n.id',
+)
+
 /**
  * The newest messages of an owner that are not indexed yet. A workspace's are looked for among its newest
  * messages.
@@ -132,15 +145,15 @@ const unindexedOf = ({ column, id }: Owner): string =>
     : `select u.message_id, u.agent_id
          from (select n.id, n.agent_id from message n where n.workspace_id = ${id}
                 order by n.created_at desc, n.id desc limit ${UNINDEXED.messages}) n
-        cross join lateral (select * from unindexed_message where agent_id = n.agent_id and message_id = n.id limit 1) u`
+        ${UNINDEXED_OF}`
 
 /** Of an owner's newest messages that are not indexed yet, those that match and meet the `condition` on `m`. */
 export const unindexedMatching = (owner: Owner, q: string, condition: string): string => `
   select m.id, m.agent_id, m.created_at from (
     select m.*, sum(octet_length(m.text)) over (order by m.id desc rows between unbounded preceding and 1 preceding) as before
       from (${unindexedOf(owner)}) u
-      cross join lateral (select * from message where id = u.message_id and agent_id = u.agent_id limit 1) m
-  ) m where coalesce(m.before, 0) < ${UNINDEXED.bytes} and ${condition} and ${WORDS} @@ ${queryOf(q)}`
+      ${joinMessage('u', 'message_id')}
+  ) m where coalesce(m.before, 0) < ${UNINDEXED.bytes} and ${condition} and ${dialect(WORDS, wordsIn(TEXT))} @@ ${queryOf(q)}`
 
 /** Queues a message whose words have changed for the index, in the transaction that changes them. */
 export const indexAgain = async (

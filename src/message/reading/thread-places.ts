@@ -2,7 +2,7 @@ import type { Db, Statement } from '../../db/client.ts'
 import type { Channel } from '../../db/generated/prisma/enums.ts'
 import { accessOf, hasLabel, isUnread, marked, newestPlaces } from './filter.ts'
 import { begin, LIMITS, messageCursor, type Place, type SearchLimits } from './find.ts'
-import { forEach } from './for-each.ts'
+import { forEach, joinMessage } from './for-each.ts'
 import { nameOf } from './prepared.ts'
 
 /** The position of a thread in its list: its newest message. */
@@ -66,7 +66,7 @@ const statementOf = (
   ]
   const query = `
     (select m.agent_id, m.thread_id, m.created_at, m.id from (${seen}) w
-      cross join lateral (select * from message where id = w.id and agent_id = w.agent_id limit 1) m
+      ${joinMessage('w')}
       where ${conditions.join(' and ')} order by w.created_at desc, w.id desc limit ${parameter(limit)})
     union all
     select null, null, e.created_at, e.id from (
