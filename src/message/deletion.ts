@@ -12,6 +12,9 @@ const blobsOf = (agent: string): string => `
    union
   select agent_id, blob_id from attachment where agent_id = ${agent} and message_id = any(${IDS}) and blob_id is not null`
 
+/** Citus executes the parts of a statement one after the other: what the messages have must be read before they go. */
+const keepBlobs = (agent: string): string => dialect('', `held as materialized (${blobsOf(agent)}),`)
+
 /** Citus takes no ids of another query in a case, but two updates of a row. */
 const loosen = (agent: string): string =>
   dialect(
@@ -33,7 +36,7 @@ const loosen = (agent: string): string =>
  * node. Raw messages, attachments and search entries are deleted with their messages by foreign keys, and objects by
  * a worker of the service; replies to and forwards of them stay.
  */
-export const deleteOld = (agent: string = AGENTS): string => `${loosen(agent)},
+export const deleteOld = (agent: string = AGENTS): string => `${loosen(agent)},${keepBlobs(agent)}
   gone as (
     delete from message where agent_id = ${agent} and id = any(${IDS}) returning id, agent_id, workspace_id, status
-  ),${checkSoon(blobsOf(agent))},${uncountMessages('gone')}`
+  ),${checkSoon(dialect(blobsOf(agent), 'select agent_id, blob_id from held'))},${uncountMessages('gone')}`
