@@ -1,6 +1,7 @@
 import { findAgent, findAgents } from '../../agent/permission.ts'
 import { CHANNELS, type ChannelKind } from '../../core/channels.ts'
 import { notFound } from '../../core/errors.ts'
+import type { Prisma } from '../../db/generated/prisma/client.ts'
 import { type Hold, holdOf } from '../../message/out/hold.ts'
 import { segmentsOf } from '../../message/out/segments.ts'
 import { type presentMessage, threadOf } from '../../message/reading/present.ts'
@@ -27,20 +28,33 @@ export const AttachmentLink = builder.objectRef<SignedLink>('AttachmentLink').im
   }),
 })
 
-const Attachment = builder.prismaObject('Attachment', {
+/** What is read of each attachment, whichever of its fields are requested: a list reads it with its messages. */
+const ATTACHMENT = {
+  messageId: true,
+  index: true,
+  name: true,
+  type: true,
+  size: true,
+  message: { select: { agentId: true } },
+} as const
+
+type AttachmentShape = Prisma.AttachmentGetPayload<{ select: typeof ATTACHMENT }>
+
+/** Whether a message was read with its attachments: one that was just sent has only their names, types and sizes. */
+const hasAttachments = ({ attachments }: { attachments?: Partial<AttachmentShape>[] }): boolean =>
+  attachments?.every(({ message }) => message !== undefined) ?? false
+
+const Attachment = builder.objectRef<AttachmentShape>('Attachment').implement({
   description: 'A file attached to a message, without its content.',
-  select: { messageId: true, index: true },
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Its name.' }),
     type: t.string({
       description: 'Its media type.',
-      select: { type: true },
       resolve: ({ type }) => type.split(';', 1)[0]!,
     }),
     size: t.expose('size', { type: 'SafeInt', description: 'Its size in bytes.' }),
     url: t.string({
       description: 'URL of the content. Requires the same token.',
-      select: { messageId: true, index: true, message: { select: { agentId: true } } },
       resolve: ({ messageId, index, message }, _args, { deps }) =>
         `${deps.publicUrl()}/agents/${message.agentId}/messages/${messageId}/attachments/${index}`,
     }),
@@ -48,7 +62,6 @@ const Attachment = builder.prismaObject('Attachment', {
       type: AttachmentLink,
       description:
         'A temporary link to the content that works without a token. Each request returns a new link.',
-      select: { messageId: true, index: true },
       resolve: ({ messageId, index }, _args, { deps }) => signLink(deps, { messageId, file: index }),
     }),
   }),
@@ -171,10 +184,12 @@ export const Message = builder.prismaObject('Message', {
       select: { channel: true, text: true },
       resolve: (message) => segmentsOf(message),
     }),
-    attachments: t.relation('attachments', {
-      type: Attachment,
+    attachments: t.field({
+      type: [Attachment],
       description: 'Its files.',
-      query: { orderBy: { index: 'asc' } },
+      select: { attachments: { select: ATTACHMENT, orderBy: { index: 'asc' } } },
+      extensions: { hasLoaded: hasAttachments },
+      resolve: ({ attachments }) => attachments,
     }),
     recipients: t.relation('recipients', {
       type: Recipient,
