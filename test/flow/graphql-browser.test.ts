@@ -1,27 +1,15 @@
-import { spawn } from 'node:child_process'
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { expect } from 'vitest'
+import { afterFile } from '../support/after-file.ts'
+import { browserTest, startBrowser } from '../support/browser.ts'
 import { startGraphql } from '../support/graphql.ts'
-import { temporaryDir } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
 
 /** Runs the graphql-sse client in a page of a real browser, in both modes of the protocol. */
-
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
-/** Chromium does not run in its sandbox as root; without the other flags it contacts its vendor's hosts. */
-const FLAGS =
-  '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync'.split(
-    ' ',
-  )
-
-if (!CHROMIUM)
-  process.stderr.write(
-    'graphql-browser: the test is skipped because Chromium is not installed (apt-get install chromium)\n',
-  )
 
 const library = readFileSync(
   join(dirname(createRequire(import.meta.url).resolve('graphql-sse')), '..', 'umd', 'graphql-sse.js'),
@@ -49,7 +37,7 @@ interface Report {
   error?: string
 }
 
-test.skipIf(!CHROMIUM)('a page in a browser receives events in both modes of graphql-sse', async () => {
+browserTest('a page in a browser receives events in both modes of graphql-sse', async () => {
   const service = await startGraphql()
   const tenant = await service.tenant()
   const agent = await service.agent(tenant)
@@ -71,25 +59,14 @@ test.skipIf(!CHROMIUM)('a page in a browser receives events in both modes of gra
     response.writeHead(200, { 'Content-Type': type }).end(content)
   }
   const server = createServer((request, response) => void serve(request, response)).listen(0, '127.0.0.1')
-  const profile = temporaryDir()
   await service.letter(agent, tenant, 'before')
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/#token=${tenant.token}&id=${agent.id}`
-  const browser = spawn(
-    CHROMIUM!,
-    [...FLAGS, `--user-data-dir=${profile}`, '--remote-debugging-port=0', address],
-    {
-      stdio: 'ignore',
-      detached: true,
-    },
-  )
-  const ended = new Promise((resolve) => browser.once('exit', resolve))
-  afterAll(async () => {
-    process.kill(-browser.pid!, 'SIGKILL')
-    await ended
+  afterFile(() => {
     server.closeAllConnections()
     server.close()
-    rmSync(profile, { recursive: true, force: true, maxRetries: 5 })
   })
+  const page = await (await startBrowser()).page()
+  await page.goto(address)
   await until(() => reports.length >= 2, 15_000)
   await service.letter(agent, tenant, 'after')
   await until(() => reports.length >= 4)
