@@ -11,9 +11,10 @@ import { createStreamAgents, type StreamAgent, streamRequest, subscribeRequest }
 const STREAMS = Number(process.env.BENCH_STREAMS ?? 1_000)
 /** Time in milliseconds in which a heap shrinks after its garbage was collected. */
 const SETTLE_MS = 1_000
-/** A process that shrinks by less in this time is steady. */
+/** A process that shrinks by less in each of some such times is steady: V8 gives pages back later than it frees them. */
 const STEADY_KB = 500
-const MAX_TURNS = 6
+const STEADY_TURNS = 4
+const MAX_TURNS = 20
 /** Streams opened and closed before the measurement: what they allocate once does not count. */
 const WARMING = 200
 const COLLECT = `--require ${join(import.meta.dirname, 'collect-garbage.cjs')}`
@@ -37,13 +38,15 @@ interface Holder {
 
 /** Returns the proportional set size of a process with its children in KB, once it no longer shrinks. */
 const settled = async ({ pid, collects }: Holder): Promise<number> => {
-  for (let size = Number.POSITIVE_INFINITY, turn = 0; ; turn++) {
+  let size = Number.POSITIVE_INFINITY
+  for (let turn = 0, steady = 0; turn < MAX_TURNS && steady < STEADY_TURNS; turn++) {
     if (collects) process.kill(pid, 'SIGUSR2')
     await sleep(SETTLE_MS)
     const now = [pid, ...childrenOf(pid)].reduce((sum, each) => sum + pssOf(each), 0)
-    if (turn === MAX_TURNS || size - now < STEADY_KB) return now
+    steady = size - now < STEADY_KB ? steady + 1 : 0
     size = now
   }
+  return size
 }
 
 /** Measures the KB that each open stream adds. */
