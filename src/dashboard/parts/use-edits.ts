@@ -2,18 +2,16 @@ import { useState } from 'react'
 
 /**
  * The fields of a form for something that is saved and can change while the form is open: by its own save, and by
- * others. A field whose saved value changes shows that; what was typed into other fields remains.
+ * others. What was typed remains until it is what is saved, perhaps without the spaces around it.
  */
 export const useEdits = <Saved extends Readonly<Record<string, string>>>(saved: Saved) => {
   const names: (keyof Saved)[] = Object.keys(saved)
   const [known, setKnown] = useState(saved)
   const [edits, setEdits] = useState<Partial<Saved>>({})
-  const changed = names.filter((name) => saved[name] !== known[name])
-  if (changed.length > 0) {
+  if (names.some((name) => saved[name] !== known[name])) {
     setKnown(saved)
-    setEdits(
-      Object.fromEntries(Object.entries(edits).filter(([name]) => !changed.includes(name))) as Partial<Saved>,
-    )
+    const left = Object.entries(edits).filter(([name, value]) => value?.trim() !== saved[name])
+    setEdits(Object.fromEntries(left) as Partial<Saved>)
   }
   const fields: Saved = { ...saved, ...edits }
   return {
