@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '../support/until.ts'
 import type { Seeded } from './seeded.ts'
 import type { Member, World } from './world.ts'
 
@@ -46,6 +47,19 @@ const pause = async ({ process }: Member): Promise<void> => {
   process.kill('SIGCONT')
 }
 
+/** It may just be starting again after the crash before. */
+const killPostgres = async ({ postgres }: World): Promise<void> => {
+  const kill = () => {
+    try {
+      return process.kill(postgres.pid, 'SIGKILL')
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
+      throw error
+    }
+  }
+  await until(kill, 30_000)
+}
+
 /**
  * Runs the plan. Resolves when everything that was killed or stopped is running again. Appends each crash to
  * `happened`.
@@ -63,7 +77,7 @@ export const runCrashes = async (
     world.members.filter((member) => member.up && !paused.has(member) && member.roles.includes(role))
   const inflict = async ({ what, step }: Crash): Promise<void> => {
     if (what === 'receiver') return world.killReceiver()
-    if (what === 'postgres') return void process.kill(world.postgres.pid, 'SIGKILL')
+    if (what === 'postgres') return killPostgres(world)
     if (what === 'pause') {
       const member = world.members.find(({ roles, up }) => up && roles === 'worker')
       if (!member) return
