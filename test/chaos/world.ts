@@ -2,13 +2,12 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { silentLogger } from '../../src/core/logger.ts'
 import { type EmbeddedPostgres, startEmbedded } from '../../src/db/embedded.ts'
 import { startDns } from '../support/dns.ts'
 import { proves } from '../support/domain.ts'
+import { freePort } from '../support/port.ts'
 import { temporaryDir } from '../support/postgres.ts'
 import { cleanUp, run, type ServiceProcess } from '../support/process.ts'
 import { until } from '../support/until.ts'
@@ -37,15 +36,6 @@ export interface World {
   trap(step: 'before' | 'after', ms: number): Promise<void>
   receiverLines(): ReceiverLine[]
   close(): Promise<void>
-}
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 const startReceiver = async (file: string, port: number, seed: number): Promise<ChildProcess> => {

@@ -103,6 +103,20 @@ test('a message stays with its worker for as long as the attempt lasts, even whi
   expect(await read(id)).toMatchObject({ status: 'sent', error: null })
 })
 
+test('a worker does not claim a message again that it still sends, even after its lease ended', async () => {
+  const id = await write('late@example.com')
+  const { held } = startWorker()
+  await until(() => held.length === 1)
+  await leaseEndsIn(id, -1)
+  const next = await write('next@example.com')
+  clock.advance(1_000)
+  await until(() => held.length > 1)
+  expect(held.map(({ message }) => message.id)).toEqual([id, next])
+  for (const [n, address] of ['late@example.com', 'next@example.com'].entries())
+    held[n]!.end({ accepted: [address] })
+  await becomes(next, 'sent')
+})
+
 test('the result of an attempt is not written once another worker has the message', async () => {
   const id = await write('ann@example.com')
   const first = startWorker()

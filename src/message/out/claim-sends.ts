@@ -49,7 +49,9 @@ interface ClaimRequest {
   now: Date
   limit: number
   /** Agents whose messages are left out. */
-  without?: readonly string[]
+  withoutAgents?: readonly string[]
+  /** Jobs that are left out: those that this process still works on, should their leases have expired. */
+  withoutJobs?: readonly string[]
 }
 
 /**
@@ -63,7 +65,7 @@ const CLAIM = {
     with claimed as (
       update job set lease_owner = $1, lease_until = now() + make_interval(secs => ${SEND_LEASE_S})
        where id = any(array(select id from job where due_at <= $2 and (lease_until is null or lease_until < now())
-                               and agent_id <> all($4::uuid[])
+                               and agent_id <> all($4::uuid[]) and id <> all($5::uuid[])
                              order by due_at limit $3 ${SKIP_LOCKED}))
          and due_at <= $2 and (lease_until is null or lease_until < now())
       returning id, lane, agent_id, attempts, created_at
@@ -95,9 +97,10 @@ const CLAIM = {
  */
 export const claimSends = async (
   { pool }: Db,
-  { owner, now, limit, without = [] }: ClaimRequest,
+  { owner, now, limit, withoutAgents = [], withoutJobs = [] }: ClaimRequest,
 ): Promise<ClaimedSend[]> => {
-  const { rows } = await pool.query<ClaimedRow>({ ...CLAIM, values: [owner, now, limit, without] })
+  const values = [owner, now, limit, withoutAgents, withoutJobs]
+  const { rows } = await pool.query<ClaimedRow>({ ...CLAIM, values })
   return rows.map(({ job_id, lane, job_agent_id, attempts, queued_at, message, sender }) => ({
     id: job_id,
     messageId: lane,

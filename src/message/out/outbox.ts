@@ -86,7 +86,8 @@ export class Outbox {
         owner: this.#owner,
         now,
         limit: free,
-        without: this.#busyAgents(),
+        withoutAgents: this.#busyAgents(),
+        withoutJobs: [...this.#inFlight.keys()],
       })
     } catch (error) {
       this.#deps.log.warn({ error: messageOf(error) }, 'could not check for messages to send; retrying')
