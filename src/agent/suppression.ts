@@ -32,7 +32,8 @@ export const suppress = async (
 
 /**
  * The part of a statement that does the same with the rows of `entries (agent_id, channel, recipient, reason,
- * detail, created_at)`, whose recipients are in lower case.
+ * detail, created_at)`, whose recipients are in lower case. `materialized`, since Citus inserts nothing from a join
+ * that it plans as part of the `insert`.
  */
 export const suppressAll = (entries: string): string => `
     suppressed as (
@@ -40,7 +41,7 @@ export const suppressAll = (entries: string): string => `
       select agent_id, channel, recipient, reason, detail, created_at from ${entries} on conflict do nothing
       returning agent_id
     ),
-    lists as (select s.agent_id, a.workspace_id from suppressed s join agent a on a.id = s.agent_id),${noteNameless('suppression', 'lists')}`
+    lists as materialized (select s.agent_id, a.workspace_id from suppressed s join agent a on a.id = s.agent_id),${noteNameless('suppression', 'lists')}`
 
 /** Returns the entries of the agent's list for these (normalized) recipients. */
 export const findSuppressed = (

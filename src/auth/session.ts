@@ -1,10 +1,10 @@
 import type { Clock } from '../core/clock.ts'
-import { AppError, notFound } from '../core/errors.ts'
+import { notFound } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { Prisma, Session, Token } from '../db/generated/prisma/client.ts'
 import type { Notifier } from '../db/notify.ts'
 import { audit } from '../workspace/audit.ts'
-import { ensureMember, ensureOwner } from '../workspace/member.ts'
+import { ensureMember, ensureOwner, holdMember } from '../workspace/member.ts'
 import { createSessionToken, deleteSessionTokens } from '../workspace/session-token.ts'
 import { TOKEN_REVOKED } from '../workspace/token.ts'
 import { SESSION_IDLE_MS, type Viewer } from '../workspace/viewer.ts'
@@ -45,16 +45,7 @@ export const presentSession = ({ tokenId, browser, token }: SessionRow, viewer: 
 
 export type PublicSession = ReturnType<typeof presentSession>
 
-type Tx = Pick<Prisma.TransactionClient, 'auditEntry' | 'session' | 'token' | '$queryRaw'>
-
-/**
- * Locks the member's row, so that a concurrent removal ends the session too. Throws `unauthorized` when the
- * member has been removed.
- */
-const holdMember = async (tx: Tx, memberId: string): Promise<void> => {
-  const held = await tx.$queryRaw<unknown[]>`select 1 from member where id = ${memberId}::uuid for key share`
-  if (held.length === 0) throw new AppError('unauthorized', 'You are no longer a member of this workspace.')
-}
+type Tx = Pick<Prisma.TransactionClient, 'auditEntry' | 'session' | 'token'>
 
 /** Returns the member's sessions that exceed the limit with one more. */
 const findExcess = async (tx: Tx, memberId: string): Promise<string[]> => {
@@ -81,7 +72,7 @@ export const createSession = async (
   const expiresAt = new Date(createdAt.getTime() + SESSION_IDLE_MS)
   const endsAt = new Date(createdAt.getTime() + SESSION_MS)
   const { id, token, ended } = await deps.prisma.$transaction(async (tx) => {
-    await holdMember(tx, memberId)
+    await holdMember(tx, memberId) // a concurrent removal ends the session too
     const ended = (await deleteSessionTokens(tx, await findExcess(tx, memberId))).map(({ id }) => id)
     const made = await createSessionToken(tx, { workspaceId, memberId, createdAt, expiresAt })
     await tx.session.create({ data: { tokenId: made.id, browser, endsAt, enrolling } })

@@ -47,6 +47,14 @@ export const bothTexts = ({ text, distributed }: Built): string =>
  */
 export const SKIP_LOCKED: string = dialect('for update skip locked', '')
 
+/**
+ * Keeps a row of a reference table from being deleted until the transaction ends. Left out with Citus, where two such
+ * statements at once wait for each other: each locks the table against writers, and then as a writer. There a row
+ * that the transaction inserts keeps the rows that it refers to, and all others from when it is inserted: deleting
+ * from a reference table waits for whoever writes to it or to a table that refers to it.
+ */
+export const FOR_KEY_SHARE: string = dialect('for key share', '')
+
 /** Whether the tables of a database are distributed with Citus (`npm start -- distribute`). */
 export class Distribution {
   #isDistributed = false

@@ -1,6 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import { AppError, invalidInput, notFound } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
+import { FOR_KEY_SHARE } from '../db/dialect.ts'
 import type { Prisma, Token } from '../db/generated/prisma/client.ts'
 import type { Notifier } from '../db/notify.ts'
 import { audit } from './audit.ts'
@@ -33,15 +34,17 @@ export const listTokens = ({ prisma }: Db, holder: Holder): Promise<Token[]> =>
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
   })
 
+const HOLD = `select 1 from token where id = $1::uuid ${FOR_KEY_SHARE}`
+
 /**
- * Prevents the viewer's own token from being revoked until the transaction ends. Throws `unauthorized` when
- * it has been revoked.
+ * Prevents the viewer's own token from being revoked until the transaction, which has inserted a token, ends. Throws
+ * `unauthorized` when it has been revoked.
  */
 const holdOwn = async (
-  tx: Pick<Prisma.TransactionClient, '$queryRaw'>,
+  tx: Pick<Prisma.TransactionClient, '$queryRawUnsafe'>,
   { tokenId }: Viewer,
 ): Promise<void> => {
-  const held = await tx.$queryRaw<unknown[]>`select 1 from token where id = ${tokenId}::uuid for key share`
+  const held = await tx.$queryRawUnsafe<unknown[]>(HOLD, tokenId)
   if (held.length === 0) throw new AppError('unauthorized', 'This token is not valid.')
 }
 
@@ -67,8 +70,8 @@ export const issueToken = async (
     expiresAt,
   }
   const row = await deps.prisma.$transaction(async (prisma) => {
-    await holdOwn(prisma, viewer)
     const made = await prisma.token.create({ data })
+    await holdOwn(prisma, viewer)
     await audit({ ...deps, prisma }, viewer, {
       action: 'token.create',
       agentId: agentIdOf(holder),

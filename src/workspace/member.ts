@@ -1,6 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import { AppError, notFound } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
+import { FOR_KEY_SHARE } from '../db/dialect.ts'
 import type { Member, Prisma } from '../db/generated/prisma/client.ts'
 import type { Notifier } from '../db/notify.ts'
 import { audit } from './audit.ts'
@@ -33,6 +34,20 @@ export const ensureMember = (viewer: Pick<Viewer, 'kind'>): void => {
 /** Throws `forbidden` for everyone but the workspace's owners. */
 export const ensureOwner = (viewer: Viewer): void => {
   if (viewer.role !== 'owner') throw new AppError('forbidden', 'Only an owner of the workspace can do this.')
+}
+
+const HOLD = `select 1 from member where id = $1::uuid ${FOR_KEY_SHARE}`
+
+/**
+ * Prevents a member from being removed until the transaction, which inserts something of theirs, ends. Throws
+ * `unauthorized` when they have been removed.
+ */
+export const holdMember = async (
+  tx: Pick<Prisma.TransactionClient, '$queryRawUnsafe'>,
+  memberId: string,
+): Promise<void> => {
+  const held = await tx.$queryRawUnsafe<unknown[]>(HOLD, memberId)
+  if (held.length === 0) throw new AppError('unauthorized', 'You are no longer a member of this workspace.')
 }
 
 /** Returns the members of the workspace, oldest first. For members. */

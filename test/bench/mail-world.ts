@@ -1,6 +1,5 @@
 import { startDns } from '../support/dns.ts'
 import type { DkimKey } from '../support/mail.ts'
-import { until } from '../support/until.ts'
 import { atEnd } from './cleanup.ts'
 import { type Bench, makeMany } from './machinery.ts'
 
@@ -24,11 +23,7 @@ export interface MailAgent {
 /** Creates agents that accept mail from the load's many senders, each of which may send few mails a minute. */
 export const createRecipients = ({ api }: Bench, count: number): Promise<MailAgent[]> =>
   makeMany(count, async (n) => {
-    // On Citus, agents that are created at once may meet in a deadlock: 503, which asks to try again.
-    const id = await until(async () => {
-      const { body } = await api('POST', '/agents', { name: `Bench ${n}`, icon: 'bot' })
-      return body.id as string | undefined
-    })
+    const { id } = (await api('POST', '/agents', { name: `Bench ${n}`, icon: 'bot' })).body
     await api('PUT', `/agents/${id}/access/email`, { senders: ['*@example.com'] })
     return { id, address: (await api('GET', `/agents/${id}/addresses`)).body[0].value }
   })

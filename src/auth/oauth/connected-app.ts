@@ -1,13 +1,13 @@
 import { findAgent } from '../../agent/permission.ts'
 import type { Clock } from '../../core/clock.ts'
-import { AppError, notFound } from '../../core/errors.ts'
+import { notFound } from '../../core/errors.ts'
 import type { Db, RootDb } from '../../db/client.ts'
 import { deleteInBatches } from '../../db/delete-in-batches.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
 import type { Notifier } from '../../db/notify.ts'
 import { createAppToken, deleteAppTokens } from '../../workspace/app-token.ts'
 import { audit } from '../../workspace/audit.ts'
-import { ensureMember } from '../../workspace/member.ts'
+import { ensureMember, holdMember } from '../../workspace/member.ts'
 import { type EndSubscriptions, hashToken, TOKEN_REVOKED } from '../../workspace/token.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
 
@@ -66,11 +66,7 @@ export const connectApp = async (
   const createdAt = deps.clock.now()
   const expiresAt = new Date(createdAt.getTime() + CONSENT_S * 1000)
   return deps.prisma.$transaction(async (tx) => {
-    // A concurrent removal of the member ends the app too.
-    const held = await tx.$queryRaw<
-      unknown[]
-    >`select 1 from member where id = ${viewer.id}::uuid for key share`
-    if (held.length === 0) throw new AppError('unauthorized', 'You are no longer a member of this workspace.')
+    await holdMember(tx, viewer.id) // a concurrent removal ends the app too
     const { id } = await createAppToken(tx, { workspaceId, agentId, name, createdAt, expiresAt })
     await tx.connectedApp.create({ data: { tokenId: id, memberId: viewer.id, clientId, host, createdAt } })
     // A registered client that nobody has connected is deleted after a day.
