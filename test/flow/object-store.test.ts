@@ -9,6 +9,7 @@ import { moveContents } from '../../src/message/move-contents.ts'
 import { createFakeClock } from '../support/clock.ts'
 import { post, receive } from '../support/letter.ts'
 import { rawOf } from '../support/mail.ts'
+import { whileRefusing } from '../support/rows.ts'
 import { openBucket } from '../support/s3.ts'
 import { createTestAgent, startService, type Tenant, type TestAgent } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -232,15 +233,8 @@ test('changed, exchanged and missing objects are an error, never other bytes', a
 
 test('an object that was written for a commit that never came is deleted an hour later, not earlier', async () => {
   const agent = await agentOf()
-  await pool.query(
-    `create function lose_all() returns trigger language plpgsql as $$ begin raise exception 'killed'; end $$;
-     create trigger lose_all before insert on message for each row execute function lose_all()`,
-  )
-  try {
-    await expect(post(service, letterTo(agent, 'lost'))).rejects.toMatchObject({ responseCode: 451 })
-  } finally {
-    await pool.query('drop function lose_all cascade')
-  }
+  const lost = whileRefusing({ pool }, 'message', () => post(service, letterTo(agent, 'lost')))
+  await expect(lost).rejects.toMatchObject({ responseCode: 451 })
   expect(objectsOf(agent)).toHaveLength(2)
   // What is swept meanwhile shows that the worker has run.
   const witness = await agentOf()

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { deliver } from '../support/mail.ts'
 import { type Relay, startRelay } from '../support/relay.ts'
 import { dsn, unknownUser } from '../support/report.ts'
+import { waitsForLock } from '../support/rows.ts'
 import { createTestAgent, startService, type TestAgent, type TestService } from '../support/service.ts'
 import { ANN, useSms } from '../support/sms-world.ts'
 import { until } from '../support/until.ts'
@@ -32,26 +33,22 @@ const statusesOf = async ({ api, id }: TestAgent, messageId: string): Promise<Re
   )
 }
 
-const WAITERS = `
-  select 1 from pg_stat_activity
-   where datname = current_database() and wait_event_type = 'Lock' and query ~ '^\\s*with\\s+(logs|attempt) '`
-
 /**
  * Starts `write` while another transaction holds the message's lock; resolves once it has waited for the
  * lock.
  */
 const whileHeld = async <Result>(
   { databaseUrl, db }: TestService,
-  messageId: string,
+  { id, agentId }: { id: string; agentId: string },
   write: () => Promise<Result>,
 ) => {
   const holder = new pg.Client({ connectionString: databaseUrl })
   await holder.connect()
   await holder.query('begin')
-  await holder.query('select 1 from message where id = $1 for no key update', [messageId])
+  await holder.query('select 1 from message where id = $1 and agent_id = $2 for no key update', [id, agentId])
   try {
     const writing = write()
-    await until(async () => (await db.pool.query(WAITERS)).rows.length === 1)
+    await until(() => waitsForLock(db, '^\\s*with\\s+(logs|attempt) '))
     return { writing }
   } finally {
     await holder.query('rollback')
@@ -71,7 +68,9 @@ test('a provider’s report waits for a lock on the message', async () => {
         where: { messageId: message.id, providerId: { not: null } },
       })) === 2,
   )
-  const { writing } = await whileHeld(sms.service, message.id, () => sms.twilio.report(first!, 'delivered'))
+  const { writing } = await whileHeld(sms.service, { id: message.id, agentId: sms.agent.id }, () =>
+    sms.twilio.report(first!, 'delivered'),
+  )
   await writing
   const { [first!.to]: reported, ...others } = await statusesOf(sms.agent, message.id)
   expect([reported, Object.values(others)]).toEqual(['sent', ['sending']])
@@ -83,11 +82,11 @@ test('the result of an attempt and a bounce wait for a lock on the message', asy
   const send = { channel: 'email', to: ['now@example.com', 'later@example.com'], text: 'hi' }
   const { body: message } = await agent.api('POST', `/agents/${agent.id}/messages`, send)
   const { from: returnPath } = await held.begun
-  await whileHeld(service, message.id, async () => held.go())
+  await whileHeld(service, { id: message.id, agentId: agent.id }, async () => held.go())
   await until(async () => (await statusesOf(agent, message.id))['now@example.com'] === 'sent')
   const raw = dsn({ recipients: [unknownUser('now@example.com')] })
   const bounce = { envelope: { from: '', to: returnPath }, raw }
-  const { writing } = await whileHeld(service, message.id, () =>
+  const { writing } = await whileHeld(service, { id: message.id, agentId: agent.id }, () =>
     deliver(`${service.smtp.host}:${service.smtp.port}`, bounce),
   )
   await writing

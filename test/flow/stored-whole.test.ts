@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { post } from '../support/letter.ts'
 import { createReceiver, type Receiver } from '../support/receiver.ts'
+import { whileRefusing } from '../support/rows.ts'
 import { createTestAgent, startService, type TestAgent, type TestService } from '../support/service.ts'
 
 /**
@@ -18,23 +19,10 @@ beforeAll(async () => {
   agent = await createTestAgent(service, owner)
   await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })
   await owner.api('POST', `/agents/${agent.id}/webhooks`, { url: `${receiver.url}/hook` })
-  await service.db.pool.query(
-    `create function take_nothing() returns trigger language plpgsql as $$ begin raise exception 'not now'; end $$`,
-  )
 })
 afterAll(() => receiver.close())
 
-/** Runs `work` while no rows can be inserted into the table. */
-const without = async <Result>(table: string, work: () => Promise<Result>): Promise<Result> => {
-  await service.db.pool.query(
-    `create trigger take_nothing before insert on ${table} for each row execute function take_nothing()`,
-  )
-  try {
-    return await work()
-  } finally {
-    await service.db.pool.query(`drop trigger take_nothing on ${table}`)
-  }
-}
+const without = <Result>(table: string, work: () => Promise<Result>) => whileRefusing(service.db, table, work)
 const path = () => `/agents/${agent.id}`
 const events = async () => (await agent.api('GET', `${path()}/events?limit=100`)).body.items
 const withSubject = async (subject: string) =>

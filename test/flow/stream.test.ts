@@ -155,7 +155,7 @@ describe('the position where a stream starts', () => {
     const agent = await createOpenAgent()
     await mails(agent, 3)
     await service.db.pool.query(
-      "update event set created_at = created_at - interval '8 days' where agent_id = $1 and id <= 2",
+      "update event set created_at = now() - interval '8 days' where agent_id = $1 and id <= 2",
       [agent.id],
     )
     await pruneEvents(service.db, new Date())

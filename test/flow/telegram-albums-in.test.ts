@@ -156,7 +156,7 @@ test('a service that stops does not wait for the files of an album, which the ne
   await service.again()
   await assembled()
   const { rows } = await pool.query(
-    `select m.text, count(*)::int as files from message m join attachment a on a.message_id = m.id
+    `select m.text, count(*)::int as files from message m join attachment a on a.message_id = m.id and a.agent_id = m.agent_id
       where m.text like 'Stopped%' group by m.id, m.text`,
   )
   expect(rows).toEqual([{ text: 'Stopped', files: 2 }])

@@ -5,6 +5,7 @@ import { replayWebhook } from '../../src/webhook/replay.ts'
 import { formatTopicKey, WEBHOOK_CHANGED } from '../../src/webhook/webhook.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { createReceiver, type Received, type Receiver } from '../support/receiver.ts'
+import { waitsForLock } from '../support/rows.ts'
 import { until } from '../support/until.ts'
 import { createWebhookBench, type WebhookBench } from '../support/webhooks.ts'
 
@@ -39,13 +40,6 @@ const positionIs = (id: string, position: bigint) =>
   until(async () => (await bench.state(id))?.position === position)
 const cursors = (got: Received[]) => got.map(({ body }) => Number(JSON.parse(body).cursor))
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i)
-/** Tests whether a statement with this text waits for another transaction's lock. */
-const isBlocked = async (statement: string) => {
-  const { rows } = await db.pool.query<{ query: string }>(
-    "select query from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-  )
-  return rows.some(({ query }) => query.includes(statement))
-}
 /** Returns a notifier without notifications, as if those of another process were lost. */
 const unnotified = () => ({ notifier: { ...bench.operations.notifier, subscribe: () => () => undefined } })
 
@@ -220,10 +214,10 @@ describe('replaying', () => {
     await positionIs(id, 2n)
     await db.prisma.$transaction(async (tx) => {
       // Writing the progress of the third event waits for this transaction, as it would for a replay's.
-      await tx.$queryRaw`select 1 from webhook where id = ${id}::uuid for no key update`
+      await tx.$queryRaw`select 1 from webhook where id = ${id}::uuid and agent_id = ${viewer.id}::uuid for no key update`
       await bench.raise(viewer.id, 1)
       await receiver.got(path, 3)
-      await until(() => isBlocked('last_delivered_at = coalesce'))
+      await until(() => waitsForLock(db, 'last_delivered_at = coalesce'))
       await tx.webhook.updateMany({ where: { id }, data: { position: 1n, revision: { increment: 1 } } })
       bench.operations.notifier.publish(WEBHOOK_CHANGED, formatTopicKey({ id, agentId: viewer.id }))
     })
