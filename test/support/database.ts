@@ -11,9 +11,6 @@ export interface TestDatabase {
   drop(): Promise<void>
 }
 
-/** Whether the run's databases are distributed with Citus (`npm run test:citus`). */
-export const isDistributed: boolean = inject('postgres').workers !== undefined
-
 /**
  * Creates a separate database with the service's tables and no rows, as a clone of the run's template.
  * Usually each test file has one.

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../src/db/client.ts'
-import { isDistributed } from './database.ts'
+import { isDistributed } from './distributed.ts'
 
 /** What happens to rows while a test goes on: tables that refuse them, and sessions that wait for them. */
 

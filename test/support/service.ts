@@ -165,14 +165,13 @@ export const createTestAgent = async (
   { api }: Tenant,
   name = 'Support Bot',
 ): Promise<TestAgent> => {
-  const agent = await api('POST', '/agents', { name, icon: 'bot' })
-  const { id } = agent.body
-  const addresses = await api('GET', `/agents/${id}/addresses`)
-  const token = await api('POST', `/agents/${id}/tokens`, { name: 'test' })
-  return {
-    id,
-    address: addresses.body[0].value,
-    token: token.body.token,
-    api: apiOf(service.http, token.body.token),
+  const ask = async (...request: Parameters<Api>) => {
+    const { status, body, text } = await api(...request)
+    if (status >= 300) throw new Error(`${request[0]} ${request[1]}: ${status} ${text}`)
+    return body
   }
+  const { id } = await ask('POST', '/agents', { name, icon: 'bot' })
+  const [{ value: address }] = await ask('GET', `/agents/${id}/addresses`)
+  const { token } = await ask('POST', `/agents/${id}/tokens`, { name: 'test' })
+  return { id, address, token, api: apiOf(service.http, token) }
 }
