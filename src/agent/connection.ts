@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts'
 import { notFound } from '../core/errors.ts'
 import type { Db, RootDb } from '../db/client.ts'
 import { deleteInBatches } from '../db/delete-in-batches.ts'
-import { SKIP_LOCKED } from '../db/dialect.ts'
+import { dialect, SKIP_LOCKED } from '../db/dialect.ts'
 import type { Connection, Prisma } from '../db/generated/prisma/client.ts'
 import type { Notifier } from '../db/notify.ts'
 import { HEARD_BY_DEFAULT } from '../event/selection.ts'
@@ -137,19 +137,33 @@ export interface ListenerUse {
 export type Ending = 'replaced' | 'revoked' | 'gone'
 
 /**
+ * A current connection of this token exists no longer than its agent and its token do, so it is all that has to be
+ * looked up. A subquery, because PostgreSQL would read the whole table for a join with thousands of uses.
+ */
+const IS_CURRENT = `(select true from connection where id = u.connection and agent_id = u.agent and token_id = u.token and replaced_at is null)`
+
+const ENDED = {
+  name: 'listeners ended',
+  text: `
+    with suspect as materialized (
+      select * from unnest($1::uuid[], $2::uuid[], $3::uuid[]) with ordinality as u(agent, token, connection, place)
+       ${dialect(`where ${IS_CURRENT} is null`, '')}
+    )
+    select u.place::int - 1 as place,
+           case when t.id is null then 'revoked' when u.agent is not null and l.agent_id is null then 'gone' else 'replaced' end as ending
+      from suspect u left join token t on t.id = u.token left join event_log l on l.agent_id = u.agent
+      left join connection c on c.id = u.connection and c.agent_id = u.agent
+     where t.id is null or u.agent is not null and l.agent_id is null
+        or u.connection is not null and (c.id is null or c.replaced_at is not null)`,
+}
+
+/**
  * Returns those that are no longer current, by their places in `uses`. The others are not in the result: a process
  * asks for thousands of them again and again, and to read the rows took more than half of its time for that.
  */
 export const readEnded = async ({ pool }: Db, uses: readonly ListenerUse[]): Promise<Map<number, Ending>> => {
   const { rows } = await pool.query<{ place: number; ending: Ending }>({
-    name: 'listeners ended',
-    text: `select u.place::int - 1 as place,
-                  case when t.id is null then 'revoked' when u.agent is not null and l.agent_id is null then 'gone' else 'replaced' end as ending
-             from unnest($1::uuid[], $2::uuid[], $3::uuid[]) with ordinality as u(agent, token, connection, place)
-             left join token t on t.id = u.token left join event_log l on l.agent_id = u.agent
-             left join connection c on c.id = u.connection and c.agent_id = u.agent
-            where t.id is null or u.agent is not null and l.agent_id is null
-               or u.connection is not null and (c.id is null or c.replaced_at is not null)`,
+    ...ENDED,
     values: [
       uses.map(({ agentId }) => agentId),
       uses.map(({ tokenId }) => tokenId),
