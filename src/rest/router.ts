@@ -30,6 +30,7 @@ import { importRoutes } from './resources/imports.ts'
 import { mailViewRoutes } from './resources/mail-views.ts'
 import { memberRoutes } from './resources/members.ts'
 import { messageDeletionRoutes } from './resources/message-deletions.ts'
+import { messagePartRoutes } from './resources/message-parts.ts'
 import { messageReleaseRoutes } from './resources/message-releases.ts'
 import { messageRoutes } from './resources/messages.ts'
 import { phoneNumberRoutes } from './resources/phone-numbers.ts'
@@ -120,6 +121,7 @@ export const createRest = (deps: RestDeps): OpenAPIHono<RestEnv> => {
     connectedAppRoutes,
     connectionRoutes,
     messageRoutes,
+    messagePartRoutes,
     mailViewRoutes,
     heldMessageRoutes,
     unsubscribeRoutes,

@@ -47,15 +47,13 @@ export interface Answer<Body = unknown> {
 }
 
 /** The HTTP API. `body` is sent as JSON; a string is sent unchanged. */
-export interface Api {
-  // biome-ignore lint/suspicious/noExplicitAny: tests check the shape of the answers
-  <Body = any>(
-    method: string,
-    path: string,
-    body?: unknown,
-    headers?: Record<string, string>,
-  ): Promise<Answer<Body>>
-}
+// biome-ignore lint/suspicious/noExplicitAny: tests check the shape of the answers
+export type Api = <Body = any>(
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+) => Promise<Answer<Body>>
 
 export const apiOf =
   (base: string, token: string | null): Api =>

@@ -18,35 +18,14 @@ import {
 import { Direction, HoldReason, MessageStatus, Refusal } from '../../db/generated/prisma/enums.ts'
 import { rescheduleMessage } from '../../message/out/schedule.ts'
 import { sendMessage } from '../../message/out/send.ts'
-import { linkAttachment } from '../../message/reading/attachment-link.ts'
 import { listMessages, listWorkspaceMessages } from '../../message/reading/list.ts'
 import { markMessage, markMessages, presentMarks } from '../../message/reading/marks.ts'
 import { presentMessage } from '../../message/reading/present.ts'
-import { readAttachment, readMessage, readRaw } from '../../message/reading/read.ts'
-import { listRecipients, presentRecipient } from '../../message/reading/recipients.ts'
+import { readMessage } from '../../message/reading/read.ts'
 import type { RestEnv } from '../env.ts'
-import {
-  body,
-  bytes,
-  DEFAULT_LIMIT,
-  failures,
-  flag,
-  ids,
-  integer,
-  moment,
-  ok,
-  PAGING,
-  SECURITY,
-} from '../route.ts'
+import { body, DEFAULT_LIMIT, failures, flag, ids, moment, ok, PAGING, SECURITY } from '../route.ts'
 import { ID, pageView } from '../views.ts'
-import { attachmentHeaders } from './file.ts'
-import {
-  AttachmentLinkView,
-  MessageMarksView,
-  MessageView,
-  RecipientView,
-  WorkspaceMessageView,
-} from './message-views.ts'
+import { MessageMarksView, MessageView, WorkspaceMessageView } from './message-views.ts'
 
 const tags = ['Messages']
 const security = SECURITY
@@ -238,56 +217,6 @@ const markMany = createRoute({
   },
 })
 
-const recipientList = createRoute({
-  method: 'get',
-  path: '/agents/{id}/messages/{messageId}/recipients',
-  operationId: 'listRecipients',
-  summary: 'List the recipients of a sent message with the status of each',
-  tags,
-  security,
-  request: { params: ids('id', 'messageId') },
-  responses: {
-    200: ok('Sorted by address; empty for a received message', z.array(RecipientView)),
-    ...failures('agent'),
-  },
-})
-
-const raw = createRoute({
-  method: 'get',
-  path: '/agents/{id}/messages/{messageId}/raw',
-  operationId: 'readRawMessage',
-  summary: 'Get the original email as received, byte for byte',
-  tags,
-  security,
-  request: { params: ids('id', 'messageId') },
-  responses: { 200: bytes('An RFC 5322 message', 'message/rfc822'), ...failures('agent') },
-})
-
-const attachment = createRoute({
-  method: 'get',
-  path: '/agents/{id}/messages/{messageId}/attachments/{index}',
-  operationId: 'readAttachment',
-  summary: "Get an attachment's content",
-  tags,
-  security,
-  request: { params: z.object({ id: uuid, messageId: uuid, index: integer(0, 9999) }) },
-  responses: {
-    200: bytes('The content, with the content type of the attachment', '*/*'),
-    ...failures('agent'),
-  },
-})
-
-const attachmentLink = createRoute({
-  method: 'post',
-  path: '/agents/{id}/messages/{messageId}/attachments/{index}/link',
-  operationId: 'linkAttachment',
-  summary: 'Create a link to an attachment that works without a token, for ten minutes',
-  tags,
-  security,
-  request: { params: z.object({ id: uuid, messageId: uuid, index: integer(0, 9999) }) },
-  responses: { 201: ok('The link', AttachmentLinkView), ...failures('agent', 'conflict') },
-})
-
 export const messageRoutes = (app: OpenAPIHono<RestEnv>): void => {
   app.openapi(send, async (c) =>
     c.json(
@@ -328,24 +257,5 @@ export const messageRoutes = (app: OpenAPIHono<RestEnv>): void => {
     const { deps, viewer } = c.var
     const marked = await markMessages(deps, viewer, c.req.valid('param').id, c.req.valid('json'))
     return c.json(marked.map(presentMarks), 200)
-  })
-  app.openapi(recipientList, async (c) => {
-    const { id, messageId } = c.req.valid('param')
-    return c.json((await listRecipients(c.var.deps, c.var.viewer, id, messageId)).map(presentRecipient), 200)
-  })
-  app.openapi(raw, async (c) => {
-    const { id, messageId } = c.req.valid('param')
-    const content = await readRaw(c.var.deps, c.var.viewer, id, messageId)
-    return c.body(content, 200, attachmentHeaders(`${messageId}.eml`, 'message/rfc822'))
-  })
-  app.openapi(attachment, async (c) => {
-    const { id, messageId, index } = c.req.valid('param')
-    const { name, type, content } = await readAttachment(c.var.deps, c.var.viewer, id, { messageId, index })
-    return c.body(content, 200, attachmentHeaders(name, type))
-  })
-  app.openapi(attachmentLink, async (c) => {
-    const { id, messageId, index } = c.req.valid('param')
-    const { url, expiresAt } = await linkAttachment(c.var.deps, c.var.viewer, id, { messageId, index })
-    return c.json({ url, expiresAt: expiresAt.toISOString() }, 201)
   })
 }
