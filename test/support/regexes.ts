@@ -167,8 +167,10 @@ function nextSuspect(regex: RegExp, texts: string[], at: number): number {
 function timeOf(regex: RegExp, text: string, limit: number): number {
   const before = process.cpuUsage()
   try {
-    replace.runInContext(Object.assign(context, { regex, text }), { timeout: PATIENCE * limit })
-  } catch {
+    // Node refuses a timeout that is not an integer.
+    replace.runInContext(Object.assign(context, { regex, text }), { timeout: Math.ceil(PATIENCE * limit) })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
     return limit
   }
   const { user, system } = process.cpuUsage(before)
@@ -176,14 +178,14 @@ function timeOf(regex: RegExp, text: string, limit: number): number {
 }
 
 /** How much longer than its CPU time a measurement may take before it is ended. */
-const PATIENCE = 4
+const PATIENCE = 2
 const LENGTH = 16_000
 // A linear pattern takes less than 1 ms for this many characters, a quadratic one 20 to hundreds.
 const SUSPECT_MS = 10
 const TIMEOUT_MS = 100
-// A text eight times as long takes a linear pattern 8 times as long, a quadratic one 64 times.
-const LONGER = 8
-const SUPERLINEAR = 24
+// A text four times as long takes a linear pattern 4 times as long, a quadratic one 16 times.
+const LONGER = 4
+const SUPERLINEAR = 8
 // Other threads of this process count as well, and what shares the caches slows a measurement down.
 const MEASUREMENTS = 5
 
