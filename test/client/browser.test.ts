@@ -1,26 +1,15 @@
-import { spawn } from 'node:child_process'
-import { existsSync, rmSync } from 'node:fs'
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { build } from 'esbuild'
-import { afterAll, expect, test } from 'vitest'
+import { expect } from 'vitest'
+import { afterFile } from '../support/after-file.ts'
+import { browserTest, startBrowser } from '../support/browser.ts'
 import { newest, post } from '../support/letter.ts'
-import { temporaryDir } from '../support/postgres.ts'
 import { createTestAgent, startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 /** The client in a page of a real browser, which a server brings under one origin with the service. */
-
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
-/** As root it needs no sandbox; without the others it looks for hosts of its maker. */
-const FLAGS =
-  '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync'.split(
-    ' ',
-  )
-
-if (!CHROMIUM)
-  process.stderr.write('client: no chromium is installed (apt-get install chromium): its test is skipped\n')
 
 const PROGRAM = `import { Agent } from './index.js'
 const agent = new Agent({ url: location.origin, token: location.hash.slice(1), fetch })
@@ -28,11 +17,6 @@ for await (const { message, done } of agent.messages({ from: 'beginning' })) {
   await message.reply('From a browser: ' + message.subject)
   await done()
 }`
-
-const closings: (() => Promise<unknown>)[] = []
-afterAll(async () => {
-  for (const close of closings.reverse()) await close()
-})
 
 const bundle = async (): Promise<string> => {
   const resolveDir = join(import.meta.dirname, '..', '..', 'dist', 'client')
@@ -62,26 +46,14 @@ const serve = async (http: string): Promise<string> => {
   }
   const server = createServer(handle)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  closings.push(async () => {
+  afterFile(() => {
     server.closeAllConnections()
     server.close()
   })
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 }
 
-const openBrowser = (url: string): void => {
-  const profile = temporaryDir()
-  const args = [...FLAGS, `--user-data-dir=${profile}`, '--remote-debugging-port=0', url]
-  const browser = spawn(CHROMIUM!, args, { stdio: 'ignore', detached: true })
-  const ended = new Promise((resolve) => browser.once('exit', resolve))
-  closings.push(async () => {
-    process.kill(-browser.pid!, 'SIGKILL')
-    await ended
-    rmSync(profile, { recursive: true, force: true, maxRetries: 5 })
-  })
-}
-
-test.skipIf(!CHROMIUM)('a page in a browser answers what has arrived, and what arrives', async () => {
+browserTest('a page in a browser answers what has arrived, and what arrives', async () => {
   const service = await startService()
   const owner = await service.workspace()
   const agent = await createTestAgent(service, owner)
@@ -91,7 +63,8 @@ test.skipIf(!CHROMIUM)('a page in a browser answers what has arrived, and what a
   const answered = (subject: string) =>
     until(async () => (await newest(agent))[0]?.text.includes(`From a browser: ${subject}`))
   await mail('before')
-  openBrowser(`${await serve(service.http)}#${agent.token}`)
+  const page = await (await startBrowser()).page()
+  await page.goto(`${await serve(service.http)}#${agent.token}`)
   await answered('before')
   await mail('after')
   await answered('after')

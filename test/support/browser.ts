@@ -10,7 +10,13 @@ import {
 import { expect, test } from 'vitest'
 import { afterFile } from './after-file.ts'
 
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
+/** Debian's headless shell first: without a user interface, it takes a third less CPU. */
+const CHROMIUM = [
+  '/usr/bin/chromium-headless-shell',
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+].find(existsSync)
 /** Chromium does not run in its sandbox as root; without the other flags it contacts its vendor's hosts. */
 const FLAGS = [
   '--no-sandbox',
@@ -23,10 +29,10 @@ const FLAGS = [
 ]
 
 if (!CHROMIUM && process.env.CI === 'true')
-  throw new Error('Chromium is not installed: apt-get install chromium')
+  throw new Error('Chromium is not installed: apt-get install chromium-headless-shell')
 if (!CHROMIUM)
   process.stderr.write(
-    'browser tests are skipped because Chromium is not installed (apt-get install chromium)\n',
+    'browser tests are skipped because Chromium is not installed (apt-get install chromium-headless-shell)\n',
   )
 
 /** A test in a real browser; skipped where there is none, except in continuous integration. */
