@@ -40,7 +40,7 @@ const exchangeOf = (authInfo: AuthInfo | undefined): Exchange =>
 const MAX_WAITS_PER_TOKEN = 50
 const MAX_LISTENS_PER_TOKEN = 20
 
-class McpSkin implements Mcp {
+class McpServer implements Mcp {
   readonly #deps: McpDeps
   readonly #pushes: Pushes
   readonly #changes: InboxChanges
@@ -193,4 +193,4 @@ class McpSkin implements Mcp {
 }
 
 /** The MCP server at `/mcp`. It keeps nothing between requests, so any process can answer any request. */
-export const createMcp = (deps: McpDeps): Mcp => new McpSkin(deps)
+export const createMcp = (deps: McpDeps): Mcp => new McpServer(deps)
