@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openEvents } from '../support/events.ts'
+import { type EventStream, openEvents } from '../support/events.ts'
 import { createTestLog } from '../support/log.ts'
 import { apiOf, createTestAgent, startService } from '../support/service.ts'
 import { statementsOf } from '../support/statements.ts'
@@ -11,13 +11,13 @@ test('a service that stops ends its streams, and their clients no longer count a
   const log = createTestLog()
   const service = await startService({ log, environment: { ROLES: 'api' } })
   const workspace = await service.workspace()
-  const streams = await Promise.all(
-    Array.from({ length: STREAMS }, async () => {
-      const { api, id, token } = await createTestAgent(service, workspace)
-      const { body } = await api('PUT', `/agents/${id}/connection`, { client: 'Scout', machine: 'm' })
-      return openEvents(`${service.http}/agents/${id}/connections/${body.id}/events`, token)
-    }),
-  )
+  const streams: EventStream[] = []
+  // One by one: all at once, some would wait too long for a database connection on a slow machine.
+  while (streams.length < STREAMS) {
+    const { api, id, token } = await createTestAgent(service, workspace)
+    const { body } = await api('PUT', `/agents/${id}/connection`, { client: 'Scout', machine: 'm' })
+    streams.push(await openEvents(`${service.http}/agents/${id}/connections/${body.id}/events`, token))
+  }
   const leases = () => service.db.prisma.connection.count({ where: { leaseUntil: { not: null } } })
   expect(await leases()).toBe(STREAMS)
   // One for each stream would still wait for connections when the process closes them.
