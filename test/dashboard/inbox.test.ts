@@ -210,6 +210,8 @@ browserTest('several threads are marked at once, and a thread gets labels', asyn
   // The notice about the labels may still be there, so it says nothing about this change.
   await page.getByRole('toolbar', { name: '2 selected' }).waitFor({ state: 'detached' })
   await page.reload()
+  // Without this, there are no rows because they are not loaded yet.
+  await row(page, /.*/).first().or(page.getByText('Nothing found')).waitFor()
   await expect.poll(() => row(page, /Bulk/).count()).toBe(0)
   await page.getByLabel('Search', { exact: true }).fill('Bulk one')
   await row(page, /Bulk one/).click()
