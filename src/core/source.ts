@@ -4,16 +4,16 @@ import ipaddr from 'ipaddr.js'
 const hex = (part: number): string => part.toString(16)
 
 /**
- * Returns what limits by address count for an IP address: the address itself for IPv4, its /64 for IPv6. A
- * /64 is the smallest network that a customer gets (RFC 6177), so nobody evades a limit with the 2^64
- * addresses of their own. '' for anything that is not an address.
+ * Returns what every limit by address counts as one source: the address itself for IPv4, its /56 for IPv6. A
+ * /56 is what a customer commonly gets (RFC 6177), so nobody evades a limit with the 256 networks of their
+ * own. '' for anything that is not an address.
  */
 export const sourceOf = (address: string | undefined): string => {
   if (address === undefined || isIP(address) === 0) return ''
   const parsed = ipaddr.process(address)
-  return parsed.kind() === 'ipv4'
-    ? parsed.toString()
-    : `${(parsed as ipaddr.IPv6).parts.slice(0, 4).map(hex).join(':')}::/64`
+  if (parsed.kind() === 'ipv4') return parsed.toString()
+  const [a = 0, b = 0, c = 0, d = 0] = (parsed as ipaddr.IPv6).parts
+  return `${[a, b, c, d & 0xff00].map(hex).join(':')}::/56`
 }
 
 /** Returns whether an IP address is this machine's own: `127.0.0.0/8`, `::1`. */
