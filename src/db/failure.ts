@@ -1,5 +1,5 @@
 import { AppError } from '../core/errors.ts'
-import { isUnavailable } from './unavailable.ts'
+import { isUnavailable, isUnstorable } from './unavailable.ts'
 
 /** Seconds after which a retry is worthwhile while the database is unavailable. */
 const RETRY_AFTER = 2
@@ -40,4 +40,11 @@ export const publicError = (error: unknown): AppError => {
       cause: error,
     })
   return new AppError('internal', 'Something went wrong on our side.', { cause: error })
+}
+
+/** Throws a permanent error when a message could not be stored because of what it contains, and else the error itself. */
+export const refuseUnstorable = (error: unknown): never => {
+  if (isUnstorable(error))
+    throw new AppError('invalid_input', 'message: contains something that cannot be stored', { cause: error })
+  throw error
 }

@@ -47,12 +47,24 @@ function matches(error: Record<string, unknown>): boolean {
   )
 }
 
+/** PostgreSQL's codes for values that it cannot store: data exceptions (22xxx), limits exceeded (54xxx: a row of an index). */
+const UNSTORABLE = /^(22...|54...)$/
+
 /**
  * Returns whether an error of a database call (pg's or Prisma's, with everything that it wraps) means that
  * the database is unavailable, so that the same call may succeed later. A statement that took too long or
  * broke a rule does not. Only for errors of database calls: a web request fails with the same socket codes.
  */
-export function isUnavailable(error: unknown): boolean {
+export const isUnavailable = (error: unknown): boolean => isAny(error, matches)
+
+/** Returns whether a database call failed because of its values, so that it would fail again. */
+export const isUnstorable = (error: unknown): boolean =>
+  isAny(error, ({ code, originalCode }) =>
+    [code, originalCode].some((one) => typeof one === 'string' && UNSTORABLE.test(one)),
+  )
+
+/** Whether an error, or one that it wraps, matches. */
+function isAny(error: unknown, matches: (one: Record<string, unknown>) => boolean): boolean {
   const seen = new Set<unknown>()
   const search = (value: unknown): boolean => {
     if (typeof value !== 'object' || value === null || seen.has(value)) return false

@@ -117,9 +117,12 @@ class Import {
   }
 
   #store(mails: readonly Prepared[]): Promise<void> {
-    return storeMails(this.#deps, mails, (count, isNew) => {
-      this.summary.imported += isNew
-      this.summary.duplicates += count - isNew
+    return storeMails(this.#deps, mails, {
+      stored: (count, isNew) => {
+        this.summary.imported += isNew
+        this.summary.duplicates += count - isNew
+      },
+      skipped: (mail) => this.#skip(mail),
     })
   }
 
@@ -145,7 +148,7 @@ class Import {
       if (isNoMail(read)) throw new AppError('invalid_input', 'is not a mail: it has no header')
       const now = this.#deps.clock.now()
       const message = toMessage(this.#mailbox, mail, read, { fingerprint, now })
-      return { message, raw: mail.raw, attachments }
+      return { name: mail.name, message, raw: mail.raw, attachments }
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'invalid_input') throw error
       this.#skip({ name: mail.name, reason: messageOf(error).replace(/^message: /, '') })

@@ -6,8 +6,10 @@ import { AppError } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 import { within } from '../../db/transaction.ts'
+import { isUnstorable } from '../../db/unavailable.ts'
 import { ensureRoomToStore } from '../../workspace/plan.ts'
 import { type Arrival, placeArrival, storeBatch } from '../in/store.ts'
+import type { SkippedMail } from './mail.ts'
 import { findThreads, mergeThreads, threadMails } from './threads.ts'
 
 export interface StoreDeps extends Db {
@@ -17,6 +19,8 @@ export interface StoreDeps extends Db {
 
 /** A mail that is ready to be stored. */
 export interface Prepared {
+  /** Names it in the list of those that were skipped. */
+  name: string
   message: Message
   raw: Buffer
   attachments: InboundAttachment[]
@@ -82,7 +86,7 @@ const commit = (deps: StoreDeps, mails: readonly Prepared[]): Promise<number> =>
     const { threads, merged } = threadMails(messages, await findThreads(pool, agentId, messages))
     const stored = await storeBatch(
       { pool },
-      mails.map(({ message, ...rest }) => ({
+      mails.map(({ message, name: _, ...rest }) => ({
         ...rest,
         message: { ...message, threadId: threads.get(message.id)! },
         event: null,
@@ -95,21 +99,30 @@ const commit = (deps: StoreDeps, mails: readonly Prepared[]): Promise<number> =>
 
 const isPlanLimit = (error: unknown): boolean => error instanceof AppError && error.code === 'plan_limit'
 
+/** What became of a part of a batch. */
+interface Outcome {
+  stored(mails: number, isNew: number): void
+  skipped(mail: SkippedMail): void
+}
+
 /**
- * Stores a batch of mails of one agent, all of them or, when the plan's limit is reached, as many as fit:
- * `stored` tells of each part. Throws `plan_limit` then.
+ * Stores a batch of mails of one agent, all of them or, when the plan's limit is reached, as many as fit. A mail
+ * that cannot be stored is skipped, and the others are stored. Throws `plan_limit`.
  */
 export const storeMails = async (
   deps: StoreDeps,
   mails: readonly Prepared[],
-  stored: (mails: number, isNew: number) => void,
+  outcome: Outcome,
 ): Promise<void> => {
   if (mails.length === 0) return
   const placed = await Promise.all(mails.map((mail) => placeArrival(deps.blobs, mail)))
   try {
-    stored(placed.length, await commit(deps, placed))
+    outcome.stored(placed.length, await commit(deps, placed))
   } catch (error) {
-    if (!isPlanLimit(error) || mails.length === 1) throw error
-    for (const mail of placed) stored(1, await commit(deps, [mail]))
+    if (isUnstorable(error) && placed.length === 1)
+      outcome.skipped({ name: placed[0]!.name, reason: 'contains something that cannot be stored' })
+    else if (placed.length > 1 && (isPlanLimit(error) || isUnstorable(error)))
+      for (const mail of placed) await storeMails(deps, [mail], outcome)
+    else throw error
   }
 }

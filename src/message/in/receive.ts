@@ -14,6 +14,7 @@ import type { Metrics } from '../../core/metrics.ts'
 import { noTracer, type Tracer, traced } from '../../core/tracer.ts'
 import type { Batch } from '../../db/batch.ts'
 import type { Db } from '../../db/client.ts'
+import { refuseUnstorable } from '../../db/failure.ts'
 import type { Notifier } from '../../db/notify.ts'
 import { MESSAGE_RECEIVED, MESSAGE_REFUSED } from '../../event/event.ts'
 import type { Feed } from '../../event/feed.ts'
@@ -231,12 +232,12 @@ const store = async ({ arrivals, limited, blobs }: ReceiveDeps, given: Arrival):
  *
  * Throws `unavailable` when the sender's verification failed temporarily and admission depends on it, because
  * a refusal would be final, for mail of which nothing would be stored because too much was refused today, and
- * while contents cannot be written to the object store.
+ * while contents cannot be written to the object store. Throws `invalid_input` for what cannot be stored at all.
  */
 export const receive = async (deps: ReceiveDeps, inbound: Inbound): Promise<void> => {
   const fingerprint = fingerprintOf(inbound)
   const chat = deps.channels[inbound.channel]?.threads === 'counterpart'
-  const targets = await deps.targets.add({ message: inbound, chat })
+  const targets = await deps.targets.add({ message: inbound, chat }).catch(refuseUnstorable)
   const { keyword: _, ...rest } = inbound
   const message: Inbound = (await applyKeyword(deps, inbound, targets, fingerprint)) ? inbound : rest
   const arrivals = await Promise.all(targets.map((target) => arrivalOf(deps, message, target, fingerprint)))
@@ -247,7 +248,7 @@ export const receive = async (deps: ReceiveDeps, inbound: Inbound): Promise<void
   const kept = limitArrivals(deps, message, arrivals)
   const attributes = { channel: message.channel, 'message.ids': kept.map(({ message: { id } }) => id).join() }
   const stored = await traced(deps.tracer ?? noTracer, 'store message', { attributes }, ({ traceparent }) =>
-    Promise.all(kept.map((arrival) => store(deps, withTrace(arrival, traceparent)))),
+    Promise.all(kept.map((arrival) => store(deps, withTrace(arrival, traceparent)))).catch(refuseUnstorable),
   )
   deps.feed.committed(stored.map(({ event }) => event).filter((event) => event !== null))
   for (const workspaceId of new Set(stored.map(({ arrival }) => arrival.message.workspaceId)))

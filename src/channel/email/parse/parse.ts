@@ -34,8 +34,10 @@ export interface ParsedMail
   damage: string | null
 }
 
-// An id fits on one line (RFC 5322 2.1.1). Longer ones would not fit in an index either.
-const MAX_ID = 998
+/**
+ * A line has at most 998 bytes (RFC 5322 2.1.1), and an index of PostgreSQL takes at most 2,704 in one entry.
+ */
+const MAX_ID_BYTES = 998
 const MAX_REFERENCES = 200
 const MAX_RECIPIENTS = 1_000
 const MAX_SUBJECT = 2_000
@@ -138,6 +140,10 @@ function ids(headers: RawHeader[], field: string): string[] {
       ? bracketed
       : text.split(/[\s,;]+/).filter((word) => field === 'message-id' || word.includes('@'))
   return [
-    ...new Set(found.map((id) => oneLine(id, MAX_ID + 1)).filter((id) => id !== '' && id.length <= MAX_ID)),
+    ...new Set(
+      found
+        .map((id) => oneLine(id, MAX_ID_BYTES + 1))
+        .filter((id) => id !== '' && Buffer.byteLength(id) <= MAX_ID_BYTES),
+    ),
   ]
 }
