@@ -25,7 +25,7 @@ import { Places } from './core/places.ts'
 import { createSigner } from './email-domain/signer.ts'
 import { createAddressLookup, createLocalMailboxLookup } from './message/in/address-lookup.ts'
 import { applyBounce } from './message/in/bounce.ts'
-import { passToOwner } from './message/in/postmaster.ts'
+import { acceptForPostmaster } from './message/in/postmaster.ts'
 import { receive } from './message/in/receive.ts'
 import { createArrivalStore } from './message/in/store.ts'
 import { createTargetLookup } from './message/in/target.ts'
@@ -81,7 +81,7 @@ const createEmail = (
     dataDir: config.dataDir,
     ses: { topics: config.sesTopics, get },
     local: { ...sink, accepts: (address) => operations().localMailboxes.add({ address }) },
-    postmaster: (message) => passToOwner(operations(), message),
+    postmaster: (message) => acceptForPostmaster(operations(), message),
     signingKeysOf: createSigner(platform),
     ...{ returnPathKeys, metrics, tracer, resolver, log, clock },
   })

@@ -9,6 +9,7 @@ import { listening } from './config/unusable.ts'
 import { createGraphql } from './graphql/transport/handler.ts'
 import { type HttpServer, startHttp } from './http/server.ts'
 import { createMcp } from './mcp/server.ts'
+import { createPostmaster } from './message/in/postmaster.ts'
 import { Outbox } from './message/out/outbox.ts'
 import { createIndexer } from './message/reading/search-index.ts'
 import type { Operations } from './operations.ts'
@@ -99,6 +100,7 @@ export const startWorkers = (operations: Operations): Running[] => {
     lanes,
     createTerminationNotices(operations),
     new Outbox(operations),
+    createPostmaster(operations),
     createIndexer(operations),
     createUsageCounter(operations),
     operations.tlsResults,

@@ -30,7 +30,11 @@ const agentThatAdmits = async (admit: string, senders: string[] = []): Promise<T
 
 let forged = 0
 /** Delivers mail from an address that its sender's domain does not authorize, so that it is not verified. */
-const forge = async (agent: Pick<TestAgent, 'address'>, letter: Letter, remoteIp = '203.0.113.9') => {
+const handOverForged = async (
+  agent: Pick<TestAgent, 'address'>,
+  letter: Letter,
+  remoteIp = '203.0.113.9',
+) => {
   const raw = await rawOf({
     to: agent.address,
     subject: `Forged ${++forged}`,
@@ -38,13 +42,10 @@ const forge = async (agent: Pick<TestAgent, 'address'>, letter: Letter, remoteIp
     ...letter,
   })
   const timestamp = Math.floor(still.getTime() / 1000)
-  const answer = await handOver(service.http, {
-    raw,
-    from: String(letter.from),
-    to: agent.address,
-    remoteIp,
-    timestamp,
-  })
+  return handOver(service.http, { raw, from: String(letter.from), to: agent.address, remoteIp, timestamp })
+}
+const forge = async (...given: Parameters<typeof handOverForged>) => {
+  const answer = await handOverForged(...given)
   expect(answer.status, answer.text).toBe(200)
 }
 const times = async (count: number, work: () => Promise<unknown>) => {
@@ -74,7 +75,7 @@ test('unverified mail is counted by its source, which is an IPv4 address or an I
   }
   await times(30, () => from('2001:db8:0:7::1'))
   expect(await from('2001:db8:0:7:ffff::2')).toBe('rate_limit')
-  expect(await from('2001:db8:0:8::1')).toBeNull()
+  expect(await from('2001:db8:0:107::1')).toBeNull()
   expect(await from('198.51.100.1')).toBeNull()
 })
 
@@ -140,7 +141,11 @@ test('forged mail does not keep others from reaching the postmaster', async () =
     const mails = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')))
     return mails.filter((letter) => letter.includes('Subject: For the postmaster'))
   }
-  await times(10, () => forge(office, { from: 'admin@example.com' }))
+  const statuses: number[] = []
+  await times(10, async () =>
+    statuses.push((await handOverForged(office, { from: 'admin@example.com' })).status),
+  )
+  expect(statuses.sort()).toEqual([200, 200, 200, 200, 200, 503, 503, 503, 503, 503])
   const genuine = {
     from: 'admin@example.com',
     to: office.address,

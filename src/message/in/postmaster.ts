@@ -1,49 +1,58 @@
+import { createHash } from 'node:crypto'
 import type { Inbound } from '../../channel/inbound.ts'
+import type { SystemMailer } from '../../channel/system-mailer.ts'
+import type { Clock } from '../../core/clock.ts'
+import { AppError, messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
+import { Routine } from '../../core/routine.ts'
 import type { Db } from '../../db/client.ts'
+import { SKIP_LOCKED } from '../../db/dialect.ts'
 import type { RateLimits } from '../../workspace/rate-limits.ts'
 
 export interface PostmasterDeps extends Db {
+  clock: Clock
   log: Logger
   rates: RateLimits
-  mailer: { send(mail: { to: string; subject: string; text: string }): void }
+  mailer: Pick<SystemMailer, 'deliver'>
 }
 
 /**
- * Maximum number of mails forwarded per minute from verified senders, and as many from others. The rest is
- * only logged, so that a flood of mail to the postmaster does not flood a person.
+ * Maximum number of mails accepted per minute from verified senders, and as many from others, so that a flood of
+ * mail to the postmaster does not flood a person.
  */
 const MAX_MAILS_A_MINUTE = 5
+/** Maximum number of mails that wait to be forwarded. */
+const MAX_WAITING = 1_000
 const MAX_TEXT = 20_000
+const EVERY_MS = 1_000
+/** Time until a mail is tried again, by this process or another: it doubles with each attempt. */
+const RETRY_MS = 60_000
+const MAX_RETRY_MS = 3_600_000
 
 /**
- * Forwards mail for the postmaster to the owner of the first workspace, who runs the service. Automatic mail
- * and mail over the rate limit is only logged: if the forwarded mail bounced, the bounce would arrive here
- * again. Nothing is stored.
+ * Accepts mail for the postmaster, which is forwarded to the owner of the first workspace, who runs the service.
+ * Resolves once it is stored; throws `unavailable` over the rate limit, so that it is sent again. Automatic mail
+ * is only logged: if the forwarded mail bounced, the bounce would arrive here again.
  */
-export const passToOwner = async (
-  { prisma, log, rates, mailer }: PostmasterDeps,
-  message: Inbound,
-): Promise<void> => {
-  const forwarded =
-    message.automatic === null &&
-    rates.take(message.proven ? 'postmaster' : 'postmaster:unproven', MAX_MAILS_A_MINUTE).allowed
-  log.info(
-    { event: 'postmaster', from: message.from.address, automatic: message.automatic, forwarded },
-    'mail received for the postmaster',
+export const acceptForPostmaster = async (deps: PostmasterDeps, message: Inbound): Promise<void> => {
+  const { prisma, log, clock } = deps
+  const { automatic, proven, raw } = message
+  log.info({ event: 'postmaster', from: message.from.address, automatic }, 'mail received for the postmaster')
+  if (automatic !== null) return
+  const digest = Uint8Array.from(
+    createHash('sha256')
+      .update(raw ?? message.text)
+      .digest(),
   )
-  if (!forwarded) return
-  const owner = await prisma.member.findFirst({
-    where: { role: 'owner' },
-    orderBy: [{ workspace: { createdAt: 'asc' } }, { createdAt: 'asc' }],
-    select: { email: true },
-  })
-  if (owner)
-    mailer.send({
-      to: owner.email,
-      subject: `For the postmaster: ${message.subject ?? 'no subject'}`.slice(0, 240),
-      text: letterOf(message),
+  if ((await prisma.postmasterMail.count({ where: { digest } })) > 0) return
+  const quota = deps.rates.take(proven ? 'postmaster' : 'postmaster:unproven', MAX_MAILS_A_MINUTE)
+  if (!quota.allowed || (await prisma.postmasterMail.count()) >= MAX_WAITING)
+    throw new AppError('unavailable', 'Too much mail for the postmaster at once, try again later', {
+      retryAfter: quota.resetSeconds,
     })
+  const subject = `For the postmaster: ${message.subject ?? 'no subject'}`.slice(0, 240)
+  const mail = { digest, subject, text: letterOf(message), dueAt: clock.now() }
+  await prisma.postmasterMail.createMany({ data: mail, skipDuplicates: true })
 }
 
 const letterOf = ({ from, proven, text }: Inbound): string =>
@@ -54,3 +63,52 @@ From: ${from.address || 'nobody'} (${proven ? 'verified' : 'not verified'})
 
 ${text.slice(0, MAX_TEXT)}
 `
+
+interface Due {
+  digest: Buffer
+  subject: string
+  text: string
+}
+
+/** Takes one mail that is due, so that no other process forwards it at the same time. */
+const claim = async ({ pool, clock }: PostmasterDeps): Promise<Due | undefined> => {
+  const { rows } = await pool.query<Due>({
+    name: 'claim postmaster mail',
+    text: `update postmaster_mail set attempts = attempts + 1,
+                  due_at = $1::timestamptz + least(${RETRY_MS} * 2 ^ least(attempts, 9), ${MAX_RETRY_MS}) * interval '1 ms'
+            where digest = (select digest from postmaster_mail where due_at <= $1 order by due_at limit 1 ${SKIP_LOCKED})
+           returning digest, subject, text`,
+    values: [clock.now()],
+  })
+  return rows[0]
+}
+
+const forwardDue = async (deps: PostmasterDeps, signal: AbortSignal): Promise<void> => {
+  const { prisma, log, mailer } = deps
+  while (!signal.aborted) {
+    const due = await claim(deps)
+    if (due === undefined) return
+    const owner = await prisma.member.findFirst({
+      where: { role: 'owner' },
+      orderBy: [{ workspace: { createdAt: 'asc' } }, { createdAt: 'asc' }],
+      select: { email: true },
+    })
+    const { digest, ...mail } = due
+    const isDone =
+      owner !== null &&
+      (await mailer.deliver([owner.email], mail).catch((error: unknown) => {
+        log.warn({ error: messageOf(error) }, 'could not forward mail for the postmaster; retrying')
+        return false
+      }))
+    if (isDone) await prisma.postmasterMail.deleteMany({ where: { digest: Uint8Array.from(digest) } })
+  }
+}
+
+/** Forwards the mail for the postmaster, each until it has been taken or refused for good. */
+export const createPostmaster = (deps: PostmasterDeps): Routine =>
+  new Routine((signal) => forwardDue(deps, signal), {
+    everyMs: EVERY_MS,
+    failed: 'could not forward mail for the postmaster; retrying',
+    clock: deps.clock,
+    log: deps.log,
+  })

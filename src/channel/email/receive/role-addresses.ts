@@ -31,8 +31,9 @@ export function withPostmaster(
       const isAgent = await Promise.all(roleAddresses.map((address) => sink.accepts(address)))
       const unassigned = roleAddresses.filter((_, n) => !isAgent[n])
       const recipients = message.recipients.filter((recipient) => !unassigned.includes(recipient))
-      if (recipients.length > 0) await sink.inbound({ ...message, recipients })
+      // First, because it is refused over a rate limit: agents would get the mail again when it is sent again.
       if (unassigned.length > 0) await postmaster(message)
+      if (recipients.length > 0) await sink.inbound({ ...message, recipients })
     },
   }
 }
