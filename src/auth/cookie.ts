@@ -1,14 +1,22 @@
 import type { IncomingMessage } from 'node:http'
 import { publicPlace } from './public-url.ts'
 
-/** `session`: the session's token. `browser`: identifies the browser that asked for a link by email. */
-export type CookieName = 'session' | 'browser'
+/**
+ * `session`: the session's token. `browser`: what this browser asked for by email. `oauth`: identifies the browser
+ * that began an authorization request.
+ */
+export type CookieName = 'session' | 'browser' | 'oauth'
 
-const BASE: Record<CookieName, string> = { session: 'ams', browser: 'ams-browser' }
+/** An authorization request begins with a link on another site, which `Strict` cookies do not come along with. */
+const COOKIES: Record<CookieName, { base: string; sameSite: 'Strict' | 'Lax' }> = {
+  session: { base: 'ams', sameSite: 'Strict' },
+  browser: { base: 'ams-browser', sameSite: 'Strict' },
+  oauth: { base: 'ams-oauth', sameSite: 'Lax' },
+}
 
 /** Browsers accept `__Host-` only for this host, with Secure and the path / (RFC 6265bis, 4.1.3.2). */
-const secureName = (name: CookieName, port: string) => `__Host-${BASE[name]}-${port}`
-const plainName = (name: CookieName, port: string) => `${BASE[name]}-${port}`
+const secureName = (name: CookieName, port: string) => `__Host-${COOKIES[name].base}-${port}`
+const plainName = (name: CookieName, port: string) => `${COOKIES[name].base}-${port}`
 
 /** Safari refuses Secure cookies on http://localhost (webcompat/web-bugs#142566); other browsers accept them. */
 const isSafari = (request: IncomingMessage): boolean => {
@@ -17,20 +25,24 @@ const isSafari = (request: IncomingMessage): boolean => {
 }
 
 /**
+ * Returns the cookie's name in this browser. The plain one counts only where no other is accepted: a page on
+ * another port of this host can set it.
+ */
+const nameFor = (publicUrl: string, request: IncomingMessage, name: CookieName) => {
+  const { port, plainLoopback } = publicPlace(publicUrl)
+  const plain = plainLoopback && isSafari(request)
+  return { plain, cookie: plain ? plainName(name, port) : secureName(name, port) }
+}
+
+/**
  * Returns the value of one of the service's cookies. Null also when there are several of the same name: a page
  * on another port of this host may have added one.
  */
 export const readCookie = (publicUrl: string, request: IncomingMessage, name: CookieName): string | null => {
-  const header = request.headers.cookie
-  if (header === undefined) return null
-  const { port, plainLoopback } = publicPlace(publicUrl)
-  const pairs = header.split(';').map((pair) => pair.trim())
-  for (const wanted of [secureName(name, port), ...(plainLoopback ? [plainName(name, port)] : [])]) {
-    const values = pairs.filter((pair) => pair.startsWith(`${wanted}=`))
-    if (values.length > 1) return null
-    if (values[0]) return values[0].slice(wanted.length + 1) || null
-  }
-  return null
+  const { cookie } = nameFor(publicUrl, request, name)
+  const pairs = (request.headers.cookie ?? '').split(';').map((pair) => pair.trim())
+  const [found, ...others] = pairs.filter((pair) => pair.startsWith(`${cookie}=`))
+  return (others.length === 0 && found?.slice(cookie.length + 1)) || null
 }
 
 /** Returns the Set-Cookie header of one of the service's cookies; `value` null deletes it. */
@@ -40,9 +52,8 @@ export const writeCookie = (
   name: CookieName,
   { value, seconds }: { value: string | null; seconds: number },
 ): string => {
-  const { port, plainLoopback } = publicPlace(publicUrl)
-  const plain = plainLoopback && isSafari(request)
-  const cookie = plain ? plainName(name, port) : `${secureName(name, port)}`
+  const { plain, cookie } = nameFor(publicUrl, request, name)
   const age = `Max-Age=${value === null ? 0 : seconds}`
-  return `${cookie}=${value ?? ''}; Path=/; ${age}; HttpOnly; SameSite=Strict${plain ? '' : '; Secure'}`
+  const site = `SameSite=${COOKIES[name].sameSite}`
+  return `${cookie}=${value ?? ''}; Path=/; ${age}; HttpOnly; ${site}${plain ? '' : '; Secure'}`
 }

@@ -229,6 +229,44 @@ describe('forged consent', () => {
     expectPage(forced, 400, /This request has expired/)
   })
 
+  /** An attacker's request, whose cookies a page on another port of the host has set in the victim's browser. */
+  const planted = async (which: (name: string) => boolean) => {
+    const attacker = surf(service)
+    const client = await register(found)
+    const begun = await begin(found, client)
+    const at = (await attacker.get(begun.path)).location!
+    const victim = await signedIn(service, owner.token)
+    for (const [name, value] of attacker.cookies) if (which(name)) victim.cookies.set(name, value)
+    return { attacker, victim, at, resume: at.replace('consent', 'authorize') }
+  }
+
+  test('a request that another port has planted with cookies of its own is not found', async () => {
+    const { attacker, victim, at, resume } = await planted((name) => !name.startsWith('__Host-'))
+    expectPage(await victim.get(at), 400, /This request has expired/)
+    expectPage(await attacker.get(resume), 400, /This request has expired/)
+  })
+
+  test('the code goes only to the session in which a member consented, whatever cookies were planted', async () => {
+    const { attacker, victim, at, resume } = await planted(() => true)
+    const page = await victim.get(at)
+    expect((await victim.submit(at, { form: formTokenIn(page), ...allow() })).text).toContain('is connected')
+    expectPage(await attacker.get(resume), 400, /This request has expired/)
+    const other = await service.workspace('Attacker')
+    await attacker.submit('/app/sign-in/token', { token: other.token })
+    expectPage(await attacker.get(resume), 400, /This request has expired/)
+    await victim.submit('/app/sign-in/token', { token: owner.token })
+    expectPage(await victim.get(resume), 400, /This request has expired/)
+  })
+
+  test('nothing goes on that nobody has decided, and what goes on does so once', async () => {
+    const { at } = await waiting()
+    const resume = at.replace('consent', 'authorize')
+    expectPage(await surfer.get(resume), 400, /This request has expired/)
+    await surfer.submit(at, { form: formTokenIn(await surfer.get(at)), ...allow() })
+    expect((await surfer.get(resume)).location).toContain('code=')
+    expectPage(await surfer.get(resume), 400, /This request has expired/)
+  })
+
   test('an answered request cannot be answered again', async () => {
     const consent = await waiting()
     const form = { form: formTokenIn(consent.page), ...allow() }

@@ -77,7 +77,7 @@ browserTest(
     await page.getByText('Use a token').click()
     await page.getByLabel('Your member token').fill(owner.token)
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-    await page.getByRole('heading', { name: 'Connect Hosted Client?' }).waitFor()
+    await page.getByRole('heading', { name: `Connect ${new URL(site).host}?` }).waitFor()
     await expectNarrow(page)
     await picture(page, 'consent-dark-390')
     // By keyboard alone.
@@ -119,7 +119,7 @@ browserTest('who is signed in already goes straight to the consent page, and may
   const redirectUri = `${site}/callback`
   const client = await register(found, { client_name: 'Denied Client', redirect_uris: [redirectUri] })
   await comeFromElsewhere(page, await begin(found, client, { redirect_uri: redirectUri }))
-  await page.getByRole('heading', { name: 'Connect Denied Client?' }).waitFor()
+  await page.getByRole('heading', { name: `Connect ${new URL(site).host}?` }).waitFor()
   await picture(page, 'consent-light')
   await page.getByRole('button', { name: 'Deny' }).click()
   await page.waitForURL(`${redirectUri}?error=access_denied*`)

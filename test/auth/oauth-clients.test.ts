@@ -71,7 +71,7 @@ describe('a client metadata document', () => {
     const client = { client_id: CLIENT, token_endpoint_auth_method: 'none' } as const
     const begun = await begin(found, client)
     const consent = await openConsent(surfer, begun)
-    expect(consent.page.text).toContain('<strong>Document Client</strong> of <strong>client.example</strong>')
+    expect(consent.page.text).toContain('It is what <strong>client.example</strong> calls “Document Client”')
     expect(consent.page.text).not.toContain('Nobody has verified')
     const returned = await decide(surfer, consent, { agent: agent.id, decision: 'allow' })
     const tokens = await redeem(found, client, begun, returned)
@@ -202,6 +202,24 @@ describe('a registration', () => {
     ['a fragment', { redirect_uris: ['https://client.example/#a'] }],
     ['credentials', { redirect_uris: ['https://a:b@client.example/'] }],
     ['no URL', { redirect_uris: ['client'] }],
+    ...[
+      ...[
+        'intent://a#Intent;end',
+        'ms-msdt:/id',
+        'search-ms:query=a',
+        'chrome://settings',
+        'view-source:https://a.example',
+      ],
+      ...[
+        'about:blank',
+        'blob:https://a.example/1',
+        'file:///a',
+        'vbscript:a',
+        'ms-word:ofe',
+        'x-apple.systempreferences:a',
+      ],
+      ...['app:/cb', 'tel:1', 'mailto:a@b.example', 'ws://a.example', 'feed:https://a.example'],
+    ].map((uri) => [uri, { redirect_uris: [uri] }] as [string, object]),
     ['a huge name', { redirect_uris: ['https://a.example/'], client_name: 'x'.repeat(201) }],
     ['an array', []],
     ['no JSON', '{'],
@@ -210,6 +228,50 @@ describe('a registration', () => {
     const response = await send(body)
     expect(response.status).toBe(400)
     expect(await response.json()).toMatchObject({ error: expect.stringMatching(/^invalid_/) })
+  })
+
+  test.each([
+    'https://a.example/cb',
+    'http://127.0.0.1:1/cb',
+    'http://[::1]/cb',
+    'com.example.app:/cb',
+    'cursor://anysphere.cursor-mcp/oauth/callback',
+    'vscode://vscode.github-authentication/did-authenticate',
+  ])('with the redirect URI %s is accepted', async (uri) => {
+    expect((await send({ redirect_uris: [uri] })).status).toBe(201)
+  })
+
+  const consentOf = async (client_name: string, uri = 'https://evil.example/cb') => {
+    const client = await register(found, { client_name, redirect_uris: [uri] })
+    const { page } = await openConsent(surfer, await begin(found, client, { redirect_uri: uri }))
+    return page.text
+  }
+
+  test.each([
+    'ChatGPT of openai.com',
+    'claude\uff0eai',
+    'claude。ai',
+    'claude\u00ad.ai',
+    'https://claude',
+    'support@claude',
+    '\u202e\u2066',
+  ])('that calls itself %j is shown by its host alone', async (name) => {
+    const text = await consentOf(name)
+    expect(text).toContain('<h1>Connect evil.example?</h1>')
+    expect(text).not.toMatch(/openai|claude/i)
+    expect(text).toContain('It calls itself “evil.example”')
+  })
+
+  test('has its name below the host, within quotation marks that it cannot close', async () => {
+    const text = await consentOf('Nice” verified by “Us')
+    expect(text).toContain('“Nice verified by Us”. Nobody has verified this name')
+    expect(text.indexOf('Nice')).toBeGreaterThan(text.indexOf('evil.example'))
+  })
+
+  test('of an app is shown by its scheme: what follows is no host', async () => {
+    const text = await consentOf('App', 'evil.app://claude.ai/cb')
+    expect(text).toContain('<strong>evil.app:</strong>')
+    expect(text).not.toContain('claude.ai')
   })
 
   test('flood: one address registers at most 20 clients an hour, and others still can', async () => {

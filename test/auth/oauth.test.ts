@@ -78,7 +78,7 @@ test('the member learns who asks for what, and the client acts as the agent that
   const client = await register(found, { client_name: 'Hosted <b>Client</b>' })
   const begun = await begin(found, client)
   const consent = await openConsent(surfer, begun)
-  expectPage(consent.page, 200, /Connect Hosted &lt;b&gt;Client&lt;\/b&gt;\?/)
+  expectPage(consent.page, 200, /Connect client.example\?/)
   expect(consent.page.text).toContain('You will return to <strong>client.example</strong>')
   expect(consent.page.text).toContain('Nobody has verified this name')
   expect(consent.page.text).toContain(owner.email)
@@ -123,7 +123,7 @@ test('a form with a mistake is shown again, and connects nothing', async () => {
   const consent = await openConsent(surfer, await begin(found, await register(found)))
   const form = { form: /name="form" value="([^"]+)"/.exec(consent.page.text)![1]!, decision: 'allow' }
   const nameless = await surfer.submit(consent.at, { ...form, agent: 'new', name: ' ' })
-  expectPage(nameless, 400, /Connect Test Client\?/)
+  expectPage(nameless, 400, /Connect client.example\?/)
   expect((await surfer.submit(consent.at, { ...form, agent: 'no-id' })).status).toBe(400)
   const foreign = await createTestAgent(service, await service.workspace('Foreign'))
   const stolen = await surfer.submit(consent.at, { ...form, agent: foreign.id })
@@ -159,7 +159,7 @@ test('who is not signed in signs in first, and what was asked survives it', asyn
   expect(asked.location).toBe(`/app/sign-in?to=${encodeURIComponent(started.location!)}`)
   const signed = await visitor.submit('/app/sign-in/token', { token: owner.token, to: started.location! })
   expect(signed.text).toContain(`url=${started.location}`)
-  expectPage(await visitor.get(started.location!), 200, /Connect Test Client\?/)
+  expectPage(await visitor.get(started.location!), 200, /Connect client.example\?/)
 })
 
 test('an access token is for /mcp only', async () => {

@@ -16,6 +16,7 @@ import {
   type TestBrowser,
 } from '../support/browser.ts'
 import { startService, type Tenant, type TestService } from '../support/service.ts'
+import { signedIn as signedInSurfer } from '../support/surfer.ts'
 import { until } from '../support/until.ts'
 
 /** Signing in and the pages of signed-in members, in a real browser. */
@@ -347,6 +348,20 @@ describe('another site', () => {
     await page.goto(`${origin}/app/account`)
     await page.getByText(victim.email).waitFor()
     expect((await victim.api('GET', '/agents')).body).toEqual([])
+  })
+
+  browserTest('cannot sign anyone in with a cookie of its own', async () => {
+    const { cookies } = await signedInSurfer(service, owner.token)
+    const [token] = cookies.values()
+    const { port } = new URL(origin)
+    const planted = ['', '/app', '/app/account'].map((path) => `ams-${port}=${token}; path=${path || '/'}`)
+    const page = await browser.page()
+    await page.goto(
+      await attack(`<script>for (const one of ${JSON.stringify(planted)}) document.cookie = one</script>`),
+    )
+    expect(await page.evaluate<string>('document.cookie')).toContain(token)
+    await page.goto(`${origin}/app/account`)
+    expect(page.url()).toContain('/app/sign-in')
   })
 
   browserTest('that links here shows the page that was asked for to a signed-in member', async () => {

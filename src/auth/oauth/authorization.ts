@@ -1,10 +1,36 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { randomBytes } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import type Library from 'oidc-provider'
+import { hashToken } from '../../workspace/token.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
+import { readCookie, writeCookie } from '../cookie.ts'
 import { type ClientIdentity, identityOf } from './client-metadata.ts'
 import { type ConnectedAppDeps, connectApp } from './connected-app.ts'
-import { errors } from './library.ts'
 import { resourceFor, SCOPE } from './resource.ts'
+
+/** A member has this long, in seconds, to sign in and consent. */
+export const REQUEST_S = 3600
+
+interface PublicUrl {
+  publicUrl(): string
+}
+
+const browserHash = (value: string): string => hashToken(value).toString('base64url')
+
+/**
+ * Returns what an authorization request keeps of the browser that began it, and the Set-Cookie header by which the
+ * browser is recognized.
+ */
+export const identifyBrowser = (
+  { publicUrl }: PublicUrl,
+  request: IncomingMessage,
+): { browser: string; cookie: string } => {
+  const value = readCookie(publicUrl(), request, 'oauth') ?? randomBytes(32).toString('base64url')
+  const cookie = writeCookie(publicUrl(), request, 'oauth', { value, seconds: REQUEST_S })
+  return { browser: browserHash(value), cookie }
+}
+
+type Stored = InstanceType<Library['Interaction']>
 
 /** An authorization request that waits for a member's decision, in the browser that made it. */
 export interface AuthorizationRequest {
@@ -13,61 +39,64 @@ export interface AuthorizationRequest {
   redirectUri: string
   /** Where the browser goes on once it is decided; null while it is not. */
   decided: string | null
+  /** The session in which it was decided: the only one that goes on. */
+  decidedIn: string | null
+  stored: Stored
 }
 
-/** The browser that a request is decided in. */
-export interface Exchange {
+/** What a decision is made with. */
+export interface Exchange extends PublicUrl {
   provider: Library
-  request: IncomingMessage
-  response: ServerResponse
 }
 
-/** Returns the request that waits in this browser; null when there is none or it has expired. */
-export const findRequest = async ({
-  provider,
-  request,
-  response,
-}: Exchange): Promise<AuthorizationRequest | null> => {
-  try {
-    const { params, result, returnTo } = await provider.interactionDetails(request, response)
-    const [clientId, redirectUri] = [String(params.client_id), String(params.redirect_uri)]
-    const client = await provider.Client.find(clientId)
-    if (!client) return null
-    return {
-      client: identityOf({ clientId, clientName: client.clientName }, redirectUri),
-      ...{ clientId, redirectUri, decided: result ? returnTo : null },
-    }
-  } catch (error) {
-    if (error instanceof errors.OIDCProviderError) return null
-    throw error
+/** Returns the request with this id if this browser began it; null when there is none or it has expired. */
+export const findRequest = async (
+  { provider, publicUrl }: Exchange,
+  request: IncomingMessage,
+  id: string,
+): Promise<AuthorizationRequest | null> => {
+  const browser = readCookie(publicUrl(), request, 'oauth')
+  const stored = browser === null ? undefined : await provider.Interaction.find(id)
+  if (!stored || browser === null || stored.prompt.details.browser !== browserHash(browser)) return null
+  const { params, result, returnTo } = stored
+  const [clientId, redirectUri] = [String(params.client_id), String(params.redirect_uri)]
+  const client = await provider.Client.find(clientId)
+  if (!client) return null
+  return {
+    client: identityOf({ clientId, clientName: client.clientName }, redirectUri),
+    ...{ clientId, redirectUri, stored },
+    ...{ decided: result ? returnTo : null, decidedIn: result ? String(result.session) : null },
   }
 }
 
+/** Stores a decision with the member's session. Returns the URL where the browser goes on. */
+const decide = async ({ stored }: AuthorizationRequest, viewer: Viewer, result: object): Promise<string> => {
+  stored.result = { ...result, session: viewer.tokenId }
+  await stored.persist()
+  return stored.returnTo
+}
+
 /** Denies a request. Returns the URL where the browser goes on. */
-export const denyRequest = ({ provider, request, response }: Exchange): Promise<string> =>
-  provider.interactionResult(request, response, {
-    error: 'access_denied',
-    error_description: 'the user denied the request',
-  })
+export const denyRequest = (waiting: AuthorizationRequest, viewer: Viewer): Promise<string> =>
+  decide(waiting, viewer, { error: 'access_denied', error_description: 'the user denied the request' })
 
 /**
  * Allows a request: connects the client to the agent. Returns the URL where the browser goes on. Throws the
  * errors of `connectApp`.
  */
 export const allowRequest = async (
-  deps: ConnectedAppDeps & { publicUrl(): string },
-  { provider, request, response }: Exchange,
+  deps: ConnectedAppDeps & Exchange,
+  waiting: AuthorizationRequest,
   viewer: Viewer,
-  { client, clientId, agentId }: AuthorizationRequest & { agentId: string },
+  agentId: string,
 ): Promise<string> => {
+  const { client, clientId } = waiting
   const { name, host } = client
   const appId = await connectApp(deps, viewer, agentId, { clientId, name, host })
-  const grant = new provider.Grant({ accountId: viewer.id, clientId })
+  const grant = new deps.provider.Grant({ accountId: viewer.id, clientId })
   grant.jti = appId
   grant.addResourceScope(resourceFor(clientId, deps.publicUrl()), SCOPE)
   await grant.save()
-  return provider.interactionResult(request, response, {
-    login: { accountId: viewer.id, remember: false },
-    consent: { grantId: appId },
-  })
+  const consent = { login: { accountId: viewer.id, remember: false }, consent: { grantId: appId } }
+  return decide(waiting, viewer, consent)
 }

@@ -17,20 +17,28 @@ const refuse = (detail: string): never => {
 const listOf = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []
 
-/**
- * Plain http is for loopback addresses only (RFC 8252, 7.3); a scheme of an app's own has a dot or is not one
- * that browsers act on themselves. The library refuses fragments, and javascript: and its like.
- */
+/** A domain name in reverse order: other schemes may start a program that did not ask (RFC 8252, 7.1). */
+const APP_SCHEME = /^[a-z]{2,63}(?:\.[a-z0-9][a-z0-9-]*)+:$/
+/** Schemes of editors that connect to MCP servers, from before that rule. */
+const EDITORS = new Set(['cursor:', 'vscode:', 'vscode-insiders:', 'windsurf:'])
+
+/** Whether codes may go there: https, plain http on loopback addresses (RFC 8252, 7.3), or an app's own scheme. */
+export const mayReceiveCodes = ({ protocol, hostname }: URL): boolean => {
+  if (protocol === 'http:') return LOOPBACK.has(hostname)
+  return protocol === 'https:' || EDITORS.has(protocol) || APP_SCHEME.test(protocol)
+}
+
+/** The library refuses fragments. */
 const checkRedirectUri = (text: string): void => {
   if (text.length > MAX_URI_LENGTH) refuse(`redirect_uris must be at most ${MAX_URI_LENGTH} characters long`)
   const url = URL.canParse(text) ? new URL(text) : refuse('redirect_uris must only contain valid uris')
-  if (url.protocol === 'http:' && !LOOPBACK.has(url.hostname))
-    refuse('redirect_uris must use https, or http with a loopback host, or a scheme of the app')
+  if (!mayReceiveCodes(url))
+    refuse('redirect_uris must use https, http with a loopback host, or a scheme such as com.example.app')
   if (url.username !== '' || url.password !== '') refuse('redirect_uris must not contain credentials')
 }
 
 /** Characters that people cannot see, or that change the direction of the text around them. */
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}]+/gu
+const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]+/gu
 
 const nameOf = (value: unknown): string | undefined => {
   if (typeof value !== 'string') return undefined
@@ -83,10 +91,13 @@ export const publishedMetadata = (given: Record<string, unknown>): Record<string
 
 /** Who a client is, as far as the service knows. */
 export interface ClientIdentity {
+  /** What it calls itself, or its host if that is no name to show. Anybody can register a client with any name. */
   name: string
-  /** The host whose document describes the client, else the host or the scheme of its redirect URI. */
+  /** The host whose document describes the client, else the place where codes go. */
   host: string
-  /** Whether the host vouches for the name. Anybody can register a client with any name. */
+  /** Where codes go: a host, or the scheme of an app. */
+  place: string
+  /** Whether the host vouches for the name. */
   isVerified: boolean
   /** Whether codes go to a program on the member's own computer. */
   isLocal: boolean
@@ -94,7 +105,22 @@ export interface ClientIdentity {
   isCommandLine: boolean
 }
 
-const placeOf = (url: URL): string => url.host || `${url.protocol}//`
+/** What follows the scheme of an app looks like a host, and is none. */
+const placeOf = (url: URL): string => (url.protocol.startsWith('http') ? url.host : url.protocol)
+
+const SHOWN_NAME = 60
+/** Any way to write a dot within a domain name, a URL or an address. */
+const DOMAIN = /[.\u3002\u00b7]\p{L}{2}|@|:\/\//u
+
+/** Returns a claimed name as it can be shown within quotation marks; null for one that names a place, too. */
+const claimedName = (given: string | undefined, host: string): string | null => {
+  const name = (given ?? '')
+    .normalize('NFKC')
+    .replace(INVISIBLE, ' ')
+    .replace(/["“”„‟«»]/g, '')
+  const shown = [...name.replace(/\s+/g, ' ').trim()].slice(0, SHOWN_NAME).join('')
+  return shown !== '' && (shown.toLowerCase() === host || !DOMAIN.test(shown)) ? shown : null
+}
 
 export const identityOf = (
   client: { clientId: string; clientName?: string | undefined },
@@ -102,8 +128,16 @@ export const identityOf = (
 ): ClientIdentity => {
   const isVerified = client.clientId.startsWith('https://')
   const target = new URL(redirectUri)
-  const isLocal = target.protocol === 'http:' || !target.protocol.startsWith('http')
-  const host = placeOf(isVerified ? new URL(client.clientId) : target)
+  const isLocal = target.protocol !== 'https:'
+  const place = placeOf(target)
+  const host = isVerified ? new URL(client.clientId).host : place
   const isCommandLine = client.clientId === COMMAND_LINE
-  return { name: client.clientName ?? host, host, isVerified, isLocal, isCommandLine }
+  return {
+    name: claimedName(client.clientName, host) ?? host,
+    host,
+    place,
+    isVerified,
+    isLocal,
+    isCommandLine,
+  }
 }

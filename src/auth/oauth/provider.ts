@@ -7,18 +7,20 @@ import type { Db } from '../../db/client.ts'
 import { publicError } from '../../db/failure.ts'
 import { COMMAND_LINE } from '../../workspace/app-token.ts'
 import { newToken } from '../../workspace/token.ts'
+import { identifyBrowser, REQUEST_S } from './authorization.ts'
 import { type ClientDocumentDeps, ClientDocuments } from './client-documents.ts'
 import { registeredMetadata } from './client-metadata.ts'
 import { CONSENT_S, type ConnectedAppDeps, endApp } from './connected-app.ts'
 import { errors, interactionPolicy, Provider } from './library.ts'
 import { NoRecords, Records } from './records.ts'
 import { resourceFor, SCOPE } from './resource.ts'
-import { ROUTES } from './routes.ts'
+import { RESUME, ROUTES } from './routes.ts'
 import { UnitOfWork } from './unit-of-work.ts'
 
 export interface ProviderDeps extends ConnectedAppDeps, ClientDocumentDeps {
   pool: Db['pool']
   log: Logger
+  publicUrl(): string
   /** Whether this client's document may be fetched now, for a request from this address. */
   mayFetch(source: string): boolean
   /** Path of the page where a member consents, for the id of an authorization request. */
@@ -35,28 +37,18 @@ const ACCESS_TOKEN_S = 3600
 const COMMAND_LINE_TOKEN_S = CONSENT_S
 /** A refresh token that is not used for this long expires; a used one is replaced. */
 const REFRESH_TOKEN_S = 30 * 24 * 3600
-/** A member has this long to sign in and consent. */
-const REQUEST_S = 3600
 /** RFC 6749, 4.1.2, allows ten minutes; clients need a second. */
 const CODE_S = 60
 
-/** Cookies ignore ports, so their names contain it. Browsers accept `__Secure-` only over https (RFC 6265bis). */
-const cookiesOf = (publicUrl: string): NonNullable<Configuration['cookies']> => {
-  const { protocol, port } = new URL(publicUrl)
-  const secure = protocol === 'https:'
-  const name = (what: string) => `${secure ? '__Secure-' : ''}ams-oauth-${what}${port && `-${port}`}`
-  const options = { httpOnly: true, sameSite: 'strict', secure, signed: false } as const
-  return {
-    names: { session: name('session'), interaction: name('request'), resume: name('resume') },
-    long: options,
-    short: options,
-  }
-}
-
-/** Members consent to each request, whatever they consented to before. */
-const policy = () => [
+/** Members consent to each request, whatever they consented to before. What is detailed is stored with it. */
+const policy = (deps: ProviderDeps) => [
   new interactionPolicy.Prompt(
     { name: 'consent', requestable: true },
+    (ctx) => {
+      const { browser, cookie } = identifyBrowser(deps, ctx.req)
+      ctx.state.cookie = cookie
+      return { browser }
+    },
     new interactionPolicy.Check('consent_required', 'the user must consent', (ctx) => {
       const { Check } = interactionPolicy
       return ctx.oidc.result?.consent ? Check.NO_NEED_TO_PROMPT : Check.REQUEST_PROMPT
@@ -156,7 +148,7 @@ const configurationOf = (
       token_endpoint_auth_method: 'none',
     },
     clientBasedCORS: () => false,
-    cookies: cookiesOf(publicUrl),
+    cookies: { names: { resume: RESUME }, long: { signed: false }, short: { signed: false } },
     fetch: documents.fetch,
     findAccount: async (_ctx, memberId) => {
       const found = await deps.prisma.member.count({ where: { id: memberId } })
@@ -166,7 +158,7 @@ const configurationOf = (
       const id = ctx.oidc.result?.consent?.grantId
       return id === undefined ? undefined : ctx.oidc.provider.Grant.find(id)
     },
-    interactions: { policy: policy(), url: (_ctx, { uid }) => deps.consentPath(uid) },
+    interactions: { policy: policy(deps), url: (_ctx, { uid }) => deps.consentPath(uid) },
     issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
     rotateRefreshToken: true,
     expiresWithSession: () => false,
@@ -187,18 +179,15 @@ const configurationOf = (
   }
 }
 
-/** Sends the cookies of the request, but none of a session: members consent to each request. */
-const withoutSession =
-  (name: string): Parameters<Library['use']>[0] =>
-  async (ctx, next) => {
-    await next()
-    const cookies = [ctx.res.getHeader('set-cookie') ?? []].flat().map(String)
-    const kept = cookies.filter((cookie) => !cookie.startsWith(name))
-    if (kept.length < cookies.length) {
-      ctx.remove('set-cookie')
-      if (kept.length > 0) ctx.set('set-cookie', kept)
-    }
-  }
+/**
+ * Sends the cookie of the browser in place of the library's own, which any other port of the host could set: the
+ * id of a request is in its path.
+ */
+const withOwnCookie: Parameters<Library['use']>[0] = async (ctx, next) => {
+  await next()
+  ctx.remove('set-cookie')
+  if (typeof ctx.state.cookie === 'string') ctx.set('set-cookie', ctx.state.cookie)
+}
 
 /**
  * Makes the library spell tokens as the service spells its own: the prefix tells log filters, and scanners for
@@ -246,7 +235,7 @@ export const createProvider = (
   spellTokens(provider.RefreshToken.prototype, 'refresh')
   provider.use((_ctx, next) => unit.run(next))
   provider.use(describeItself)
-  provider.use(withoutSession(configuration.cookies?.names?.session ?? ''))
+  provider.use(withOwnCookie)
   const failed = (error: Error) => {
     const { code } = publicError(error)
     if (code === 'unavailable') deps.log.warn({ err: error }, 'database unavailable')

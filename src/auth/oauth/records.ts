@@ -2,6 +2,7 @@ import type { Adapter, AdapterPayload } from 'oidc-provider'
 import type { Clock } from '../../core/clock.ts'
 import { publicError } from '../../db/failure.ts'
 import { hashToken } from '../../workspace/token.ts'
+import { mayReceiveCodes } from './client-metadata.ts'
 import { errors } from './library.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 
@@ -68,7 +69,11 @@ export class Records implements Adapter {
     const { rows } = await pool.query<Row>({ ...FIND, values: [hashToken(id), this.#kind, since] })
     const row = rows[0]
     if (!row) return undefined
-    if (this.#kind === 'Client') return row.payload
+    // A client that was registered under older rules may have a redirect URI that no code may go to.
+    if (this.#kind === 'Client')
+      return row.payload.redirect_uris?.every((uri) => mayReceiveCodes(new URL(uri)))
+        ? row.payload
+        : undefined
     return {
       ...row.payload,
       jti: id,

@@ -6,3 +6,6 @@ export const ROUTES = {
   revocation: '/oauth/revoke',
   jwks: '/oauth/jwks',
 } as const
+
+/** The cookie in which the library expects the id of the request that goes on; no browser ever gets it. */
+export const RESUME = 'resume'

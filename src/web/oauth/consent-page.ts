@@ -6,8 +6,6 @@ import type { Page } from '../page.ts'
 /** What the consent page shows. */
 export interface Asked {
   client: ClientIdentity
-  /** Where the browser goes afterwards: a host, or an app's scheme. */
-  returnsTo: string
   workspace: string
   email: string
   agents: readonly Pick<Agent, 'id' | 'name'>[]
@@ -24,18 +22,24 @@ export interface Wrong {
 
 export const NEW_AGENT = 'new'
 
-const whoAsks = ({ client, returnsTo }: Asked): Html => {
-  const { name, host, isVerified, isLocal, isCommandLine } = client
+const nameOf = ({ client }: Asked): Html => {
+  const { name, host, isVerified, isLocal } = client
+  if (isVerified && !isLocal)
+    return html`<p class="soft">It is what <strong>${host}</strong> calls “${name}”.</p>`
+  return html`<p class="soft">It calls itself “${name}”${isVerified ? ` of ${host}` : ''}. Nobody has verified this name. Go on only if you have just connected this app yourself.</p>`
+}
+
+/** What is proven comes first: where the code goes. A name is only what the client calls itself. */
+const whoAsks = (asked: Asked): Html => {
+  const { place, isLocal, isCommandLine } = asked.client
   if (isCommandLine)
-    return html`<p>The command line <strong>ams</strong> on your own device (<strong>${returnsTo}</strong>) wants to act as one of your agents.</p>
+    return html`<p>The command line <strong>ams</strong> on your own device (<strong>${place}</strong>) wants to act as one of your agents.</p>
 <p class="soft">Go on only if you have just run <code>ams login</code> yourself.</p>`
   const where = isLocal
-    ? html`You will return to an app on your own device (<strong>${returnsTo}</strong>).`
-    : html`You will return to <strong>${returnsTo}</strong>.`
-  return isVerified
-    ? html`<p><strong>${name}</strong> of <strong>${host}</strong> wants to act as one of your agents. ${where}</p>`
-    : html`<p>An app that calls itself <strong>${name}</strong> wants to act as one of your agents. ${where}</p>
-<p class="soft">Nobody has verified this name. Go on only if you have just connected this app yourself.</p>`
+    ? html`An app on your own device (<strong>${place}</strong>) wants to act as one of your agents.`
+    : html`<strong>${place}</strong> wants to act as one of your agents. You will return to <strong>${place}</strong>.`
+  return html`<p>${where}</p>
+${nameOf(asked)}`
 }
 
 const ABILITIES = html`<h2>It will be able to</h2>
@@ -85,7 +89,7 @@ ${asked.client.isCommandLine ? ALL_ABILITIES : ABILITIES}
 
 export const consentPage = (asked: Asked, wrong: Wrong | null): Page => ({
   status: wrong?.status ?? 200,
-  title: `Connect ${asked.client.name}?`,
+  title: `Connect ${asked.client.isCommandLine ? asked.client.name : asked.client.place}?`,
   body: html`${whoAsks(asked)}
 <p class="soft">You are signed in as ${asked.email}, in the workspace ${asked.workspace}.</p>
 ${wrong ? html`<p class="bad" role="alert">${wrong.problem}</p>` : []}

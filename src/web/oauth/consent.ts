@@ -9,7 +9,7 @@ import {
   findRequest,
 } from '../../auth/oauth/authorization.ts'
 import type { ConnectedAppDeps } from '../../auth/oauth/connected-app.ts'
-import { checkForm, type PageViewer } from '../../auth/page-viewer.ts'
+import { checkForm, findPageViewer, type PageViewer } from '../../auth/page-viewer.ts'
 import type { SignInDeps } from '../../auth/sign-in.ts'
 import { agentName, uuid } from '../../core/rules.ts'
 import { readWorkspace } from '../../workspace/settings.ts'
@@ -21,24 +21,15 @@ import { consentPage, EXPIRED, NEW_AGENT, returnPage, type Wrong } from './conse
 
 export type ConsentDeps = SignInDeps & ConnectedAppDeps & AgentDeps
 
-const hostOf = (redirectUri: string): string => {
-  const { host, protocol } = new URL(redirectUri)
-  return host || `${protocol}//`
-}
-
 const show = async (
   deps: ConsentDeps,
   { viewer, formToken }: PageViewer,
   waiting: AuthorizationRequest,
   wrong: Wrong | null,
 ): Promise<Page> => {
-  const [agents, workspace] = await Promise.all([listAgents(deps, viewer), readWorkspace(deps, viewer)])
+  const [agents, { workspace }] = await Promise.all([listAgents(deps, viewer), readWorkspace(deps, viewer)])
   const asked = {
-    ...{
-      client: waiting.client,
-      returnsTo: hostOf(waiting.redirectUri),
-      workspace: workspace.workspace.name,
-    },
+    ...{ client: waiting.client, workspace: workspace.name },
     ...{ email: viewer.email ?? '', agents: agents.items, formToken },
   }
   return consentPage(asked, wrong)
@@ -52,27 +43,34 @@ const agentOf = async (deps: ConsentDeps, { viewer }: PageViewer, form: URLSearc
   return (await createAgent(deps, viewer, { name, icon: 'bot' })).id
 }
 
+/** A request of a browser for the page about an authorization request, whose id is in the path. */
+export interface Asking {
+  request: IncomingMessage
+  response: ServerResponse
+  id: string
+}
+
 const decide = async (
-  deps: ConsentDeps,
-  exchange: Exchange,
+  deps: ConsentDeps & Exchange,
+  { request, response }: Asking,
   page: PageViewer,
   waiting: AuthorizationRequest,
 ): Promise<Page> => {
-  const { client, redirectUri } = waiting
-  const form = await readForm(exchange.request)
+  const { place } = waiting.client
+  const form = await readForm(request)
   if (!form) {
     // The rest of an unread body must not be parsed as the next request.
-    exchange.response.setHeader('Connection', 'close')
+    response.setHeader('Connection', 'close')
     const problem = 'This form could not be read.'
     return show(deps, page, waiting, { status: 400, problem, form: new URLSearchParams() })
   }
   try {
-    checkForm(deps, page, exchange.request, form)
+    checkForm(deps, page, request, form)
     if (form.get('decision') !== 'allow')
-      return returnPage(`${client.name} was not connected`, hostOf(redirectUri), await denyRequest(exchange))
+      return returnPage(`${place} was not connected`, place, await denyRequest(waiting, page.viewer))
     const agentId = await agentOf(deps, page, form)
-    const next = await allowRequest(deps, exchange, page.viewer, { ...waiting, agentId })
-    return returnPage(`${client.name} is connected`, hostOf(redirectUri), next)
+    const next = await allowRequest(deps, waiting, page.viewer, agentId)
+    return returnPage(`${place} is connected`, place, next)
   } catch (error) {
     return show(deps, page, waiting, { ...problemOf(error), form })
   }
@@ -82,14 +80,28 @@ const decide = async (
  * Serves the page on which a signed-in member decides about an authorization request. A GET changes nothing,
  * and a form is accepted only from this page, in the browser that made the request.
  */
-export const serveConsent = async (deps: ConsentDeps, exchange: Exchange): Promise<void> => {
-  const { request, response }: { request: IncomingMessage; response: ServerResponse } = exchange
+export const serveConsent = async (deps: ConsentDeps & Exchange, asking: Asking): Promise<void> => {
+  const { request, response, id } = asking
   const page = await requireSession(deps, request, response)
   if (!page) return
-  const waiting = await findRequest(exchange)
+  const waiting = await findRequest(deps, request, id)
   if (!waiting) return showPage(response, EXPIRED)
   if (waiting.decided)
-    return showPage(response, returnPage('You have decided', hostOf(waiting.redirectUri), waiting.decided))
-  if (request.method === 'POST') return showPage(response, await decide(deps, exchange, page, waiting))
+    return showPage(response, returnPage('You have decided', waiting.client.place, waiting.decided))
+  if (request.method === 'POST') return showPage(response, await decide(deps, asking, page, waiting))
   showPage(response, await show(deps, page, waiting, null))
+}
+
+/**
+ * Returns whether an authorization request goes on in this browser: it is the one that began the request, and in
+ * which a member decided about it, in the same session. Answers the request otherwise.
+ */
+export const mayGoOn = async (deps: ConsentDeps & Exchange, asking: Asking): Promise<boolean> => {
+  const [waiting, page] = await Promise.all([
+    findRequest(deps, asking.request, asking.id),
+    findPageViewer(deps, asking.request),
+  ])
+  const allowed = waiting !== null && page !== null && waiting.decidedIn === page.viewer.tokenId
+  if (!allowed) showPage(asking.response, EXPIRED)
+  return allowed
 }

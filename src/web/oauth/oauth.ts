@@ -2,13 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type Library from 'oidc-provider'
 import type { ProviderDeps } from '../../auth/oauth/provider.ts'
 import { resourceOf, SCOPE } from '../../auth/oauth/resource.ts'
-import { ROUTES } from '../../auth/oauth/routes.ts'
+import { RESUME, ROUTES } from '../../auth/oauth/routes.ts'
 import { AppError, noSuchPath } from '../../core/errors.ts'
 import { clientOf, httpFailure } from '../../core/http.ts'
 import type { RateLimits } from '../../workspace/rate-limits.ts'
 import { pageOf } from '../page.ts'
 import { showFailure } from '../web.ts'
-import type { ConsentDeps } from './consent.ts'
+import type { Asking, ConsentDeps } from './consent.ts'
 import { refusedPage } from './consent-page.ts'
 import { ensureWithin, isWithin, type Limited } from './limits.ts'
 import { prepare } from './request.ts'
@@ -25,7 +25,7 @@ const ENDPOINTS: readonly { path: RegExp; methods: readonly string[]; limit?: Li
     methods: ['GET', 'HEAD', 'OPTIONS'],
   },
   {
-    path: new RegExp(`^${ROUTES.authorization}(?:/[\\w-]{1,100})?$`),
+    path: new RegExp(`^${ROUTES.authorization}(?:/(?<id>[\\w-]{1,100}))?$`),
     methods: ['GET', 'HEAD'],
     limit: 'authorize',
   },
@@ -34,7 +34,7 @@ const ENDPOINTS: readonly { path: RegExp; methods: readonly string[]; limit?: Li
   { path: new RegExp(`^${ROUTES.revocation}$`), methods: ['POST'], limit: 'token' },
   { path: new RegExp(`^${ROUTES.jwks}$`), methods: ['GET', 'HEAD', 'OPTIONS'] },
 ]
-const CONSENT = /^\/oauth\/consent\/[\w-]{1,100}$/
+const CONSENT = /^\/oauth\/consent\/(?<id>[\w-]{1,100})$/
 /** RFC 9728, 3.1: the path of the resource after the well-known one; some clients ask without it. */
 const RESOURCE = /^\/\.well-known\/oauth-protected-resource(?:\/mcp)?$/
 
@@ -69,13 +69,20 @@ class OauthServer {
 
   /** Serves /oauth/* and the well-known documents; `path` has no query. */
   async handle(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
-    if (CONSENT.test(path)) return this.#consent(request, response)
+    const asked = CONSENT.exec(path)?.groups?.id
+    if (asked !== undefined) return this.#consent({ request, response, id: asked })
     if (RESOURCE.test(path)) return this.#describeResource(request, response)
     const endpoint = ENDPOINTS.find((each) => each.path.test(path))
     if (!endpoint) throw noSuchPath()
     if (!isAllowed(request, response, endpoint.methods)) return
     if (endpoint.limit) ensureWithin(this.#deps.rates, endpoint.limit, clientOf(request))
-    const { publicUrl, handle } = await this.#server()
+    const { publicUrl, provider, handle } = await this.#server()
+    const id = endpoint.path.exec(path)?.groups?.id
+    if (id !== undefined) {
+      const { mayGoOn } = await import('./consent.ts')
+      if (!(await mayGoOn({ ...this.#deps, provider }, { request, response, id }))) return
+      request.headers.cookie = `${RESUME}=${id}`
+    }
     prepare(request, publicUrl, path)
     await handle(request, response)
   }
@@ -103,12 +110,13 @@ class OauthServer {
     return { publicUrl, provider, handle: provider.callback() }
   }
 
-  async #consent(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #consent(asking: Asking): Promise<void> {
+    const { request, response } = asking
     try {
       if (!isAllowed(request, response, ['GET', 'HEAD', 'POST'])) return
       const { provider } = await this.#server()
       const { serveConsent } = await import('./consent.ts')
-      await serveConsent(this.#deps, { provider, request, response })
+      await serveConsent({ ...this.#deps, provider }, asking)
     } catch (error) {
       if (response.headersSent || request.destroyed) throw error
       showFailure(this.#deps, response, error)
