@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { SourceCosts } from '../../../src/channel/email/reading/source-costs.ts'
 import { type EvictableSession, sessionToEvict } from '../../../src/channel/email/receive/smtp-eviction.ts'
 import { Arrivals } from '../../../src/core/arrivals.ts'
 import { MemoryShare } from '../../../src/core/memory-share.ts'
@@ -8,11 +9,46 @@ const guest = (
   source: string,
   state: EvictableSession['state'],
   sendingSince: number | null = null,
+  waitingSince: number | null = null,
 ): EvictableSession => ({
   source,
   state,
   sendingSince,
+  waitingSince,
   progressAt: 0,
+})
+
+test('a message that waits for DNS makes way, first one of the source with the most sessions', () => {
+  const waiting = (source: string, since: number) => guest(source, 'busy', null, since)
+  const oldest = waiting('192.0.2.1', 90_000)
+  const guests = [
+    guest('192.0.2.3', 'idle'),
+    waiting('192.0.2.2', 80_000),
+    waiting('192.0.2.1', 95_000),
+    oldest,
+    guest('192.0.2.4', 'sending', 0),
+  ]
+  expect(sessionToEvict(guests, '192.0.2.9', 100_000)).toBe(oldest)
+  const recent = [waiting('192.0.2.1', 99_000), waiting('192.0.2.1', 98_001)]
+  expect(sessionToEvict(recent, '192.0.2.9', 100_000)).toBeUndefined()
+})
+
+test('a source whose messages wait long for DNS has a few read at a time', () => {
+  const costs = new SourceCosts()
+  const admitted = (source: string) => {
+    let count = 0
+    for (; count < 20 && costs.mayStart(source); count++) costs.started(source)
+    return count
+  }
+  for (const [source, waitedMs] of [
+    ['silent', 4_500],
+    ['usual', 50],
+  ] as const) {
+    costs.started(source)
+    costs.stopped(source, 5, waitedMs)
+  }
+  expect([admitted('silent'), admitted('usual'), admitted('new')]).toEqual([4, 20, 1])
+  expect([costs.isFast('silent'), costs.isFast('usual')]).toEqual([false, true])
 })
 
 test('when all sessions are sending, a long-running one of the source with the most sessions is evicted', () => {

@@ -4,6 +4,9 @@ import { LIMITS, VIEWING } from './reader-limits.ts'
 import { ReaderPool } from './reader-pool.ts'
 import { ThreadTransport } from './thread-transport.ts'
 
+/** With the message being read, a process takes about as much memory as for one of 25 MiB. */
+const MAX_LONG_WAITING = 16 * 1024 * 1024
+
 /** Threads for short messages, and a process for long ones. */
 function createPools({ limits, ...options }: ReaderOptions) {
   const { threads, perThread, threadIdleMs, longBytes, idleMs, ...each } = { ...LIMITS, ...limits }
@@ -15,9 +18,12 @@ function createPools({ limits, ...options }: ReaderOptions) {
   const long = new ReaderPool({
     ...options,
     open: (...settings) => new ProcessTransport(...settings),
-    // One at a time because of the memory they take. There is no other worker for waiting messages to move
-    // to.
-    limits: { ...each, workers: 1, perWorker: 1, idleMs, overtakeMs: Number.POSITIVE_INFINITY },
+    // One at a time because of the memory they take, with others that wait for DNS. There is no other worker for
+    // waiting messages to move to.
+    limits: {
+      ...{ ...each, idleMs, workers: 1, perWorker: 1, overtakeMs: Number.POSITIVE_INFINITY },
+      waitingBytes: MAX_LONG_WAITING,
+    },
   })
   return {
     for: ({ raw }: Pick<Reading, 'raw'>) => (raw.length > longBytes ? long : short),

@@ -23,6 +23,8 @@ export interface Job {
    * The message, or earlier ones of its source, blocked a worker. One worker is kept free of slow messages.
    */
   slow: boolean
+  /** When it began to wait for DNS; null before. */
+  waitingSince: number | null
   waitUntil: number
   timer: NodeJS.Timeout
   resolve(result: ReadMail | MailView): void

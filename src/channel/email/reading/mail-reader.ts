@@ -6,6 +6,12 @@ import type { Envelope } from '../verify/verify.ts'
 import type { ReadMail, WorkerSettings } from './protocol.ts'
 import type { ReaderLimits } from './reader-limits.ts'
 
+/** Lets the caller of `read` give up while the message waits for a worker or for DNS. */
+export interface Wait {
+  /** Makes `read` reject with `unavailable`; null when the message does not wait. Set by the reader. */
+  giveUp: (() => void) | null
+}
+
 /** A message to be read, and where it was received from. */
 export interface Reading {
   raw: Uint8Array
@@ -15,6 +21,7 @@ export interface Reading {
   mayBeReport?: boolean
   /** Key for fair queueing: an IP address, or the address of one of our own agents. */
   source: string
+  wait?: Wait | undefined
 }
 
 /** A message to be shown. */

@@ -52,6 +52,8 @@ export type ToWorker =
 
 export type FromWorker =
   | { type: 'started' }
+  /** The message was parsed and waits for DNS. */
+  | { type: 'waiting'; id: number }
   | { type: 'done'; id: number; result: ReadMail | MailView; parseMs: number }
   | { type: 'failed'; id: number; reason: string }
   | { type: 'lookup'; id: number; name: string; recordType: string }
@@ -60,8 +62,8 @@ export type FromWorker =
 export type FromProcess = FromWorker | { type: 'state'; parsing: number; turns: number; ended?: string }
 
 /**
- * Slots in shared memory in which a thread publishes the id of the message it is parsing (0: none) and a
- * counter of its event loop turns.
+ * Slots in shared memory in which a thread publishes the id of the message it is working on (0: none), parsing it or
+ * verifying it with an answer from DNS, and a counter of its event loop turns.
  */
 export const PARSING = 0
 export const TURNS = 1

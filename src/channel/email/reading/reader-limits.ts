@@ -2,8 +2,11 @@ import { availableParallelism } from 'node:os'
 
 export interface PoolLimits {
   workers: number
-  /** Maximum number of messages in one worker: while one waits for DNS, another is parsed. */
+  /** Maximum number of messages in one worker, without those that wait for DNS. */
   perWorker: number
+  /** Maximum number and bytes of the messages that wait for DNS, in all workers. */
+  waiting: number
+  waitingBytes: number
   /** CPU time in milliseconds that one message may take: a base, and an addition for each MiB of its size. */
   budgetMs: number
   budgetMsPerMiB: number
@@ -22,7 +25,7 @@ export interface PoolLimits {
 
 export interface ReaderLimits extends Omit<PoolLimits, 'workers' | 'perWorker'> {
   threads: number
-  /** Maximum number of messages in one thread: while one waits for DNS, another is parsed. */
+  /** Maximum number of messages in one thread, without those that wait for DNS. */
   perThread: number
   /** Time in milliseconds that the threads stay alive without messages. */
   threadIdleMs: number
@@ -37,6 +40,9 @@ export const LIMITS: ReaderLimits = {
   // that worker is killed.
   threads: Math.max(2, Math.min(availableParallelism(), 8)),
   perThread: 16,
+  // As many as there may be SMTP sessions: nobody waits for a place because others wait for DNS.
+  waiting: 1_000,
+  waitingBytes: 64 * 1024 * 1024,
   threadIdleMs: Number.POSITIVE_INFINITY,
   // Ordinary mail takes 1 to 20 ms and a 25 MiB message about 500 ms; ten times as long on a busy machine.
   budgetMs: 3_000,

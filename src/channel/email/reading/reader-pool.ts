@@ -2,11 +2,11 @@ import { AppError } from '../../../core/errors.ts'
 import type { MailView } from '../../mail-view.ts'
 import { type Job, settle } from './job.ts'
 import { JobQueue, type Kind } from './job-queue.ts'
-import type { MailReader, RawViewing, ReaderOptions, Reading } from './mail-reader.ts'
+import type { MailReader, RawViewing, ReaderOptions, Reading, Wait } from './mail-reader.ts'
 import { type ReadMail, STAGES, type Stage } from './protocol.ts'
 import type { PoolLimits } from './reader-limits.ts'
 import type { OpenTransport } from './transport.ts'
-import { WorkerHandle } from './worker-handle.ts'
+import { type Culprit, WorkerHandle } from './worker-handle.ts'
 
 const WATCH_MS = 100
 /**
@@ -52,12 +52,13 @@ export class ReaderPool implements MailReader {
   constructor(options: PoolOptions) {
     this.#options = options
     this.#limits = options.limits
-    this.#queue = new JobQueue(Math.max(1, options.limits.workers - 1))
+    const { workers, waiting, waitingBytes } = options.limits
+    this.#queue = new JobQueue({ slow: Math.max(1, workers - 1), waiting, waitingBytes })
   }
 
-  read({ raw, source, envelope, mayBeReport = false }: Reading): Promise<ReadMail> {
+  read({ raw, source, envelope, mayBeReport = false, wait }: Reading): Promise<ReadMail> {
     const work: Job['work'] = (skip) => ({ type: 'read', request: { raw, envelope, mayBeReport, skip } })
-    return this.#run({ raw, source, work }) as Promise<ReadMail>
+    return this.#run({ raw, source, work }, wait) as Promise<ReadMail>
   }
 
   view({ raw, source, remoteImages }: RawViewing): Promise<MailView> {
@@ -65,22 +66,28 @@ export class ReaderPool implements MailReader {
     return this.#run({ raw, source, work }) as Promise<MailView>
   }
 
-  #run(asked: Pick<Job, 'raw' | 'source' | 'work'>): Promise<ReadMail | MailView> {
+  #run(asked: Pick<Job, 'raw' | 'source' | 'work'>, wait?: Wait): Promise<ReadMail | MailView> {
     if (this.#closed) return Promise.reject(tooBusy())
     const { waitMs } = this.#limits
-    return new Promise((resolve, reject) => {
+    const running = new Promise<ReadMail | MailView>((resolve, reject) => {
       const job: Job = {
         ...asked,
         skip: [],
         alone: false,
         slow: this.#queue.isSlow(asked.source),
+        waitingSince: null,
         waitUntil: performance.now() + waitMs,
         timer: setTimeout(() => this.#stopWaiting(job), waitMs),
         resolve,
         reject,
       }
       this.#queue.push(job)
+      if (wait) wait.giveUp = () => this.#giveUp(job)
       this.#dispatch()
+    })
+    if (!wait) return running
+    return running.finally(() => {
+      wait.giveUp = null
     })
   }
 
@@ -100,6 +107,18 @@ export class ReaderPool implements MailReader {
 
   #stopWaiting(job: Job): void {
     if (this.#queue.remove(job)) job.reject(tooBusy())
+  }
+
+  /** Stops reading a message whose sender is no longer served. What its worker still does for it is ignored. */
+  #giveUp(job: Job): void {
+    if (!this.#queue.remove(job)) {
+      const worker = [...this.#workers].find(({ jobs }) => jobs.includes(job))
+      if (worker === undefined || worker.parsing === job) return
+      worker.release(job)
+      this.#queue.stopped(job, null)
+      this.#freed(worker, job)
+    }
+    settle(job, () => job.reject(tooBusy()))
   }
 
   #dispatch(): void {
@@ -123,19 +142,20 @@ export class ReaderPool implements MailReader {
   /** Finds the least loaded worker with capacity, or a new one. Returns null if all workers are full. */
   #placeFor(kind: Kind): Place | null {
     const { workers, perWorker } = this.#limits
-    const capacity = kind === 'alone' ? 1 : perWorker
+    const hasRoom = ({ size, reading }: WorkerHandle<Job>) =>
+      kind === 'alone' ? size === 0 : reading < perWorker
     const [leastLoaded] = [...this.#workers]
       .filter(
         (worker) =>
           !worker.retiring &&
           !worker.exclusive &&
           !worker.blocked &&
-          worker.size < capacity &&
+          hasRoom(worker) &&
           this.#suits(worker, kind),
       )
-      .sort((one, other) => one.size - other.size)
+      .sort((one, other) => one.reading - other.reading || one.size - other.size)
     const mayAdd = [...this.#workers].filter(({ retiring, blocked }) => blocked || !retiring).length < workers
-    if (leastLoaded && (kind === 'alone' || leastLoaded.size < BUSY || !mayAdd)) return () => leastLoaded
+    if (leastLoaded && (kind === 'alone' || leastLoaded.reading < BUSY || !mayAdd)) return () => leastLoaded
     return mayAdd ? () => this.#addWorker() : null
   }
 
@@ -152,6 +172,10 @@ export class ReaderPool implements MailReader {
     const { mailDomain, mta, resolver, open } = this.#options
     const options = { settings: { mailDomain, mta }, heapMiB: this.#limits.heapMiB, resolver, open }
     const worker: WorkerHandle<Job> = new WorkerHandle(options, {
+      waiting: (job) => {
+        this.#queue.waits(job)
+        this.#dispatch()
+      },
       done: (job, result, parseMs) => {
         this.#queue.stopped(job, parseMs)
         settle(job, () => job.resolve(result))
@@ -162,9 +186,9 @@ export class ReaderPool implements MailReader {
         settle(job, () => job.reject(new Error(reason)))
         this.#freed(worker, job)
       },
-      exited: (jobs, parsing, reason) => {
-        const blamed = parsing ?? (jobs.length === 1 && jobs[0]!.alone ? jobs[0]! : null)
-        this.#workerLost(worker, jobs, blamed && { job: blamed, stage: parsing ? 'parse' : 'verify' }, reason)
+      exited: (jobs, culprit, reason) => {
+        const [only] = jobs.length === 1 && jobs[0]!.alone ? jobs : []
+        this.#workerLost(worker, jobs, culprit ?? (only ? { job: only, stage: 'verify' } : null), reason)
       },
     })
     this.#workers.add(worker)
@@ -195,7 +219,7 @@ export class ReaderPool implements MailReader {
   #workerLost(
     worker: WorkerHandle<Job>,
     jobs: readonly Job[],
-    culprit: { job: Job; stage: Stage } | null,
+    culprit: Culprit<Job> | null,
     reason: string,
   ): void {
     this.#discard(worker, jobs.length, reason)
@@ -307,12 +331,11 @@ export class ReaderPool implements MailReader {
 
   /** Stops a worker whose message has exceeded its budget. */
   #kill(worker: WorkerHandle<Job>): void {
-    const { parsing } = worker
+    const { parsing, stage } = worker
     const jobs = worker.releaseAll()
     void worker.end()
     if (parsing) this.#queue.tookAtLeast(parsing, this.#budgetOf(parsing))
     const culprit = parsing ?? (jobs.length === 1 ? jobs[0]! : null)
-    const stage = parsing ? 'parse' : 'verify'
     this.#workerLost(worker, jobs, culprit && { job: culprit, stage }, 'a message exceeded its time budget')
   }
 

@@ -25,19 +25,26 @@ const { settings, state } = workerData as { settings: WorkerSettings; state: Int
  */
 const MAX_LOOKUPS = 80
 
+/** Time in milliseconds after which a verification counts as waiting for DNS: with answers at hand it takes less. */
+const WAITING_MS = 20
+
 const lookups = new Map<
   number,
-  { resolve(records: string[][] | string[]): void; reject(error: Error): void }
+  { of: number; resolve(records: string[][] | string[]): void; reject(error: Error): void }
 >()
 let lastLookup = 0
 let turn: Promise<unknown> = Promise.resolve()
 
 const post = (message: FromWorker, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer)
 
+/** The message whose verification asks for a name. Set for the moment of the call, because the cache knows no messages. */
+let asking = 0
+
 const queryMainThread: DnsResolver = (name, recordType) => {
   const id = ++lastLookup
+  const of = asking
   post({ type: 'lookup', id, name, recordType })
-  return new Promise((resolve, reject) => lookups.set(id, { resolve, reject }))
+  return new Promise((resolve, reject) => lookups.set(id, { of, resolve, reject }))
 }
 
 /**
@@ -46,10 +53,11 @@ const queryMainThread: DnsResolver = (name, recordType) => {
  */
 const resolver = cached(queryMainThread, systemClock, { positiveMs: 5_000, negativeMs: 5_000 })
 
-function limitedResolver(): DnsResolver {
+function limitedResolver(id: number): DnsResolver {
   let queries = 0
   return (name, recordType) => {
     if (++queries > MAX_LOOKUPS) return Promise.reject(dnsError('ETOOMANY'))
+    asking = id
     return resolver(name, recordType)
   }
 }
@@ -76,7 +84,9 @@ function inTurn<Result>(
 
 async function read(id: number, request: ReadRequest): Promise<void> {
   const { result: parsed, parseMs } = await inTurn(id, () => parseStage(request, settings))
-  const verification = await verifyStage(parsed, request, limitedResolver(), settings)
+  const waiting = setTimeout(() => post({ type: 'waiting', id }), WAITING_MS)
+  const verification = await verifyStage(parsed, request, limitedResolver(id), settings)
+  clearTimeout(waiting)
   const result = { ...parsed.mail, verification }
   post({ type: 'done', id, result, parseMs }, ownBuffers(result.attachments))
 }
@@ -107,14 +117,22 @@ const ownBuffers = (files: readonly { content: Uint8Array }[]): ArrayBuffer[] =>
 
 const MIN_TRANSFERRED = 64 * 1024
 
+/** Publishes which message is worked on until the event loop turns, unless one is being parsed. */
+function publishWork(id: number): void {
+  if (Atomics.compareExchange(state, PARSING, 0, id) === 0)
+    setImmediate(() => Atomics.compareExchange(state, PARSING, id, 0))
+}
+
 port.on('message', (message: ToWorker) => {
   Atomics.add(state, TURNS, 1)
   if ('request' in message) void run(message)
   else if (message.type === 'answer') {
     const waiting = lookups.get(message.id)
+    if (waiting === undefined) return
     lookups.delete(message.id)
-    if (message.records) waiting?.resolve(message.records)
-    else waiting?.reject(dnsError(message.code ?? 'ESERVFAIL'))
+    publishWork(waiting.of)
+    if (message.records) waiting.resolve(message.records)
+    else waiting.reject(dnsError(message.code ?? 'ESERVFAIL'))
   }
 })
 

@@ -1,6 +1,8 @@
 interface Cost {
   /** Average CPU time of recent messages in milliseconds; null until the first one was read. */
   averageMs: number | null
+  /** Average time in milliseconds for which recent messages waited for DNS. */
+  waitMs: number
   running: number
 }
 
@@ -12,6 +14,9 @@ const SLOW_MS = 100
  */
 const FAST_MS = 250
 const BLOCKING_MS = 1_000
+/** Average wait for DNS from which a source may have only `MAX_WHEN_WAITING` messages read at a time. */
+const LONG_WAIT_MS = 1_000
+const MAX_WHEN_WAITING = 4
 /** Weight of the latest message in the moving average. */
 const WEIGHT = 0.3
 const MAX_SOURCES = 10_000
@@ -21,16 +26,20 @@ export class SourceCosts {
   readonly #costs = new Map<string, Cost>()
 
   /**
-   * Whether another message of the source may be read now. New and slow sources are limited to one at a time.
+   * Whether another message of the source may be read now. New and slow sources are limited to one at a time, and
+   * those whose senders are in domains that do not answer to a few.
    */
   mayStart(source: string): boolean {
-    const { averageMs = null, running = 0 } = this.#costs.get(source) ?? {}
-    return running === 0 || (averageMs !== null && averageMs < SLOW_MS)
+    const { averageMs = null, waitMs = 0, running = 0 } = this.#costs.get(source) ?? {}
+    if (running === 0) return true
+    if (averageMs === null || averageMs >= SLOW_MS) return false
+    return waitMs < LONG_WAIT_MS || running < MAX_WHEN_WAITING
   }
 
-  /** Whether messages of the source are known to be fast. */
+  /** Whether messages of the source are known to be fast, and to be verified without a long wait. */
   isFast(source: string): boolean {
-    return (this.#costs.get(source)?.averageMs ?? FAST_MS) < FAST_MS
+    const { averageMs, waitMs = 0 } = this.#costs.get(source) ?? {}
+    return (averageMs ?? FAST_MS) < FAST_MS && waitMs < LONG_WAIT_MS
   }
 
   /** Whether messages of the source are known to block a worker. */
@@ -39,7 +48,7 @@ export class SourceCosts {
   }
 
   started(source: string): void {
-    const cost = this.#costs.get(source) ?? { averageMs: null, running: 0 }
+    const cost = this.#costs.get(source) ?? { averageMs: null, waitMs: 0, running: 0 }
     cost.running++
     // Re-inserted to keep the map in order of last use; the first entry is forgotten first.
     this.#costs.delete(source)
@@ -47,11 +56,12 @@ export class SourceCosts {
     this.#forget()
   }
 
-  /** `ms`: parse time of the message; null if unknown. */
-  stopped(source: string, ms: number | null): void {
+  /** `ms`: parse time of the message; null if unknown. `waitedMs`: how long it waited for DNS. */
+  stopped(source: string, ms: number | null, waitedMs: number): void {
     const cost = this.#costs.get(source)
     if (cost === undefined) return
     cost.running--
+    cost.waitMs += (waitedMs - cost.waitMs) * WEIGHT
     if (ms !== null)
       cost.averageMs = cost.averageMs === null ? ms : cost.averageMs + (ms - cost.averageMs) * WEIGHT
   }

@@ -1,17 +1,25 @@
 import type { MailView } from '../../mail-view.ts'
 import type { DnsResolver } from '../verify/resolver.ts'
 import type { Work } from './job.ts'
-import type { FromWorker, ReadMail, WorkerSettings } from './protocol.ts'
+import type { FromWorker, ReadMail, Stage, WorkerSettings } from './protocol.ts'
 import type { OpenTransport, Transport } from './transport.ts'
 
 export interface WorkerEvents<Job> {
+  /** The message was parsed and waits for DNS. */
+  waiting(job: Job): void
   done(job: Job, result: ReadMail | MailView, parseMs: number): void
   failed(job: Job, reason: string): void
   /**
-   * The worker exited by itself, for example out of memory. `jobs` are released from it; `parsing` is the one
-   * it was parsing.
+   * The worker exited by itself, for example out of memory. `jobs` are released from it; `culprit` is the one
+   * that it was working on.
    */
-  exited(jobs: Job[], parsing: Job | null, reason: string): void
+  exited(jobs: Job[], culprit: Culprit<Job> | null, reason: string): void
+}
+
+/** A message that a worker was working on, and what it did with it. */
+export interface Culprit<Job> {
+  job: Job
+  stage: Stage
 }
 
 interface WorkerOptions {
@@ -35,6 +43,8 @@ export class WorkerHandle<Job> {
   blocked = false
   readonly #transport: Transport
   readonly #jobs = new Map<number, Job>()
+  /** Ids of the messages that wait for DNS. */
+  readonly #waiting = new Set<number>()
   #exclusive = false
   #started = false
   #lastId = 0
@@ -46,14 +56,19 @@ export class WorkerHandle<Job> {
     this.#transport = open(settings, heapMiB, {
       message: (message) => this.#handle(message, resolver, events),
       ended: (reason) => {
-        const { parsing } = this
-        events.exited(this.releaseAll(), parsing, reason)
+        const { parsing, stage } = this
+        events.exited(this.releaseAll(), parsing && { job: parsing, stage }, reason)
       },
     })
   }
 
   get size(): number {
     return this.#jobs.size
+  }
+
+  /** Number of messages that do not wait for DNS. */
+  get reading(): number {
+    return this.#jobs.size - this.#waiting.size
   }
 
   get jobs(): Job[] {
@@ -70,8 +85,14 @@ export class WorkerHandle<Job> {
     return this.#started
   }
 
+  /** The message that it works on. */
   get parsing(): Job | null {
     return this.#jobs.get(this.#transport.parsing) ?? null
+  }
+
+  /** What it does with that message. */
+  get stage(): Stage {
+    return this.parsing && !this.#waiting.has(this.#transport.parsing) ? 'parse' : 'verify'
   }
 
   /** Time in milliseconds for which the event loop had not turned at the last check. */
@@ -96,10 +117,17 @@ export class WorkerHandle<Job> {
     for (const [id, job] of this.#jobs) {
       if (job === except) continue
       this.#jobs.delete(id)
+      this.#waiting.delete(id)
       released.push(job)
     }
     if (this.#jobs.size === 0) this.#setIdle()
     return released
+  }
+
+  /** Releases a job; its later result is ignored. */
+  release(job: Job): void {
+    for (const [id, each] of this.#jobs) if (each === job) this.#jobs.delete(id) && this.#waiting.delete(id)
+    if (this.#jobs.size === 0) this.#setIdle()
   }
 
   /**
@@ -130,7 +158,15 @@ export class WorkerHandle<Job> {
   #handle(message: FromWorker, resolver: DnsResolver, events: WorkerEvents<Job>): void {
     if (message.type === 'started') this.#started = true
     else if (message.type === 'lookup') void this.#lookUp(message, resolver)
+    else if (message.type === 'waiting') this.#wait(message.id, events)
     else this.#finish(message, events)
+  }
+
+  #wait(id: number, events: WorkerEvents<Job>): void {
+    const job = this.#jobs.get(id)
+    if (job === undefined) return
+    this.#waiting.add(id)
+    events.waiting(job)
   }
 
   #finish(message: Extract<FromWorker, { type: 'done' | 'failed' }>, events: WorkerEvents<Job>): void {
@@ -138,6 +174,7 @@ export class WorkerHandle<Job> {
     if (job === undefined) return
     this.blocked = false
     this.#jobs.delete(message.id)
+    this.#waiting.delete(message.id)
     if (this.#jobs.size === 0) this.#setIdle()
     if (message.type === 'done') events.done(job, message.result, message.parseMs)
     else events.failed(job, message.reason)

@@ -3,7 +3,7 @@ import type { Check, Inbound, Origin, Sink } from '../../inbound.ts'
 import { domainOf } from '../address.ts'
 import { type AcceptBounceDeps, acceptBounce, bounceRecipientsOf } from '../bounce/accept-bounce.ts'
 import type { ReturnPaths } from '../bounce/return-path.ts'
-import type { MailReader } from '../reading/mail-reader.ts'
+import type { MailReader, Wait } from '../reading/mail-reader.ts'
 import type { Envelope } from '../verify/verify.ts'
 import { withPostmaster } from './role-addresses.ts'
 import type { SpamCheck } from './rspamd.ts'
@@ -17,6 +17,8 @@ export interface DeliveryInfo {
   checks?: Check[]
   /** Fields of the transport's log lines, to find those of the same mail. */
   origin?: Origin
+  /** Lets the transport give up while the message is read. */
+  wait?: Wait
 }
 
 /** Accepts mail from any transport: for agents, the postmaster, and our own return paths. */
@@ -40,7 +42,7 @@ export function createReception(sink: Sink, options: ReceptionOptions): Receptio
   const target = withPostmaster(sink, { mailDomain, ...(postmaster ? { postmaster } : {}) })
   return {
     accepts: async (address) => (returnPaths?.read(address) ?? null) !== null || target.accepts(address),
-    async deliver(raw, envelope, recipients, { deliveryId, checks = [], origin } = {}) {
+    async deliver(raw, envelope, recipients, { deliveryId, checks = [], origin, wait } = {}) {
       const returned = bounceRecipientsOf(recipients, options)
       const isForOthers = returned.others.length > 0
       const [mail, spam] = await Promise.all([
@@ -50,6 +52,7 @@ export function createReception(sink: Sink, options: ReceptionOptions): Receptio
           envelope: isForOthers ? envelope : null,
           mayBeReport: returned.mayBeReport,
           source: queueKeyOf(envelope),
+          wait,
         }),
         isForOthers ? spamCheck?.(raw, envelope, returned.others) : undefined,
       ])

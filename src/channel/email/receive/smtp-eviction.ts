@@ -13,12 +13,16 @@ export interface EvictableSession {
   readonly state: 'idle' | 'transaction' | 'sending' | 'busy'
   /** Time at which it was first seen in the state `sending`; null in other states. */
   readonly sendingSince: number | null
+  /** Time since which its message waits for a reader or for DNS; null if it does not. */
+  readonly waitingSince: number | null
 }
 
 /** Time without progress after which a transaction can be evicted. Legitimate clients respond faster. */
 const STALLED_MS = 5_000
 /** Time after which a message that is still arriving can be evicted. At 50 KB a second, 1 MiB takes less. */
 const SENDING_MS = 20_000
+/** Time after which a message that waits to be read and verified can be evicted. Usually it takes less. */
+const WAITING_MS = 2_000
 
 const countsOf = (sessions: readonly EvictableSession[]): Map<string, number> => {
   const counts = new Map<string, number>()
@@ -28,11 +32,11 @@ const countsOf = (sessions: readonly EvictableSession[]): Map<string, number> =>
 
 /**
  * Selects the session to evict for a new one; undefined if there is none. Candidates are sessions without a
- * transaction or with a stalled one; if there are none, those that have been sending a message for long,
- * since at the minimum rate a few addresses could occupy all slots for ten minutes. Of these, the source with
- * the most sessions loses one, so that nobody can displace others by connecting often, and within that source
- * the session without progress for longest. A source that has the most sessions itself can only evict its
- * own.
+ * transaction or with a stalled one, and those whose message has been waiting for DNS; if there are none, those that
+ * have been sending a message for long, since at the minimum rate a few addresses could occupy all slots for ten
+ * minutes. Of these, the source with the most sessions loses one, so that nobody can displace others by connecting
+ * often, and within that source the session without progress for longest. A source that has the most sessions itself
+ * can only evict its own.
  */
 export const sessionToEvict = <One extends EvictableSession>(
   sessions: readonly One[],
@@ -44,14 +48,17 @@ export const sessionToEvict = <One extends EvictableSession>(
   const own = (counts.get(newcomer) ?? 0) + 1
   const isStalled = ({ state, progressAt }: EvictableSession) =>
     state === 'idle' || (state === 'transaction' && now - progressAt > STALLED_MS)
+  const isWaiting = ({ waitingSince }: EvictableSession) =>
+    waitingSince !== null && now - waitingSince > WAITING_MS
+  const restingSince = ({ waitingSince, progressAt }: EvictableSession) => waitingSince ?? progressAt
   const isSlow = ({ sendingSince }: EvictableSession) =>
     sendingSince !== null && now - sendingSince > SENDING_MS
   const [first] = sessions
-    .filter((session) => isStalled(session) || isSlow(session))
+    .filter((session) => isStalled(session) || isWaiting(session) || isSlow(session))
     .filter((session) => session.source === newcomer || countOf(session) >= own)
     .sort(
       (a, b) =>
-        Number(isSlow(a)) - Number(isSlow(b)) || countOf(b) - countOf(a) || a.progressAt - b.progressAt,
+        Number(isSlow(a)) - Number(isSlow(b)) || countOf(b) - countOf(a) || restingSince(a) - restingSince(b),
     )
   return first
 }

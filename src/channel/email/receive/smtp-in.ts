@@ -7,10 +7,11 @@ import { sourceOf } from '../../../core/source.ts'
 import { noTracer, type Tracer, traced } from '../../../core/tracer.ts'
 import { TransferSlots } from '../../../core/transfer-slots.ts'
 import type { Listening } from '../../channel.ts'
-import type { Origin } from '../../inbound.ts'
 import { oneLine } from '../../sanitize-text.ts'
 import { loggable } from '../bounce/return-path.ts'
+import type { Wait } from '../reading/mail-reader.ts'
 import type { Envelope } from '../verify/verify.ts'
+import type { DeliveryInfo } from './reception.ts'
 import { type Collected, collect } from './smtp-collect.ts'
 import { SMTP_LIMITS, type SmtpLimits } from './smtp-limits.ts'
 import { type RecipientOptions, SmtpRecipients } from './smtp-recipients.ts'
@@ -28,7 +29,7 @@ export interface SmtpInOptions extends RecipientOptions {
    * Resolves once the message is committed for every recipient. Rejects with `unavailable` if the client
    * should retry; the error's message is sent to it.
    */
-  deliver(raw: Buffer, envelope: Envelope, recipients: string[], info: { origin: Origin }): Promise<void>
+  deliver(raw: Buffer, envelope: Envelope, recipients: string[], info: DeliveryInfo): Promise<void>
   tracer?: Tracer
   limits?: Partial<SmtpLimits>
 }
@@ -160,11 +161,14 @@ class Sessions {
         'smtp.recipients': recipients.length,
         bytes: raw.length,
       }
+      const wait: Wait = { giveUp: null }
+      this.server.deliveries.set(session.id, { since: this.#options.clock.now().getTime(), wait })
       await traced(tracer, 'SMTP DATA', { kind: 'server', attributes }, () =>
-        deliver(raw, envelopeOf(session), recipients, { origin: originOf(session) }),
+        deliver(raw, envelopeOf(session), recipients, { origin: originOf(session), wait }),
       )
       outcome = 'stored'
     } finally {
+      this.server.deliveries.delete(session.id)
       this.#options.metrics?.observe('mails', outcome, (performance.now() - received) / 1000)
     }
   }

@@ -4,12 +4,19 @@ import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp
 import type { Clock } from '../../../core/clock.ts'
 import { publicSourceOf, sourceOf } from '../../../core/source.ts'
 import { WindowCounts } from '../../../core/window-counts.ts'
+import type { Wait } from '../reading/mail-reader.ts'
 import { type EvictableSession, sessionToEvict } from './smtp-eviction.ts'
 import type { SmtpLimits } from './smtp-limits.ts'
 
 /** Open sockets allowed per session: a disconnected client may keep its end open for some seconds. */
 const SOCKETS_PER_SESSION = 2
 const ERRORS_WINDOW_MS = 600_000
+
+/** A message that has been received and is not stored yet. */
+export interface Delivery {
+  readonly since: number
+  readonly wait: Wait
+}
 
 /**
  * An SMTPServer that greets immediately and always has capacity for another sender. smtp-server's own delay
@@ -21,6 +28,8 @@ export class PromptSmtpServer extends SMTPServer {
   readonly clock: Clock
   /** Errors by source: a client that guesses addresses reconnects with new sessions. */
   readonly errors: WindowCounts
+  /** By session id, the messages that have been received and are not stored yet. */
+  readonly deliveries = new Map<string, Delivery>()
   readonly #sockets = new Set<Socket>()
   #timer: NodeJS.Timeout | undefined
 
@@ -111,10 +120,18 @@ class PromptConnection extends SMTPConnection implements EvictableSession {
     return this.state === 'sending' ? this.#seenSending : null
   }
 
+  get waitingSince(): number | null {
+    const delivery = this.#server.deliveries.get(this.id)
+    return delivery?.wait.giveUp ? delivery.since : null
+  }
+
   /** Closes this session in favour of another one. */
   evict(): void {
     const stream = this.state === 'sending' ? this._dataStream : null
-    this.send(421, `Too many connections, and this one was ${stream ? 'slow' : 'idle'}`)
+    const wait = this.#server.deliveries.get(this.id)?.wait
+    const why = stream ? 'slow' : wait?.giveUp ? 'waiting for DNS' : 'idle'
+    this.send(421, `Too many connections, and this one was ${why}`)
+    wait?.giveUp?.()
     if (stream) stream.destroy(new Error('evicted in favour of another session'))
   }
 
