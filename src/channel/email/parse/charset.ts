@@ -1,7 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import chardet from 'chardet'
 import iconv from 'iconv-lite'
-import { decodeWestern } from './headers.ts'
 
 // Charsets that real mail uses but TextDecoder does not support.
 const ICONV_ONLY = /^(?:x-)?(?:unicode-1-1-)?(utf-?7|(?:cp|ibm|oem)-?(?:437|737|775|85[0-8]|86[0-6]|869))$/i
@@ -53,6 +52,19 @@ export function decodeText(bytes: Uint8Array, label: string | undefined): string
     return iconv.encodingExists(charset) ? iconv.decode(Buffer.from(bytes), charset) : guess(bytes)
   }
 }
+
+/**
+ * Decodes text without a label: UTF-8, or else windows-1252, which raw 8-bit text almost always is.
+ */
+export const decodeUnlabelled = (bytes: Uint8Array): string =>
+  isUtf8(bytes) ? new TextDecoder('utf-8').decode(bytes) : decodeWestern(bytes)
+
+/**
+ * Decodes windows-1252 with iconv-lite: the TextDecoder of Node.js 20 decodes its curly quotes and dashes as
+ * control characters.
+ */
+export const decodeWestern = (bytes: Uint8Array): string =>
+  iconv.decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), 'windows-1252')
 
 /** Whether a label is often found on mislabelled UTF-8. */
 export const isWestern = (charset: string): boolean => WESTERN.test(charset)

@@ -1,7 +1,6 @@
 import { decodeWords } from 'postal-mime'
 import { oneLine } from '../../sanitize-text.ts'
 import { scanHeaders, valuesOf } from './headers.ts'
-import { readableHeaders } from './readable-headers.ts'
 
 /**
  * Maximum nesting depth and number of forwarded messages that are shown. The rest is only in the attachments.
@@ -13,7 +12,7 @@ const SHOWN = ['From', 'Date', 'Subject', 'To', 'Cc']
 
 /** Formats an attached message the way mail clients show a forwarded one. */
 export function asForwarded(raw: Uint8Array, text: string): string {
-  const headers = scanHeaders(readableHeaders(raw))
+  const headers = scanHeaders(raw)
   const lines = SHOWN.flatMap((name) => {
     const [value] = valuesOf(headers, name.toLowerCase())
     return value === undefined ? [] : [`${name}: ${oneLine(decodeWords(value), 500)}`]

@@ -1,10 +1,18 @@
-import { isUtf8 } from 'node:buffer'
-import iconv from 'iconv-lite'
+import { valueDecoder } from './header-value.ts'
 
-/** A header field of the raw message, unfolded but not decoded. */
+/** A header field, with its value unfolded and decoded from its charset, but with encoded words. */
 export interface RawHeader {
+  /** '' for a line that is not a field. */
   name: string
   value: string
+}
+
+/** A header field as it stands in the message. */
+export interface HeaderField {
+  /** As it is written; '' for a line that is not a field. */
+  name: string
+  /** Its lines without their ends. All but the first begin with a space or a tab. */
+  lines: Buffer[]
 }
 
 const LF = 0x0a
@@ -61,7 +69,7 @@ const isEmptyLine = (raw: Uint8Array, start: number, end: number): boolean => {
  * `From ` line of an mbox.
  */
 function isHeaderLine(raw: Uint8Array, start: number, end: number): boolean {
-  let at = raw[start] === 0xef && raw[start + 1] === 0xbb && raw[start + 2] === 0xbf ? start + 3 : start
+  let at = start === 0 ? markLength(raw) : start
   if (isBlank(raw[at])) return true
   const name = at
   const limit = Math.min(end, start + MAX_NAME)
@@ -72,76 +80,84 @@ function isHeaderLine(raw: Uint8Array, start: number, end: number): boolean {
   return raw[nameEnd] === 0x20 && /^>?From$/.test(textOf(raw, name, nameEnd))
 }
 
+/** The length of the byte order mark of UTF-8, which some programs write at the beginning. */
+const markLength = (raw: Uint8Array): number =>
+  raw[0] === 0xef && raw[1] === 0xbb && raw[2] === 0xbf ? 3 : 0
+
 const isBlank = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x09
 
 const textOf = (raw: Uint8Array, start: number, end: number): string =>
   Buffer.from(raw.buffer, raw.byteOffset + start, Math.min(end - start, MAX_NAME)).toString('latin1')
 
+/** A name consists of printable ASCII characters (RFC 5322 3.6.8). */
+const FTEXT = /^[!-9;-~]+$/
+
+/** The bytes before the colon and any blanks (RFC 5322 4.5.8); '' if they are not a name. */
+function nameOf(line: Buffer): string {
+  let end = line.indexOf(COLON)
+  while (end > 0 && isBlank(line[end - 1])) end--
+  const name = line.toString('latin1', 0, Math.max(0, end))
+  return FTEXT.test(name) ? name : ''
+}
+
 /**
- * Returns the header fields in order, read as tolerantly as by the most tolerant mail client: `From :` is a
- * From field, but text that no client takes for one is not. Examines the first 2 MiB.
+ * Returns the header fields in order, split and named by their bytes. All that reads or verifies a message uses this
+ * list, so that no two of them see different fields. Lines end with a line feed; those that begin with a space or a tab
+ * continue the field above. A byte order mark and the `From ` line of an mbox at the beginning are left out. Examines the first 2 MiB.
  */
+export function fieldsOf(raw: Uint8Array): HeaderField[] {
+  const block = Buffer.from(raw.buffer, raw.byteOffset, Math.min(headerLength(raw), MAX_SCANNED))
+  const fields: HeaderField[] = []
+  for (let start = markLength(block); start < block.length && fields.length < MAX_FIELDS; ) {
+    const end = lineEnd(block, start)
+    const line = block.subarray(start, textEnd(block, start, end))
+    const above = isBlank(line[0]) ? fields.at(-1) : undefined
+    if (above) above.lines.push(line)
+    else if (line.length > 0) fields.push({ name: nameOf(line), lines: [line] })
+    start = end
+  }
+  const [first] = fields
+  return first?.name === '' && /^>?From /.test(textOf(first.lines[0]!, 0, 6)) ? fields.slice(1) : fields
+}
+
+/** The end of the line without its carriage returns and its line feed. */
+function textEnd(raw: Uint8Array, start: number, end: number): number {
+  let at = end
+  while (at > start && (raw[at - 1] === LF || raw[at - 1] === CR)) at--
+  return at
+}
+
+/** Returns the header fields with names as they are written. */
+export const scanFields = (raw: Uint8Array): RawHeader[] => decoded(fieldsOf(raw), raw)
+
+function decoded(fields: readonly HeaderField[], raw: Uint8Array): RawHeader[] {
+  const decode = valueDecoder(fields, raw.subarray(headerLength(raw)))
+  return fields.map((field) => ({ name: field.name, value: decode(field) }))
+}
+
+/** Returns the header fields with names in lower case. */
 export const scanHeaders = (raw: Uint8Array): RawHeader[] =>
   scanFields(raw).map(({ name, value }) => ({ name: name.toLowerCase(), value }))
-
-/** Returns the header fields like `scanHeaders`, with names as they are written. */
-export function scanFields(raw: Uint8Array): RawHeader[] {
-  const block = decodeHeader(raw.subarray(0, Math.min(headerLength(raw), MAX_SCANNED)))
-  const fields: string[][] = []
-  for (const line of block.split('\n').map(withoutReturns)) {
-    if (/^[ \t]/.test(line) && fields.length > 0) fields.at(-1)!.push(line)
-    else if (line !== '' && fields.length < MAX_FIELDS) fields.push([line])
-  }
-  return fields.map((lines) => lines.join('')).flatMap(toField)
-}
 
 // Maximum size of the fields that describe the body: a boundary, a charset, a file name in a few encoded
 // words.
 const MAX_CONTENT_FIELDS = 64 * 1024
+const DESCRIBES_BODY = /^content-(?:type|transfer-encoding|disposition)$/i
 
 /**
- * Returns the `Content-…` fields of the header and the empty line that ends it. Throws if the header exceeds
- * 2 MiB.
+ * Returns the fields of the header that determine how the body is read, and the empty line that ends it. Throws if the
+ * header exceeds 2 MiB.
  */
 export function contentFields(raw: Uint8Array): Buffer {
-  const length = headerLength(raw)
-  if (length > MAX_SCANNED) throw new Error(`the header is longer than ${MAX_SCANNED / 1024 / 1024} MiB`)
-  const block = Buffer.from(raw.subarray(0, length)).toString('latin1')
-  const kept: string[] = []
-  let isContentField = false
-  for (const line of block.split('\n').map(withoutReturns)) {
-    if (!/^[ \t]/.test(line)) isContentField = /^content-/i.test(line)
-    if (isContentField) kept.push(`${line}\r\n`)
-  }
-  return Buffer.from(`${kept.join('').slice(0, MAX_CONTENT_FIELDS)}\r\n`, 'latin1')
-}
-
-/** The line without trailing carriage returns. A regular expression would take quadratic time. */
-function withoutReturns(line: string): string {
-  let end = line.length
-  while (end > 0 && line.charCodeAt(end - 1) === CR) end--
-  return end === line.length ? line : line.slice(0, end)
+  if (headerLength(raw) > MAX_SCANNED)
+    throw new Error(`the header is longer than ${MAX_SCANNED / 1024 / 1024} MiB`)
+  const fields = fieldsOf(raw).filter(({ name }) => DESCRIBES_BODY.test(name))
+  const kept = decoded(fields, raw).map(
+    ({ name, value }) => `${name}: ${value.replaceAll(/[\r\n]/g, ' ')}\r\n`,
+  )
+  return Buffer.from(`${kept.join('').slice(0, MAX_CONTENT_FIELDS)}\r\n`)
 }
 
 /** All values of the fields with this name (in lower case). */
 export const valuesOf = (headers: readonly RawHeader[], name: string): string[] =>
   headers.filter((header) => header.name === name).map((header) => header.value)
-
-function toField(line: string): RawHeader[] {
-  const colon = line.indexOf(':')
-  if (colon < 1) return []
-  return [{ name: line.slice(0, colon).trim(), value: line.slice(colon + 1).trim() }]
-}
-
-/**
- * Decodes header bytes: UTF-8 (RFC 6532), or else windows-1252, which raw 8-bit headers almost always are.
- */
-export const decodeHeader = (bytes: Uint8Array): string =>
-  isUtf8(bytes) ? new TextDecoder('utf-8').decode(bytes) : decodeWestern(bytes)
-
-/**
- * Decodes windows-1252 with iconv-lite: the TextDecoder of Node.js 20 decodes its curly quotes and dashes as
- * control characters.
- */
-export const decodeWestern = (bytes: Uint8Array): string =>
-  iconv.decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), 'windows-1252')

@@ -4,10 +4,10 @@ import { oneLine, sanitizeText } from '../../sanitize-text.ts'
 import { normalizeLoosely, spellLoosely } from '../address.ts'
 import { addressesIn } from './address-list.ts'
 import { purposeOf } from './answer.ts'
+import { decodeUnlabelled } from './charset.ts'
 import { bodyOf, type Content, joinTexts, readContent } from './content.ts'
 import { sentAt } from './date.ts'
-import { decodeHeader, headerLength, type RawHeader, scanHeaders, valuesOf } from './headers.ts'
-import { readableHeaders } from './readable-headers.ts'
+import { headerLength, type RawHeader, scanHeaders, valuesOf } from './headers.ts'
 import { replyText } from './reply-text.ts'
 import { type Budget, budgetOfMessage } from './time-budget.ts'
 
@@ -58,7 +58,7 @@ export async function parseMail(raw: Uint8Array, budget: Budget = budgetOfMessag
 /** Reads only the header fields and uses the raw body (up to 256 KiB) as text. */
 export function salvage(raw: Uint8Array, damage: string): ParsedMail {
   const body = raw.subarray(headerLength(raw))
-  const text = decodeHeader(body.subarray(0, MAX_RAW_TEXT))
+  const text = decodeUnlabelled(body.subarray(0, MAX_RAW_TEXT))
   const rest = body.length > MAX_RAW_TEXT ? '\n[… cut: the rest is in the message as received]' : ''
   return assemble(
     raw,
@@ -69,7 +69,7 @@ export function salvage(raw: Uint8Array, damage: string): ParsedMail {
 
 function assemble(raw: Uint8Array, content: Content, damage: string | null): ParsedMail {
   const text = joinTexts(content)
-  const headers = scanHeaders(readableHeaders(raw))
+  const headers = scanHeaders(raw)
   const written = valuesOf(headers, 'subject')[0]
   const subject = written === undefined ? null : oneLine(decodeWords(written), MAX_SUBJECT)
   const inReplyTo = ids(headers, 'in-reply-to')[0] ?? null

@@ -5,7 +5,6 @@ import { enrichedToPlain } from './enriched.ts'
 import { unflow } from './flowed.ts'
 import { contentFields, headerLength } from './headers.ts'
 import { assembleInMemory, type DecodingNode } from './part-decoder.ts'
-import { readableHeaders } from './readable-headers.ts'
 
 /**
  * A MIME part in postal-mime 4.0.0. Not part of its types; the version is pinned, and tests fail if this
@@ -153,7 +152,7 @@ async function parseParts(raw: Uint8Array): Promise<Structure | null> {
   const parser = new TolerantParser({ forceRfc822Attachments: true, maxNestingDepth: 1_500 })
   // The parser only gets the header fields that describe the body, because it would also parse the addresses.
   // It does not copy a buffer that is not a slice of another.
-  const part = Buffer.concat([contentFields(readableHeaders(raw)), raw.subarray(headerLength(raw))])
+  const part = Buffer.concat([contentFields(raw), raw.subarray(headerLength(raw))])
   const email = await parser.parse(part.byteLength === part.buffer.byteLength ? part.buffer : part)
   if (parser.leaves === 0 && headerLength(raw) < raw.length) return null
   const texts = [...parser.textMap.values()].map(({ plain = [], html = [] }) => ({

@@ -32,11 +32,13 @@ const NONE: ReadonlySet<string> = new Set()
 /** Judges the evidence about mail with an address at the hostname `from` in its From header. */
 export function judge(
   evidence: Evidence,
-  { signatures, faults, chainFault }: Screened,
+  { signatures, faults, chainFault, body }: Screened,
   headers: readonly RawHeader[],
   from: string,
 ): Judgement {
-  const verified = signatures.map((signature, i) => verifiedBy(evidence.dkim.results[i], signature, headers))
+  const verified = signatures.map((signature, i) =>
+    verifiedBy(evidence.dkim.results[i], signature, { headers, body }),
+  )
   const dmarc = judgeDmarc(evidence, verified, from)
   const proven = dmarc.verdict === 'pass' || (dmarc.verdict === 'none' && dmarc.aligned)
   const { aligned: _, ...dmarcCheck } = dmarc
@@ -60,7 +62,7 @@ export function judge(
 function verifiedBy(
   result: Result | undefined,
   signature: Signature,
-  headers: readonly RawHeader[],
+  { headers, body }: { headers: readonly RawHeader[]; body: Uint8Array },
 ): Verified {
   // mailauth appends certain ARC seals to the list of signatures.
   if (result?.signature !== signature.value)
@@ -68,7 +70,8 @@ function verifiedBy(
   const { result: verdict, comment } = result.status
   if (verdict !== 'pass') return { signature, verdict, fault: comment ?? weakKey(verdict), covered: NONE }
   const covered = coveredBy(result)
-  const fault = unsignedEnd(result) ?? keyFault(result.rr ?? '', signature) ?? coverageFault(headers, covered)
+  const fault =
+    unsignedEnd(result) ?? keyFault(result.rr ?? '', signature) ?? coverageFault(headers, covered, body)
   return fault === null
     ? { signature, verdict: 'pass', fault, covered }
     : { signature, verdict: 'policy', fault, covered: NONE }

@@ -10,7 +10,10 @@ type ReadKey = (
 ) => Promise<unknown>
 
 const require = createRequire(import.meta.url)
-const tools = require('mailauth/lib/tools.js') as { getPublicKey: ReadKey }
+const tools = require('mailauth/lib/tools.js') as {
+  getPublicKey: ReadKey
+  formatRelaxedLine(field: Buffer, end?: string): Buffer
+}
 const readKey = tools.getPublicKey
 
 const MAX_KEYS = 500
@@ -30,6 +33,24 @@ tools.getPublicKey = async (type, name, minBitLength, resolver) => {
   if (keys.size === MAX_KEYS) keys.delete(keys.keys().next().value!)
   keys.set(id, key)
   return key
+}
+
+/**
+ * Returns a field in relaxed form (RFC 6376 3.4.2). mailauth takes every space of Latin-1 for white space, among them
+ * the byte 0xA0, which is half of a letter in UTF-8: genuine signatures would fail, and changed ones pass.
+ */
+tools.formatRelaxedLine = (field, end = '') => {
+  const text = field.toString('latin1').replaceAll('\r\n', '')
+  const colon = text.indexOf(':')
+  const name = text
+    .slice(0, colon)
+    .replace(/[ \t]+$/, '')
+    .toLowerCase()
+  const value = text
+    .slice(colon + 1)
+    .replace(/[ \t]+/g, ' ')
+    .replace(/^ | $/g, '')
+  return Buffer.from(`${name}:${value}${end}`, 'latin1')
 }
 
 /**

@@ -1,4 +1,11 @@
-import { headerLength, lacksSeparator, type RawHeader, valuesOf } from '../parse/headers.ts'
+import {
+  fieldsOf,
+  type HeaderField,
+  headerLength,
+  lacksSeparator,
+  type RawHeader,
+  valuesOf,
+} from '../parse/headers.ts'
 import { type Fault, MAX_FIELD, readSignature, readTags, type Signature } from './dkim-signature.ts'
 import { isLookupName, plainHostname } from './hostname.ts'
 
@@ -34,10 +41,10 @@ export function headerFault(raw: Uint8Array, headers: readonly RawHeader[]): str
     : null
 }
 
-/** The header that is passed to mailauth, and what was removed from it. */
+/** What is passed to mailauth, and what was removed from it. */
 export interface Screened {
-  /** The header without signatures and seals that mailauth interprets differently than the standards do. */
-  block: Buffer
+  /** The fields, without signatures and seals that mailauth interprets differently than the standards do. */
+  fields: HeaderField[]
   body: Uint8Array
   /** Whether any remaining field contains a hash of the body. */
   isSigned: boolean
@@ -50,8 +57,7 @@ export interface Screened {
 
 /** Removes from the header what mailauth must not parse. */
 export function screen(raw: Uint8Array): Screened {
-  const end = headerLength(raw)
-  const fields = fieldsOf(Buffer.from(raw.subarray(0, end)).toString('latin1'))
+  const fields = fieldsOf(raw)
   const read = fields.map((field) =>
     nameOf(field) === 'dkim-signature' ? readSignature(textAfterName(field)) : null,
   )
@@ -59,13 +65,14 @@ export function screen(raw: Uint8Array): Screened {
     ? 'a field of the chain is longer than 8 KiB, or is ambiguous'
     : null
   const kept = fields.filter(
-    (field, i) => !isFault(read[i]) && (chainFault === null || !/^arc-/.test(nameOf(field))),
+    (field, i) =>
+      field.name !== '' && !isFault(read[i]) && (chainFault === null || !nameOf(field).startsWith('arc-')),
   )
   const signatures = read.filter((one): one is Signature => one != null && !isFault(one))
   return {
-    body: raw.subarray(end),
+    fields: kept,
+    body: raw.subarray(headerLength(raw)),
     isSigned: signatures.length > 0 || kept.some((field) => nameOf(field) === 'arc-message-signature'),
-    block: Buffer.from(kept.join(''), 'latin1'),
     signatures,
     faults: read.filter(isFault),
     chainFault,
@@ -75,33 +82,19 @@ export function screen(raw: Uint8Array): Screened {
 const isFault = (read: Signature | Fault | null | undefined): read is Fault =>
   read != null && 'reason' in read
 
-/**
- * Splits the header as mailauth does: before every line that does not begin with white space of any kind. The
- * empty line at the end is an element too.
- */
-const fieldsOf = (block: string): string[] => {
-  const fields: string[] = []
-  let start = 0
-  for (let feed = block.indexOf('\n'); feed >= 0; feed = block.indexOf('\n', feed + 1)) {
-    const next = block[feed + 1]
-    if (next !== undefined && next !== '\r' && next !== '\n' && /\s/.test(next)) continue
-    fields.push(block.slice(start, feed + 1))
-    start = feed + 1
-  }
-  return start < block.length ? [...fields, block.slice(start)] : fields
+const nameOf = ({ name }: HeaderField): string => name.toLowerCase()
+
+const textOf = ({ lines }: HeaderField): string => lines.map((line) => line.toString('latin1')).join('\r\n')
+
+const textAfterName = (field: HeaderField): string => {
+  const text = textOf(field)
+  return text.slice(text.indexOf(':') + 1)
 }
 
-const nameOf = (field: string): string =>
-  field
-    .slice(0, Math.max(0, field.indexOf(':')))
-    .trim()
-    .toLowerCase()
-
-const textAfterName = (field: string): string => field.slice(field.indexOf(':') + 1)
-
-function isFitForChain(field: string): boolean {
+function isFitForChain(field: HeaderField): boolean {
   const name = nameOf(field)
-  if (name === 'arc-authentication-results') return field.length <= MAX_FIELD && !mayNamePrototype(field)
+  const text = textOf(field)
+  if (name === 'arc-authentication-results') return text.length <= MAX_FIELD && !mayNamePrototype(text)
   if (name !== 'arc-seal' && name !== 'arc-message-signature') return true
   const tags = readTags(textAfterName(field))
   return tags !== null && plainHostname(tags.get('d') ?? '') !== null && isLookupName(tags.get('s') ?? '')

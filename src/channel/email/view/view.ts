@@ -3,7 +3,6 @@ import { html as markup } from '../../../core/html.ts'
 import type { HeaderField, MailView, ViewOptions } from '../../mail-view.ts'
 import { replaceUnstorable } from '../../sanitize-text.ts'
 import { scanFields } from '../parse/headers.ts'
-import { readableHeaders } from '../parse/readable-headers.ts'
 import { readStructure, type TextParts } from '../parse/structure.ts'
 import { budgetOfMessage } from '../parse/time-budget.ts'
 import { Images } from './images.ts'
@@ -45,7 +44,8 @@ const joined = (texts: readonly TextParts[], images: Images): string =>
 function headerFields(raw: Uint8Array): HeaderField[] {
   const fields: HeaderField[] = []
   let left = MAX_VALUES
-  for (const { name, value } of scanFields(readableHeaders(raw)).slice(0, MAX_FIELDS)) {
+  const written = scanFields(raw).filter(({ name }) => name !== '')
+  for (const { name, value } of written.slice(0, MAX_FIELDS)) {
     const decoded = replaceUnstorable(decodeWords(value.slice(0, MAX_VALUE)))
     left -= name.length + decoded.length
     if (left < 0) break

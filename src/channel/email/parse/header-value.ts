@@ -1,58 +1,52 @@
 import { isUtf8 } from 'node:buffer'
-import { decodeText, isWestern } from './charset.ts'
-import { decodeWestern, headerLength, lacksSeparator } from './headers.ts'
+import { decodeText, decodeWestern, isWestern } from './charset.ts'
+import type { HeaderField } from './headers.ts'
+
+/** How far into the body the charset of its first text is looked for, in bytes. */
+const MAX_SEARCHED = 16 * 1024
+const CHARSET = /\bcharset[ \t]{0,9}=[ \t]{0,9}["']?([\w.:+-]{1,40})/i
 
 /**
- * Converts the header lines to a form that postal-mime can read: raw 8-bit and ISO-2022-JP lines become
- * UTF-8, encoded words in other charsets are re-encoded, those that divide a character are joined, and an
- * empty line before the body is added if missing. The body is unchanged. Returns the same buffer if there is
- * nothing to convert.
+ * Returns a function that decodes the values of these fields: raw 8-bit and ISO-2022-JP text is converted, encoded words
+ * in other charsets than UTF-8 are re-encoded, and those that divide a character are joined. The field is unfolded.
  */
-export function readableHeaders(raw: Uint8Array): Uint8Array {
-  return lacksSeparator(raw) ? separated(raw) : withReadableLines(raw)
+export function valueDecoder(fields: readonly HeaderField[], body: Uint8Array) {
+  let declared: string | undefined
+  const charset = () => (declared ??= charsetOf(fields, body))
+  return ({ name, lines: [first, ...folded] }: HeaderField): string => {
+    const isSubject = name.toLowerCase() === 'subject'
+    const value = name === '' ? first! : first!.subarray(first!.indexOf(COLON) + 1)
+    const text = [value, ...folded].map((line) => decodeLine(line, charset, isSubject)).join('')
+    return (TO_CONVERT.test(text) ? withReadableWords(text) : text).trim()
+  }
 }
 
-function separated(raw: Uint8Array): Uint8Array {
-  const end = headerLength(raw)
-  return withReadableLines(Buffer.concat([raw.subarray(0, end), Buffer.from('\r\n'), raw.subarray(end)]))
+const COLON = 0x3a
+
+/** The charset that Content-Type declares, or that the first part of a multipart does which declares one. */
+function charsetOf(fields: readonly HeaderField[], body: Uint8Array): string {
+  const field = fields.find(({ name }) => name.toLowerCase() === 'content-type')
+  const type = Buffer.concat(field?.lines ?? []).toString('latin1')
+  const start = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, MAX_SEARCHED))
+  const isMultipart = /^[^:]*:[ \t]*multipart\//i.test(type)
+  return (CHARSET.exec(type) ?? (isMultipart ? CHARSET.exec(start.toString('latin1')) : null))?.[1] ?? ''
 }
 
 /** An encoded word in another charset than UTF-8, or two words in a row. */
 const TO_CONVERT = /=\?(?!utf-8\?)[^?\s]{1,60}\?[bq]\?|\?=\s{1,9}=\?/i
-
-function withReadableLines(raw: Uint8Array): Uint8Array {
-  const end = headerLength(raw)
-  const block = Buffer.from(raw.buffer, raw.byteOffset, end)
-  const source = block.toString('latin1')
-  if (isUtf8(block) && !block.includes(ESCAPE) && !TO_CONVERT.test(source)) return raw
-  const charset = isUtf8(block) ? '' : charsetNear(raw, end)
-  let isSubject = false
-  const lines = source.split('\n').map((line) => {
-    if (!/^[ \t]/.test(line)) isSubject = /^subject[ \t]*:/i.test(line)
-    return readableLine(Buffer.from(line, 'latin1'), charset, isSubject)
-  })
-  return Buffer.concat([Buffer.from(withReadableWords(lines.join('\n'))), raw.subarray(end)])
-}
-
 const ESCAPE = 0x1b
-/** How far into the body the charset of its first text is looked for, in bytes. */
-const MAX_SEARCHED = 16 * 1024
-
-/** The charset that the message declares for its body, or for the first part that declares one. */
-function charsetNear(raw: Uint8Array, headerEnd: number): string {
-  const near = Buffer.from(raw.buffer, raw.byteOffset, Math.min(raw.length, headerEnd + MAX_SEARCHED))
-  return /\bcharset[ \t]{0,9}=[ \t]{0,9}["']?([\w.:+-]{1,40})/i.exec(near.toString('latin1'))?.[1] ?? ''
-}
 
 /** Charsets in which ASCII characters never are a part of others, so that addresses stay what they are. */
 const SINGLE_BYTE = /^(?:koi8|(?:windows|cp)-?(?:125\d|874)|iso-?8859-?\d|x-mac|(?:cp|ibm)-?8\d\d|tis)/i
 
-/** Converts a line. 8-bit text in it is most likely in the charset of the body, though no standard says so. */
-function readableLine(line: Buffer, charset: string, isSubject: boolean): string {
+/**
+ * Decodes a line. 8-bit text in it is most likely in the charset of the body, though no standard says so.
+ */
+function decodeLine(line: Buffer, charset: () => string, isSubject: boolean): string {
   if (line.includes(ESCAPE)) return new TextDecoder('iso-2022-jp').decode(line)
   if (isUtf8(line)) return line.toString('utf8')
-  const isUsable = isSubject || (SINGLE_BYTE.test(charset) && !isWestern(charset))
-  return isUsable ? decodeText(line, charset) : decodeWestern(line)
+  const isUsable = isSubject || (SINGLE_BYTE.test(charset()) && !isWestern(charset()))
+  return isUsable ? decodeText(line, charset()) : decodeWestern(line)
 }
 
 const ENCODED_WORD = /=\?([^?\s*]+)(?:\*[^?\s]*)?\?([bq])\?([^?\r\n]*)\?=/gi
