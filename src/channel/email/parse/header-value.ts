@@ -1,6 +1,13 @@
 import { isUtf8 } from 'node:buffer'
 import { decodeText, decodeWestern, isWestern } from './charset.ts'
-import type { HeaderField } from './headers.ts'
+
+/** A header field as it stands in the message. */
+export interface HeaderField {
+  /** As it is written; '' for a line that is not a field. */
+  name: string
+  /** Its lines without their ends. All but the first begin with a space or a tab. */
+  lines: Buffer[]
+}
 
 /** How far into the body the charset of its first text is looked for, in bytes. */
 const MAX_SEARCHED = 16 * 1024

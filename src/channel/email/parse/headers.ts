@@ -1,18 +1,10 @@
-import { valueDecoder } from './header-value.ts'
+import { type HeaderField, valueDecoder } from './header-value.ts'
 
 /** A header field, with its value unfolded and decoded from its charset, but with encoded words. */
 export interface RawHeader {
   /** '' for a line that is not a field. */
   name: string
   value: string
-}
-
-/** A header field as it stands in the message. */
-export interface HeaderField {
-  /** As it is written; '' for a line that is not a field. */
-  name: string
-  /** Its lines without their ends. All but the first begin with a space or a tab. */
-  lines: Buffer[]
 }
 
 const LF = 0x0a

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { setImmediate } from 'node:timers/promises'
 import type { dkimVerify } from 'mailauth'
-import type { HeaderField } from '../parse/headers.ts'
+import type { HeaderField } from '../parse/header-value.ts'
 import './mailauth.ts' // before mailauth's verifier is loaded: it keeps keys
 import type { DnsResolver } from './resolver.ts'
 import type { Screened } from './screened-header.ts'

@@ -1,11 +1,5 @@
-import {
-  fieldsOf,
-  type HeaderField,
-  headerLength,
-  lacksSeparator,
-  type RawHeader,
-  valuesOf,
-} from '../parse/headers.ts'
+import type { HeaderField } from '../parse/header-value.ts'
+import { fieldsOf, headerLength, lacksSeparator, type RawHeader, valuesOf } from '../parse/headers.ts'
 import { type Fault, MAX_FIELD, readSignature, readTags, type Signature } from './dkim-signature.ts'
 import { isLookupName, plainHostname } from './hostname.ts'
 
