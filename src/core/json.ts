@@ -2,17 +2,21 @@ import { invalidInput } from './errors.ts'
 
 /** More levels than any valid body has. */
 const MAX_LEVELS = 32
-/** Many times the number of values of any valid body: the longest is a list of 1,000 senders. */
-const MAX_VALUES = 100_000
+/** Several times the number of values of any valid body: the longest is a list of 1,000 senders. */
+const MAX_VALUES = 5_000
+/** Names take many times as long as values, and a message with 100 files has some 300. */
+const MAX_NAMES = 1_000
 
 /** Limits of a body that are lower than usual. */
 export interface Shape {
   maxLevels?: number
   maxValues?: number
+  maxNames?: number
 }
 
-const [QUOTE, BACKSLASH, COMMA, LIST, LIST_END, OBJECT, OBJECT_END] = Array.from('"\\,[]{}', (character) =>
-  character.charCodeAt(0),
+const [QUOTE, BACKSLASH, COMMA, COLON, LIST, LIST_END, OBJECT, OBJECT_END] = Array.from(
+  '"\\,:[]{}',
+  (character) => character.charCodeAt(0),
 )
 
 /**
@@ -31,17 +35,18 @@ const endOfString = (text: string, start: number): number => {
 }
 
 /**
- * Throws `invalid_input` for JSON with more levels or values than any valid body: 16 MiB of brackets would
+ * Throws `invalid_input` for JSON with more levels, values or names than any valid body: 16 MiB of brackets would
  * keep `JSON.parse`, and with it all other requests, busy for seconds. `field` is the field that the error
  * names.
  */
 export const checkShape = (
   text: string,
   field: string,
-  { maxLevels = MAX_LEVELS, maxValues = MAX_VALUES }: Shape = {},
+  { maxLevels = MAX_LEVELS, maxValues = MAX_VALUES, maxNames = MAX_NAMES }: Shape = {},
 ): void => {
   let levels = 0
   let values = 0
+  let names = 0
   for (let at = 0; at < text.length; at++) {
     const character = text.charCodeAt(at)
     if (character === QUOTE) at = endOfString(text, at)
@@ -50,6 +55,8 @@ export const checkShape = (
     } else if (character === LIST_END || character === OBJECT_END) levels--
     else if (character === COMMA && ++values > maxValues)
       throw invalidInput(field, `must contain at most ${maxValues} values`)
+    else if (character === COLON && ++names > maxNames)
+      throw invalidInput(field, `must contain at most ${maxNames} names`)
   }
 }
 

@@ -11,6 +11,7 @@ import type { SubscribeDeps } from '../webhook/subscribe.ts'
 import type { IdempotencyDeps } from '../workspace/idempotency.ts'
 import type { InvitationDeps } from '../workspace/invitation.ts'
 import type { RateLimits } from '../workspace/rate-limits.ts'
+import type { TokenRequests } from '../workspace/token-requests.ts'
 import type { ViewerDeps } from '../workspace/viewer.ts'
 
 /** Everything that the operations behind the tools and events need. */
@@ -29,6 +30,7 @@ export type McpDeps = ViewerDeps &
     rates: RateLimits
     /** Requests per token and minute. */
     rateLimit: number
+    requests: TokenRequests
     publicUrl(): string
     messageUrlBase(): string
     metrics?: Metrics

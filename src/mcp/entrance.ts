@@ -117,7 +117,7 @@ const readable = <Result>(read: () => Result, code: number, message?: string): R
 
 const parse = (body: Uint8Array): object => {
   const text = readable(() => utf8.decode(body), PARSE_ERROR, 'body: must be UTF-8')
-  readable(() => checkShape(text, 'body', { maxValues: MAX_VALUES }), INVALID_REQUEST)
+  readable(() => checkShape(text, 'body', { maxValues: MAX_VALUES, maxNames: MAX_VALUES }), INVALID_REQUEST)
   const message = readable((): unknown => JSON.parse(text), PARSE_ERROR, 'body: must be valid JSON')
   if (Array.isArray(message))
     throw new Unreadable('body: must be a single message, not a batch', INVALID_REQUEST)
@@ -127,7 +127,7 @@ const parse = (body: Uint8Array): object => {
 }
 
 /** Whether the response to a message may stay open for long: it waits for events. */
-const isHeld = (message: object): boolean => {
+export const isHeld = (message: object): boolean => {
   const { method, params } = message as { method?: unknown; params?: { name?: unknown } | null }
   if (method === 'tools/call') return params?.name === 'wait_for_messages'
   return method === 'events/stream' || method === 'subscriptions/listen'

@@ -5,12 +5,13 @@ import { AppError } from '../core/errors.ts'
 import { clientOf, httpFailure, noteRequester } from '../core/http.ts'
 import { Places } from '../core/places.ts'
 import { publicError } from '../db/failure.ts'
-import { overQuota, quotaHeaders } from '../workspace/rate-limits.ts'
+import { overQuota } from '../workspace/rate-limits.ts'
+import { countRequest } from '../workspace/token-requests.ts'
 import { authenticate, bearerOf, type Viewer } from '../workspace/viewer.ts'
 import { goneOf, webRequestOf, writeAnswer } from './adapter.ts'
 import type { McpDeps } from './deps.ts'
 import { answerDirectly, directCallOf } from './direct.ts'
-import { challenge, isForeign, readMessage, refuse } from './entrance.ts'
+import { challenge, isForeign, isHeld, readMessage, refuse } from './entrance.ts'
 import { holdOpen, letGo, permitted } from './listen.ts'
 import { showPage, wantsPage } from './page.ts'
 import { callFor, type Exchange, serverFor } from './protocol.ts'
@@ -94,7 +95,9 @@ class McpServer implements Mcp {
     const message = await readMessage(request, response)
     // The body may have taken minutes to arrive; the token may be revoked by now.
     const asker = message && (await this.#viewerOf(request, response))
-    if (asker) await this.#serve(request, response, asker, message)
+    if (!asker) return
+    const serve = () => this.#serve(request, response, asker, message)
+    await (isHeld(message) ? serve() : this.#deps.requests.run(asker.tokenId, serve))
   }
 
   async #viewerOf(request: IncomingMessage, response: ServerResponse): Promise<Viewer | null> {
@@ -116,9 +119,8 @@ class McpServer implements Mcp {
   }
 
   /** Counts the request towards the limit that REST shares. Returns whether it is within the limit. */
-  #countRequest({ tokenId }: Viewer, response: ServerResponse): boolean {
-    const quota = this.#deps.rates.take(`token:${tokenId}`, this.#deps.rateLimit)
-    for (const [name, value] of Object.entries(quotaHeaders(quota))) response.setHeader(name, value)
+  #countRequest(viewer: Viewer, response: ServerResponse): boolean {
+    const quota = countRequest(this.#deps, viewer, response)
     if (quota.allowed) return true
     const headers = { 'Retry-After': String(quota.resetSeconds), Connection: 'close' }
     refuse(response, 429, overQuota(quota).message, { headers })

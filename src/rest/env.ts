@@ -23,6 +23,7 @@ import type { IdentityDeps } from '../workspace/identity.ts'
 import type { InvitationDeps } from '../workspace/invitation.ts'
 import type { MemberDeps } from '../workspace/member.ts'
 import type { RateLimits } from '../workspace/rate-limits.ts'
+import type { TokenRequests } from '../workspace/token-requests.ts'
 import type { Viewer, ViewerDeps } from '../workspace/viewer.ts'
 
 /** Dependencies of the operations behind the routes. */
@@ -51,6 +52,7 @@ export type RestDeps = ViewerDeps &
   ExportDeps & {
     rates: RateLimits
     rateLimit: number
+    requests: TokenRequests
     largeBodies: LargeBodies
     imports: LargeBodies
     messageUrlBase(): string

@@ -11,7 +11,7 @@ import { idempotency } from './request/idempotency.ts'
 import { jsonBody } from './request/json-body.ts'
 import { allowedMethods } from './request/methods.ts'
 import { refuseStrayQuery } from './request/query.ts'
-import { limitRate } from './request/rate-limit.ts'
+import { inTurn, limitRate } from './request/rate-limit.ts'
 import { readViewer } from './request/viewer.ts'
 import { accessRoutes } from './resources/access.ts'
 import { addressRoutes } from './resources/addresses.ts'
@@ -104,7 +104,8 @@ export const createRest = (deps: RestDeps): OpenAPIHono<RestEnv> => {
   app.use('*', prepare(deps))
   for (const path of GUARDED) app.use(path, identify, limitRate, refuseStrayQuery(app))
   app.use('*', unlessImport(bodyLimit(maxBytes)))
-  for (const path of GUARDED) app.use(path, unlessImport(jsonBody), unlessImport(idempotency))
+  for (const path of GUARDED)
+    app.use(path, unlessImport(jsonBody), unlessImport(inTurn), unlessImport(idempotency))
   for (const routes of [
     workspaceRoutes,
     exportRoutes,

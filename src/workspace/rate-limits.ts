@@ -31,9 +31,11 @@ export const quotaHeaders = ({ limit, remaining, resetSeconds }: Quota) => ({
 
 /** Returns the error for a request over its token's quota. */
 export const overQuota = ({ limit, resetSeconds }: Quota) =>
-  new AppError('rate_limited', `At most ${limit} requests a minute for each token.`, {
-    retryAfter: resetSeconds,
-  })
+  new AppError(
+    'rate_limited',
+    `At most ${limit} requests a minute for each token. Large requests count several times.`,
+    { retryAfter: resetSeconds },
+  )
 
 export interface Use {
   key: string
@@ -75,17 +77,17 @@ export class RateLimits {
     })
   }
 
-  /** Counts one use of `key`, unless it would exceed the limit. */
-  take(key: string, limit: number): Quota {
+  /** Counts a use of `key`, unless the limit is reached already. The last use may exceed what is left. */
+  take(key: string, limit: number, amount = 1): Quota {
     const now = this.#deps.clock.now().getTime()
     const counter = this.#counterOf(key, WINDOW_MS, now)
     const used = counter.total + counter.pending
     const allowed = used < limit
-    if (allowed) counter.pending++
+    if (allowed) counter.pending += amount
     return {
       allowed,
       limit,
-      remaining: Math.max(0, limit - used - 1),
+      remaining: Math.max(0, limit - used - amount),
       resetSeconds: Math.ceil((counter.window + WINDOW_MS - now) / 1000),
     }
   }

@@ -442,7 +442,39 @@ test.each([
           `fragment ${name} on Agent { ${n === 8 ? 'id' : `x: messages { edges { node { agent { ...${'bcdefghij'[n]} } } } } y: messages { edges { node { agent { ...${'bcdefghij'[n]} } } } }`} }`,
       )
       .join(' ')}`,
-    'query: must be at most 12 levels deep',
+    'query: must select at most 300 fields',
+  ],
+  // All of these are invalid too, which would be said if they had been validated.
+  [
+    'the same field 490 times',
+    `{ colour ${'viewer { id } '.repeat(490)} }`,
+    'query: must select at most 300 fields',
+  ],
+  [
+    'a fragment that nothing spreads, with too many fields',
+    `{ colour } fragment a on Query { ${'viewer { id } '.repeat(151)} }`,
+    'query: must select at most 300 fields',
+  ],
+  [
+    'many operations',
+    `{ colour } ${Array.from({ length: 5 }, (_, n) => `query a${n} { viewer { ${'id '.repeat(250)} } }`).join(' ')}`,
+    'query: must select at most 1000 fields in all operations',
+  ],
+  [
+    'introspection with 45 aliases',
+    `{ colour ${Array.from({ length: 45 }, (_, n) => `a${n}: __schema { types { fields { type { name } } } }`).join(' ')} }`,
+    'query: requests too much of the schema at once',
+  ],
+  [
+    'introspection of the types of all fields',
+    `{ colour __schema { types { fields { type { ofType { fields { type { name kind } } } } } } } }`,
+    'query: requests too much of the schema at once',
+  ],
+  [
+    'introspection with fragments',
+    `{ colour ${'abcdefgh'.replace(/./g, '$&: __schema { ...a } ')} } fragment a on __Schema { types { ...b } }
+     fragment b on __Type { fields { args { name } type { ...c } } inputFields { type { ...c } } } fragment c on __Type { kind name description ofType { name kind ofType { name } } }`,
+    'query: requests too much of the schema at once',
   ],
   [
     'a document with two operations and no operation name',
@@ -474,6 +506,11 @@ test.each([
   expect(answer.errors?.[0]?.extensions.code).toBe('invalid_input')
   expect(answer.errors?.[0]?.message).toContain(message)
   expect(JSON.stringify(answer.errors)).not.toContain('"http"')
+})
+
+test('a document with many errors is described up to the fifth', async () => {
+  const fields = Array.from({ length: 90 }, (_, n) => `colour${n}`).join(' ')
+  expect((await ask(`{ ${fields} }`)).errors).toHaveLength(6)
 })
 
 test('a request that is refused before execution has status 400 in application/graphql-response+json', async () => {

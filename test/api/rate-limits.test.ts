@@ -1,3 +1,4 @@
+import { getIntrospectionQuery } from 'graphql'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Clock, systemClock } from '../../src/core/clock.ts'
 import { createFakeClock } from '../support/clock.ts'
@@ -50,6 +51,26 @@ describe('the rate limit of a token', () => {
       expectFailure(await apiOf(service.http, 'amt_nobody')('GET', '/agents'), 'unauthorized')
   })
 
+  test('counts a GraphQL document by its size and its cost, also when it is repeated', async () => {
+    const { api } = await service.workspace()
+    const remaining = async (query: string) =>
+      Number(/r=(\d+)/.exec((await api('POST', '/graphql', { query })).headers.get('ratelimit')!)![1])
+    expect(await remaining('{ viewer { id } }')).toBe(LIMIT - 1)
+    expect(await remaining(`{ viewer { ${'id '.repeat(99)} } }`)).toBe(LIMIT - 3)
+    expect(await remaining(getIntrospectionQuery())).toBe(LIMIT - 11)
+    expect(await remaining(getIntrospectionQuery())).toBe(1)
+    expect(await remaining(getIntrospectionQuery())).toBe(0)
+    const refused = await api('POST', '/graphql', { query: '{ viewer { id } }' })
+    expect(refused.status).toBe(429)
+    expect(refused.body.errors[0].extensions.code).toBe('rate_limited')
+  })
+
+  test('counts a large body several times', async () => {
+    const { api } = await service.workspace()
+    const { headers } = await api('POST', '/agents/x/messages', { text: 'x'.repeat(3 * 1024 * 1024) })
+    expect(headers.get('ratelimit')).toBe(`"token";r=${LIMIT - 4};t=45`)
+  })
+
   test('is shared between two processes within a second', async () => {
     const { token, api } = await service.workspace()
     const elsewhere = apiOf((await service.again()).http, token)
@@ -63,6 +84,27 @@ describe('the rate limit of a token', () => {
     await until(async () => (await statuses()).every(({ status }) => status === 429))
     expect(performance.now() - started).toBeLessThan(1_000)
   })
+})
+
+test('of one token, 16 requests run at once and 200 wait', async () => {
+  const service = await startService({ world: { clock } })
+  const { api } = await service.workspace()
+  // The token is looked up once, as long as the time stands still.
+  await api('GET', '/workspace')
+  const client = await service.db.pool.connect()
+  await client.query('begin; lock table agent in access exclusive mode')
+  const answers = Array.from({ length: 217 }, (_, n) =>
+    n % 2 ? api('GET', '/agents') : api('POST', '/graphql', { query: '{ agents { id } }' }),
+  )
+  const first = await Promise.race(answers)
+  expect(first.status).toBe(429)
+  expect(first.headers.get('retry-after')).toBe('1')
+  expect(first.text).toContain('Too many requests with this token at once: 16 run and 200 wait.')
+  await client.query('rollback')
+  client.release()
+  const statuses = (await Promise.all(answers)).map(({ status }) => status)
+  expect(statuses.filter((status) => status === 200)).toHaveLength(216)
+  expect((await api('GET', '/agents')).status).toBe(200)
 })
 
 test('the rate limit of a token is reset in the next minute', async () => {

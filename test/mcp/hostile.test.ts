@@ -39,7 +39,7 @@ describe('a body', () => {
     [
       'with too many keys',
       poll(Object.fromEntries(Array.from({ length: 1_001 }, (_, n) => [n, n]))),
-      'body: must contain at most 1000 values',
+      'body: must contain at most 1000 names',
     ],
     ['that is not UTF-8', new Uint8Array([0x7b, 0xff, 0x7d]), 'body: must be UTF-8'],
     ['that is not JSON', '{"jsonrpc"', 'body: must be valid JSON'],

@@ -108,14 +108,14 @@ export const BOT_UPDATES = ['message'] as const
 export const MANAGER_UPDATES = ['message', 'managed_bot'] as const
 
 /**
- * Maximum nesting of a JSON body. Telegram nests a message's blocks only a few levels deep; deeper levels are
- * not read.
+ * Limits of a JSON body, whose sender has proved to be Telegram. It nests a message's blocks only a few levels
+ * deep; deeper levels are not read.
  */
-const MAX_LEVELS = 5_000
+const SHAPE = { maxLevels: 5_000, maxValues: 100_000, maxNames: 100_000 }
 
 /** Parses a webhook's body. Throws `invalid_input` with the name of the field. */
 export const readUpdate = (body: Buffer): TelegramUpdate => {
-  const read = update.safeParse(parseJson(body.toString(), 'body', { maxLevels: MAX_LEVELS }))
+  const read = update.safeParse(parseJson(body.toString(), 'body', SHAPE))
   if (read.success) return read.data
   const [issue] = read.error.issues
   throw invalidInput(issue?.path.join('.') || 'body', 'does not match an update of the Bot API')

@@ -18,6 +18,8 @@ export interface GraphqlContext {
   requestId: string
   /** Returns a signal that aborts when the reader of the response is gone. */
   life(): AbortSignal
+  /** Counts what the operation costs beyond a usual request towards the token's quota. */
+  charge(amount: number): void
   /** Whether the client accepts an event stream as the response. */
   streams: boolean
   /**

@@ -19,7 +19,7 @@ import type { WebhookDeps } from '../../webhook/webhook.ts'
 import type { IdentityDeps } from '../../workspace/identity.ts'
 import type { InvitationDeps } from '../../workspace/invitation.ts'
 import type { MemberDeps } from '../../workspace/member.ts'
-import type { RateLimits } from '../../workspace/rate-limits.ts'
+import type { QuotaDeps, TokenRequests } from '../../workspace/token-requests.ts'
 import type { ViewerDeps } from '../../workspace/viewer.ts'
 import type { PersistedOperations } from '../transport/persisted.ts'
 
@@ -42,7 +42,8 @@ export type GraphqlDeps = ViewerDeps &
   MemberDeps &
   VerifyDeps &
   PasskeyDeps &
-  WebhookDeps & {
+  WebhookDeps &
+  QuotaDeps & {
     feed: Feed
     subscriptions: Subscriptions
     /** Folder with the mail that is not sent; null if mail is sent. */
@@ -51,10 +52,8 @@ export type GraphqlDeps = ViewerDeps &
     place: { readonly smtp: string | null }
     /** Base URL of agents' Message URLs, without a trailing slash. */
     messageUrlBase(): string
-    rates: Pick<RateLimits, 'take'>
+    requests: TokenRequests
     largeBodies: LargeBodies
-    /** Maximum number of requests per token and minute. */
-    rateLimit: number
     /** The only operations that are allowed; undefined allows any. */
     persisted: PersistedOperations
     /** Whether introspection of the schema is allowed. */

@@ -23,7 +23,7 @@ const presented = (result: ExecutionResult, operation: Operation): ExecutionResu
 /** Runs a query or mutation. Never throws: errors are part of the result, converted for clients. */
 export const execute = async (operation: Operation): Promise<ExecutionResult> => {
   try {
-    checkCost(operation.schema, operation, operation.contextValue)
+    operation.contextValue.charge(checkCost(operation.schema, operation, operation.contextValue))
     return presented(await executeOnce(operation), operation)
   } catch (error) {
     return failed([error], operation)
@@ -44,7 +44,7 @@ export const subscribe = async (operation: Operation): Promise<ExecutionResult |
         'invalid_input',
         'The response to a subscription is an event stream: send Accept: text/event-stream.',
       )
-    checkCost(operation.schema, operation, operation.contextValue)
+    operation.contextValue.charge(checkCost(operation.schema, operation, operation.contextValue))
     const source = await createSourceEventStream(operation)
     return isStream(source) ? resultsOf(source, operation) : presented(source as ExecutionResult, operation)
   } catch (error) {

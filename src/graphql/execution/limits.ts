@@ -9,6 +9,7 @@ import {
   visit,
 } from 'graphql'
 import { AppError } from '../../core/errors.ts'
+import { type Size, sizesOf, totalOf } from './document-size.ts'
 
 /**
  * Fits a message text of maximum length, counted in code points, even if each takes two UTF-16 units, with
@@ -19,8 +20,18 @@ const MAX_TOKENS = 2_000
 const MAX_ALIASES = 50
 const MAX_DIRECTIVES = 50
 
-const MAX_DEPTH = 12
+/** Fields of one operation, and of all operations of a document together: validating them takes time. */
 const MAX_FIELDS = 300
+const MAX_FIELDS_IN_ALL = 1_000
+/** The query with which tools read the whole schema is half of it. */
+const MAX_DESCRIBED = 60_000
+
+/** How many of these cost as much as a usual request. */
+const FIELDS_PER_REQUEST = 100
+const DESCRIBED_PER_REQUEST = 5_000
+const COST_PER_REQUEST = 2_500
+
+const MAX_DEPTH = 12
 const MAX_COST = 25_000
 /**
  * Maximum number of rows that all lists of one operation may read together. The cost above assumes fifty
@@ -43,6 +54,27 @@ const countOf = (document: DocumentNode): { aliases: number; directives: number 
   return count
 }
 
+const documentCosts = new WeakMap<DocumentNode, number>()
+
+/** Returns how many usual requests a document costs beyond one, before any of it runs. */
+export const costOf = (document: DocumentNode): number => documentCosts.get(document) ?? 0
+
+/**
+ * Checks what a document selects before it is validated: comparing many fields with each other takes longer than
+ * everything else, and the cost below does not include introspection.
+ */
+const checkSize = (document: DocumentNode): Size => {
+  const { operations, fragments } = sizesOf(document)
+  if ([...operations, ...fragments].some(({ fields }) => fields > MAX_FIELDS))
+    throw refuse(`must select at most ${MAX_FIELDS} fields`)
+  const total = totalOf(operations)
+  if (total.fields > MAX_FIELDS_IN_ALL)
+    throw refuse(`must select at most ${MAX_FIELDS_IN_ALL} fields in all operations`)
+  if (total.described > MAX_DESCRIBED)
+    throw refuse('requests too much of the schema at once: request its parts one after the other')
+  return total
+}
+
 /**
  * Parses a document within the limits on its size. Throws `invalid_input` for one that exceeds them, or
  * GraphQL's own syntax error.
@@ -53,6 +85,11 @@ export const parseWithinLimits = (source: string): DocumentNode => {
   const { aliases, directives } = countOf(document)
   if (aliases > MAX_ALIASES) throw refuse(`must have at most ${MAX_ALIASES} aliases`)
   if (directives > MAX_DIRECTIVES) throw refuse(`must have at most ${MAX_DIRECTIVES} directives`)
+  const { fields, described } = checkSize(document)
+  documentCosts.set(
+    document,
+    Math.floor(fields / FIELDS_PER_REQUEST) + Math.floor(described / DESCRIBED_PER_REQUEST),
+  )
   return document
 }
 
@@ -75,10 +112,10 @@ const onlyOperation = ({ document, operationName }: Operation): DocumentNode | n
 }
 
 /**
- * Operations whose cost was found acceptable, by everything it depends on besides the schema: dashboards
+ * The costs of operations that are within the limit, by everything it depends on besides the schema: dashboards
  * repeat the same operations.
  */
-const allowed = new WeakMap<DocumentNode, Set<string>>()
+const allowed = new WeakMap<DocumentNode, Map<string, number>>()
 const MAX_ALLOWED = 100
 const MAX_KEY = 500
 
@@ -99,28 +136,30 @@ const checkVariables = (
   if (errors) throw errors[0]
 }
 
-const computeCost = (schema: GraphQLSchema, operation: Operation, context: object): void => {
+const computeCost = (schema: GraphQLSchema, operation: Operation, context: object): number => {
   const query = onlyOperation(operation)
-  if (!query) return
+  if (!query) return 0
   const variables = operation.variableValues ?? {}
   checkVariables(schema, operation, variables)
-  const { depth, breadth, complexity } = complexityFromQuery(query, { schema, ctx: context, variables })
+  const { depth, complexity } = complexityFromQuery(query, { schema, ctx: context, variables })
   if (depth > MAX_DEPTH) throw refuse(`must be at most ${MAX_DEPTH} levels deep`)
-  if (breadth > MAX_FIELDS) throw refuse(`must select at most ${MAX_FIELDS} fields`)
   if (complexity > MAX_COST)
     throw refuse(`requests too much at once (its cost is ${complexity}, the limit is ${MAX_COST})`)
+  return Math.floor(complexity / COST_PER_REQUEST)
 }
 
 /**
  * Throws `invalid_input` for an operation that exceeds the limits or has an invalid variable, before any of
- * it runs.
+ * it runs. Returns how many usual requests it costs beyond one.
  */
-export const checkCost = (schema: GraphQLSchema, operation: Operation, context: object): void => {
-  const keys = allowed.get(operation.document) ?? new Set()
+export const checkCost = (schema: GraphQLSchema, operation: Operation, context: object): number => {
+  const costs = allowed.get(operation.document) ?? new Map<string, number>()
   const key = keyOf(operation)
-  if (key !== null && keys.has(key)) return
-  computeCost(schema, operation, context)
-  if (key !== null && keys.size < MAX_ALLOWED) allowed.set(operation.document, keys.add(key))
+  const known = key === null ? undefined : costs.get(key)
+  if (known !== undefined) return known
+  const cost = computeCost(schema, operation, context)
+  if (key !== null && costs.size < MAX_ALLOWED) allowed.set(operation.document, costs.set(key, cost))
+  return cost
 }
 
 const rowCounts = new WeakMap<object, number>()

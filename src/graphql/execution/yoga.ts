@@ -6,31 +6,43 @@ import {
   type GraphQLSchema,
   NoSchemaIntrospectionCustomRule,
   type Source,
+  validate,
 } from 'graphql'
-import { createLRUCache, createYoga, type Plugin } from 'graphql-yoga'
+import { createYoga, type Plugin } from 'graphql-yoga'
 import type { Logger } from '../../core/logger.ts'
 import type { GraphqlContext, Operation } from './context.ts'
 import { presentError } from './errors.ts'
 import { execute, type Results, subscribe } from './execution.ts'
-import { parseWithinLimits } from './limits.ts'
+import { costOf, parseWithinLimits } from './limits.ts'
 import { withField } from './wrong-input.ts'
 
 /**
- * Maximum length of cached documents in UTF-16 units, and how many are cached: only documents that are sent
- * repeatedly are worth the memory.
+ * Maximum length of cached documents in UTF-16 units, of one and of all together: a parsed document takes up to
+ * 250 bytes for each. The oldest make room.
  */
 const CACHED_LENGTH = 10_000
-const CACHED_DOCUMENTS = 500
+const CACHED_TOTAL = 250_000
 
 const documentCache = <Value extends object>() => {
-  const cache = createLRUCache<Value>({ max: CACHED_DOCUMENTS })
+  const cache = new Map<string, Value>()
+  let total = 0
   return {
     get: (source: string) => cache.get(source),
     set: (source: string, value: Value) => {
-      if (source.length <= CACHED_LENGTH) cache.set(source, value)
+      if (source.length > CACHED_LENGTH || cache.has(source)) return
+      cache.set(source, value)
+      total += source.length
+      for (const [oldest] of cache) {
+        if (total <= CACHED_TOTAL) return
+        cache.delete(oldest)
+        total -= oldest.length
+      }
     },
   }
 }
+
+/** Describing an error takes longer than finding it, and a client corrects one after the other. */
+const MAX_ERRORS = 5
 
 /** Removes "Did you mean …", which would reveal names of the schema one by one. */
 const withoutHint = (error: GraphQLError): GraphQLError => {
@@ -52,12 +64,18 @@ const opened = new WeakMap<GraphqlContext, Results>()
 
 /** Replaces Yoga's parser and executor by those with this service's limits and errors. */
 const pipeline = (log: Logger, introspection: boolean): Plugin => ({
-  onParse({ setParseFn }) {
+  onParse({ setParseFn, context }) {
     setParseFn((source: string | Source) =>
       parseWithinLimits(typeof source === 'string' ? source : source.body),
     )
+    return ({ result }) => {
+      if (result && !(result instanceof Error)) (context as unknown as GraphqlContext).charge(costOf(result))
+    }
   },
-  onValidate({ addValidationRule, params: { documentAST } }) {
+  onValidate({ addValidationRule, setValidationFn, params: { documentAST } }) {
+    setValidationFn((schema, document, rules, typeInfo) =>
+      validate(schema, document, rules, { maxErrors: MAX_ERRORS }, typeInfo),
+    )
     if (!introspection) addValidationRule(NoSchemaIntrospectionCustomRule)
     const shown = (error: GraphQLError) => withField(introspection ? error : withoutHint(error), documentAST)
     return ({ valid, result, setResult }) => {

@@ -5,7 +5,8 @@ import { AppError } from '../../core/errors.ts'
 import { noteRequester } from '../../core/http.ts'
 import type { Slot } from '../../core/transfer-slots.ts'
 import { readAttempt } from '../../workspace/idempotency.ts'
-import { overQuota, quotaHeaders } from '../../workspace/rate-limits.ts'
+import { overQuota } from '../../workspace/rate-limits.ts'
+import { costOfBody, countRequest } from '../../workspace/token-requests.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
 import type { GraphqlContext } from '../execution/context.ts'
 import type { GraphqlDeps } from '../execution/deps.ts'
@@ -19,7 +20,7 @@ import { answerOf, COMPLETE, frameOf, typeOf } from './answer.ts'
 import { servePage, wantsPage } from './graphiql.ts'
 import { queryOf } from './persisted.ts'
 import { Readers } from './readers.ts'
-import { checkForm, isLong, needsViewer, pathOf, Refused, readParams } from './request.ts'
+import { checkForm, isLong, lengthOf, needsViewer, pathOf, Refused, readParams } from './request.ts'
 import { SingleConnections } from './single.ts'
 
 export interface Graphql {
@@ -32,13 +33,6 @@ export interface Graphql {
 }
 
 const takesStreams = (accept = '*/*'): boolean => /text\/event-stream|text\/\*|\*\/\*/.test(accept)
-
-/** Counts a request of the token's, and tells its quota. */
-const countRequest = ({ rates, rateLimit }: GraphqlDeps, viewer: Viewer, response: ServerResponse): void => {
-  const quota = rates.take(`token:${viewer.tokenId}`, rateLimit)
-  for (const [name, value] of Object.entries(quotaHeaders(quota))) response.setHeader(name, value)
-  if (!quota.allowed) throw overQuota(quota)
-}
 
 /**
  * A signal that aborts when the answer's reader is gone, or has it all; made when somebody wants it: most
@@ -160,7 +154,8 @@ class Server implements Graphql {
         key,
         JSON.stringify(['/graphql', query, params.operationName, params.variables]),
       )
-    const result = await this.#pipeline.run(asked, context)
+    const run = () => this.#pipeline.run(asked, context)
+    const result = await this.#deps.requests.run(context.viewer.tokenId, run)
     if (context.attempt?.replayed) response.setHeader('Idempotency-Replayed', 'true')
     slot?.leave()
     if (isStream(result)) return this.#stream(response, result)
@@ -180,8 +175,12 @@ class Server implements Graphql {
   ): Promise<GraphqlContext> {
     const viewer = await this.#authenticate(credential, request)
     noteRequester(response, viewer)
-    countRequest(this.#deps, viewer, response)
+    const quota = countRequest(this.#deps, viewer, response, 1 + costOfBody(lengthOf(request)))
+    if (!quota.allowed) throw overQuota(quota)
     return {
+      charge: (amount) => {
+        if (amount > 0) countRequest(this.#deps, viewer, response, amount)
+      },
       deps: this.#deps,
       changes: this.#changes,
       workspaces: this.#workspaces,

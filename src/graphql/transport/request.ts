@@ -9,7 +9,7 @@ import { MAX_SEND_BODY_BYTES } from '../../core/rules.ts'
  */
 const MAX_BODY_BYTES = 1024 * 1024
 
-const lengthOf = (request: IncomingMessage) => Number(request.headers['content-length'] ?? 0)
+export const lengthOf = (request: IncomingMessage) => Number(request.headers['content-length'] ?? 0)
 
 /** Returns whether the declared length exceeds the usual maximum, as with attachments. */
 export const isLong = (request: IncomingMessage): boolean =>

@@ -240,9 +240,8 @@ export class SingleConnections {
   #execute(operation: Operation) {
     const stream = this.#streamOf.get(operation.contextValue)
     const kind = getOperationAST(operation.document, operation.operationName)?.operation
-    return stream && kind === OperationTypeNode.QUERY
-      ? stream.inTurn(() => execute(operation))
-      : execute(operation)
+    const run = () => this.#deps.requests.run(operation.contextValue.viewer.tokenId, () => execute(operation))
+    return stream && kind === OperationTypeNode.QUERY ? stream.inTurn(run) : run()
   }
 
   /**

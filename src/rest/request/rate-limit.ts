@@ -1,5 +1,6 @@
 import type { MiddlewareHandler } from 'hono'
-import { overQuota, quotaHeaders } from '../../workspace/rate-limits.ts'
+import { overQuota } from '../../workspace/rate-limits.ts'
+import { costOfBody, countRequest } from '../../workspace/token-requests.ts'
 import type { RestEnv } from '../env.ts'
 
 /**
@@ -7,9 +8,16 @@ import type { RestEnv } from '../env.ts'
  * `Headers` object for them and copy it twice, which costs more than reading the rest of the request.
  */
 export const limitRate: MiddlewareHandler<RestEnv> = async (c, next) => {
-  const { rates, rateLimit } = c.get('deps')
-  const quota = rates.take(`token:${c.get('viewer').tokenId}`, rateLimit)
-  for (const [name, value] of Object.entries(quotaHeaders(quota))) c.env.outgoing.setHeader(name, value)
+  const quota = countRequest(
+    c.get('deps'),
+    c.get('viewer'),
+    c.env.outgoing,
+    1 + costOfBody(Number(c.req.raw.headers.get('Content-Length') ?? 0)),
+  )
   if (!quota.allowed) throw overQuota(quota)
   await next()
 }
+
+/** Runs the token's requests a few at a time, once their bodies have arrived. */
+export const inTurn: MiddlewareHandler<RestEnv> = (c, next) =>
+  c.get('deps').requests.run(c.get('viewer').tokenId, next)
