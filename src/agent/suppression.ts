@@ -1,5 +1,5 @@
 import type { Clock } from '../core/clock.ts'
-import { type Page, pageOf, readCursor, writeCursor } from '../core/cursor.ts'
+import { type Page, pageOf, readCursor, readTime, writeCursor } from '../core/cursor.ts'
 import { AppError, invalidInput } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import { EACH_AGENT } from '../db/each-agent.ts'
@@ -55,18 +55,11 @@ export const findSuppressed = (
 export const suppressionCursor = ({ createdAt, recipient }: Suppression): string =>
   writeCursor(createdAt.getTime(), recipient)
 
-const MAX_TIME = 8_640_000_000_000_000
-
 const placeOf = (cursor: string): [Date, string] => {
   const [time, recipient] = readCursor(cursor, 2)
-  if (
-    typeof time !== 'number' ||
-    Math.abs(time) > MAX_TIME ||
-    typeof recipient !== 'string' ||
-    recipient.includes('\0')
-  )
+  if (typeof recipient !== 'string' || recipient.includes('\0'))
     throw invalidInput('cursor', 'is not a valid cursor for this list')
-  return [new Date(time), recipient]
+  return [readTime(time), recipient]
 }
 
 /** Returns a page of the list of each of these agents, newest first, with one statement for all of them. */

@@ -24,8 +24,15 @@ export const readCursor = (cursor: string, count: number): (string | number)[] =
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-/** The latest time that JavaScript and PostgreSQL both support. */
-const MAX_TIME = 8_640_000_000_000_000
+/** The beginning of the year 1, since PostgreSQL has fewer years before it than JavaScript, and JavaScript's latest time. */
+const [MIN_TIME, MAX_TIME] = [-62_135_596_800_000, 8_640_000_000_000_000]
+
+/** Decodes the time in a cursor. Throws `invalid_input` unless it is one that a stored row can have. */
+export const readTime = (time: string | number | undefined): Date => {
+  if (typeof time === 'number' && Number.isInteger(time) && time >= MIN_TIME && time <= MAX_TIME)
+    return new Date(time)
+  throw invalidInput('cursor', 'is not a valid cursor for this list')
+}
 
 /**
  * Decodes a position in a list that is sorted by time and then by id. Throws `invalid_input` unless
@@ -33,8 +40,7 @@ const MAX_TIME = 8_640_000_000_000_000
  */
 export const readMoment = (cursor: string): [Date, string] => {
   const [time, id] = readCursor(cursor, 2)
-  if (typeof time === 'number' && Math.abs(time) <= MAX_TIME && typeof id === 'string' && UUID.test(id))
-    return [new Date(time), id]
+  if (typeof id === 'string' && UUID.test(id)) return [readTime(time), id]
   throw invalidInput('cursor', 'is not a valid cursor for this list')
 }
 
