@@ -4,6 +4,7 @@ import type { Db } from '../db/client.ts'
 import type { Access, Prisma } from '../db/generated/prisma/client.ts'
 import type { Channel } from '../db/generated/prisma/enums.ts'
 import { within } from '../db/transaction.ts'
+import type { Viewer } from '../workspace/viewer.ts'
 
 /** The two lists of a channel's access: the senders that it admits, and those that it refuses in any case. */
 export type AccessList = 'senders' | 'blocked'
@@ -31,6 +32,13 @@ export const normalizeEntries = (channel: Channel, list: AccessList, given: read
   return [...new Set(given.map((entry, index) => normalizeEntry(channel, entry, `${list}[${index}]`)))]
 }
 
+/**
+ * The assignment, in an update of a list, that keeps `member_senders` part of `senders`, by an expression for the list
+ * that is given as SQL.
+ */
+const alsoOfMembers = (list: AccessList, changed: (column: string) => string): string =>
+  list === 'senders' ? `, member_senders = ${changed('member_senders')}` : ''
+
 /** One entry of a list of an agent's channel. */
 export interface ListedEntry {
   agentId: string
@@ -39,12 +47,18 @@ export interface ListedEntry {
   entry: string
 }
 
+/** Records that a member lists a sender. */
+const VOUCH = `
+  update access set member_senders = array_append(member_senders, $3)
+   where agent_id = $1::uuid and channel = $2::"Channel" and $3 = any(senders) and not ($3 = any(member_senders))`
+
 /**
- * Adds a (normalized) entry to a list, whatever others change at the same time. Returns whether the list did
- * not contain it. Throws `invalid_input` when the list is full.
+ * Adds a (normalized) entry to a list for a member or an agent, whatever others change at the same time. Returns
+ * whether the list did not contain it. Throws `invalid_input` when the list is full.
  */
 export const addEntry = async (
   tx: Prisma.TransactionClient,
+  { kind }: Pick<Viewer, 'kind'>,
   { agentId, channel, list, entry }: ListedEntry,
 ): Promise<boolean> => {
   const { rows } = await within(tx).pool.query<{ full: boolean; known: boolean }>(
@@ -60,6 +74,7 @@ export const addEntry = async (
   )
   const { known = false, full = false } = rows[0] ?? {}
   if (full && !known) throw tooMany(list)
+  if (list === 'senders' && kind === 'member') await within(tx).pool.query(VOUCH, [agentId, channel, entry])
   return !known
 }
 
@@ -74,12 +89,15 @@ export const removeEntry = async (
   { agentId, channel, list, entry }: ListedEntry,
 ): Promise<void> => {
   const { rows } = await within(tx).pool.query(
-    `update access set ${list} = array_remove(${list}, $3)
+    `update access set ${list} = array_remove(${list}, $3)${alsoOfMembers(list, (column) => `array_remove(${column}, $3)`)}
       where agent_id = $1::uuid and channel = $2::"Channel" and $3 = any(${list}) returning agent_id`,
     [agentId, channel, spellingOf(entry)],
   )
   if (rows.length === 0) throw new AppError('not_found', NOT_LISTED[list])
 }
+
+const pinned = (column: string): string =>
+  `case when $4 = any(${column}) then array_remove(${column}, $3) else array_replace(${column}, $3, $4) end`
 
 /**
  * Replaces a username on a list with the address of its current owner, so that it does not stand for a later
@@ -91,12 +109,12 @@ export const pinSender = async (
   address: string,
 ): Promise<boolean> => {
   const values = [agentId, channel, entry, address]
-  const { rows: pinned } = await pool.query(
-    `update access set ${list} = case when $4 = any(${list}) then array_remove(${list}, $3) else array_replace(${list}, $3, $4) end
+  const { rows: replaced } = await pool.query(
+    `update access set ${list} = ${pinned(list)}${alsoOfMembers(list, pinned)}
       where agent_id = $1 and channel = $2 and $3 = any(${list}) returning agent_id`,
     values,
   )
-  if (pinned.length > 0) return true
+  if (replaced.length > 0) return true
   // Another message already replaced the username, from this sender or from its previous owner.
   const { rows } = await pool.query<{ listed: boolean }>(
     `select $3 = any(${list}) as listed from access where agent_id = $1 and channel = $2`,

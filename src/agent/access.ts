@@ -2,7 +2,7 @@ import { WAYS_IN } from '../core/channels.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError, invalidInput } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
-import type { Agent, Prisma } from '../db/generated/prisma/client.ts'
+import type { Access, Agent, Prisma } from '../db/generated/prisma/client.ts'
 import type { Admit, Channel } from '../db/generated/prisma/enums.ts'
 import { audit } from '../workspace/audit.ts'
 import type { Viewer } from '../workspace/viewer.ts'
@@ -16,6 +16,7 @@ import {
   removeEntry,
 } from './access-list.ts'
 import { findAgent } from './permission.ts'
+import { ensureUnsupervised } from './supervision.ts'
 
 export type { AccessList, AccessView }
 
@@ -74,6 +75,21 @@ const missingFrom = (there: readonly string[], here: readonly string[]): string[
   return missing.length > 0 ? missing.slice(0, MAX_RECORDED) : undefined
 }
 
+/** From the narrowest to the widest. */
+const ADMITS: readonly Admit[] = ['list', 'team', 'anyone']
+
+/** Whether more can reach the agent afterwards. */
+const isWider = (before: AccessView, after: AccessView): boolean =>
+  ADMITS.indexOf(after.admit) > ADMITS.indexOf(before.admit) ||
+  missingFrom(before.senders, after.senders) !== undefined ||
+  missingFrom(after.blocked, before.blocked) !== undefined
+
+const WIDEN = 'widen who can reach it'
+
+/** Which of the senders are listed by members, once the viewer has set the list. */
+const listedByMembers = (viewer: Viewer, before: Access, senders: string[]): string[] =>
+  viewer.kind === 'member' ? senders : before.memberSenders.filter((sender) => senders.includes(sender))
+
 const differenceOf = (before: AccessView, after: AccessView): Prisma.InputJsonObject => {
   const lists = (['senders', 'blocked'] as const).map((list) => {
     const added = missingFrom(before[list], after[list])
@@ -95,7 +111,8 @@ interface AccessInput {
 
 /**
  * Sets who can reach the agent on a channel. What is omitted stays unchanged. Throws
- * `invalid_input`, and `forbidden` when the viewer is an agent and agents may not set access.
+ * `invalid_input`, and `forbidden` when the viewer is an agent and agents may not set access, or it widens its
+ * access although a member has to approve what it sends.
  */
 export const setAccess = async (
   deps: AccessDeps,
@@ -116,7 +133,12 @@ export const setAccess = async (
     await prisma.$queryRaw`
       select 1 from access where agent_id = ${agentId}::uuid and channel = ${channel}::"Channel" for update`
     const before = await prisma.access.findUniqueOrThrow({ where })
-    const after = await prisma.access.update({ where, data })
+    if (isWider(before, { ...before, ...data })) await ensureUnsupervised({ prisma }, viewer, WIDEN)
+    const memberSenders = data.senders && listedByMembers(viewer, before, data.senders)
+    const after = await prisma.access.update({
+      where,
+      data: { ...data, ...(memberSenders && { memberSenders }) },
+    })
     const detail = { channel, ...differenceOf(before, after) }
     await audit({ ...deps, prisma }, viewer, { action: 'access.set', agentId, detail })
     return present(after)
@@ -137,10 +159,11 @@ export const addSender = async (
 ): Promise<AccessView> => {
   const { agentId, channel, list } = input
   await findOwnAgent(deps, viewer, agentId)
+  if (list === 'senders') await ensureUnsupervised(deps, viewer, WIDEN)
   const entry = normalizeEntry(channel, sender, 'sender')
   return deps.prisma.$transaction(async (prisma) => {
     const detail = { channel, [list]: { added: [entry] } }
-    if (await addEntry(prisma, { ...input, entry }))
+    if (await addEntry(prisma, viewer, { ...input, entry }))
       await audit({ ...deps, prisma }, viewer, { action: 'access.set', agentId, detail })
     return present(
       await prisma.access.findUniqueOrThrow({ where: { agentId_channel: { agentId, channel } } }),
@@ -156,6 +179,7 @@ export const removeSender = async (
 ): Promise<AccessView> => {
   const { agentId, channel, list } = input
   await findOwnAgent(deps, viewer, agentId)
+  if (list === 'blocked') await ensureUnsupervised(deps, viewer, WIDEN)
   return deps.prisma.$transaction(async (prisma) => {
     const detail = { channel, [list]: { removed: [sender.trim().toLowerCase()] } }
     await removeEntry(prisma, { ...input, entry: sender })

@@ -15,6 +15,7 @@ import { noteDeleted } from './deleted-agents.ts'
 import { forgetSenders } from './known-senders.ts'
 import { AGENT_COLUMNS, type AgentRow, findAgent, toAgent } from './permission.ts'
 import { type ReleaseDeps, releaseAddress } from './release.ts'
+import { type Limits, passOnChildren, tightenDescendants } from './supervision.ts'
 
 export type { Agent }
 
@@ -114,8 +115,8 @@ const givenOf = (changes: object) =>
   Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
 
 /** The changes that only members may make. */
-const settingsOf = ({ approval, wakesPerHour, wakesPerThreadDay }: AgentChanges): string[] =>
-  Object.keys(givenOf({ approval, wakesPerHour, wakesPerThreadDay }))
+const limitsOf = ({ approval, wakesPerHour, wakesPerThreadDay }: AgentChanges): Limits =>
+  givenOf({ approval, wakesPerHour, wakesPerThreadDay })
 
 /** The changes by their actions in the audit log. */
 const actionsOf = ({ approval, ...others }: AgentChanges) => {
@@ -123,7 +124,10 @@ const actionsOf = ({ approval, ...others }: AgentChanges) => {
   return Object.entries(changes).filter(([, detail]) => Object.keys(detail).length > 0) as [Action, object][]
 }
 
-/** Changes the given fields. Throws `forbidden` when an agent changes a setting that only members may change. */
+/**
+ * Changes the given fields. Limits become those of the agents that it created too, unless theirs are tighter. Throws
+ * `forbidden` when an agent changes a setting that only members may change.
+ */
 export const updateAgent = async (
   deps: Db & { clock: Clock },
   viewer: Viewer,
@@ -131,16 +135,24 @@ export const updateAgent = async (
   changes: AgentChanges,
 ): Promise<Agent> => {
   await findAgent(deps, viewer, agentId)
-  const settings = settingsOf(changes)
-  if (settings.length > 0 && viewer.kind !== 'member') {
-    throw new AppError('forbidden', `Only a member can change ${settings.join(' and ')}.`)
-  }
+  const limits = limitsOf(changes)
+  const limited = Object.keys(limits)
+  if (limited.length > 0 && viewer.kind !== 'member')
+    throw new AppError('forbidden', `Only a member can change ${limited.join(' and ')}.`)
   const eventTypes = changes.eventTypes && loggedTypes(changes.eventTypes)
   return deps.prisma.$transaction(async (prisma) => {
     const data = { ...givenOf(changes), ...givenOf({ eventTypes }) }
     const agent = await prisma.agent.update({ where: { id: agentId }, data })
     for (const [action, detail] of actionsOf({ ...changes, eventTypes }))
       await audit({ ...deps, prisma }, viewer, { action, agentId, detail: { ...detail } })
+    const followed = limited.length > 0 ? await tightenDescendants(prisma, agentId, limits) : []
+    for (const id of followed)
+      for (const [action, detail] of actionsOf(limits))
+        await audit({ ...deps, prisma }, viewer, {
+          action,
+          agentId: id,
+          detail: { ...detail, from: agentId },
+        })
     return agent
   })
 }
@@ -177,6 +189,7 @@ const deleteWithTokens = (
     const tokenIds = tokens.map(({ id }) => id)
     await deps.endSubscriptions(tx, { agentId, tokenIds })
     await subtractAgent(tx, agentId)
+    await passOnChildren(tx, agentId)
     const { count } = await tx.agent.deleteMany({ where: { id: agentId } })
     if (count === 0) throw notFound('agent') // by another request, just now
     await noteDeleted(tx, agent, deps.clock.now())

@@ -53,18 +53,27 @@ const mayCreate = async ({ prisma, rates, clock }: AgentDeps, { kind, workspaceI
   )
 }
 
+/**
+ * An agent that an agent ($6) creates has the limits of that one, which is locked against a change of them, and is not
+ * reached by more people: of two values of "Admit" the greater one admits fewer.
+ */
 const INSERT = {
   name: 'create agent',
   text: `
     with
+    parent as materialized (select approval, wakes_per_hour, wakes_per_thread_day from agent where id = $6::uuid for share),
     made as (
-      insert into agent (id, workspace_id, name, icon, created_by_member_id, created_by_agent_id, created_at)
-      values ($1::uuid, $2::uuid, $3, $4, $5::uuid, $6::uuid, $7::timestamptz) returning *
+      insert into agent (id, workspace_id, name, icon, created_by_member_id, created_by_agent_id, created_at,
+                         approval, wakes_per_hour, wakes_per_thread_day)
+      select $1::uuid, $2::uuid, $3, $4, $5::uuid, $6::uuid, $7::timestamptz, coalesce(approval, 'none'), wakes_per_hour, wakes_per_thread_day
+        from (select) one left join parent on true
+      returning *
     ),
     open as (
-      insert into access (agent_id, channel, admit, senders)
-      select made.id, a.channel, a.admit, a.senders
-        from made, json_to_recordset($8::json) as a(channel "Channel", admit "Admit", senders text[])
+      insert into access (agent_id, channel, admit, senders, blocked)
+      select made.id, a.channel, greatest(a.admit, p.admit), a.senders, coalesce(p.blocked, '{}')
+        from made cross join json_to_recordset($8::json) as a(channel "Channel", admit "Admit", senders text[])
+             left join access p on p.agent_id = $6::uuid and p.channel = a.channel
     ),${createEventLogs('made')},${countAgents('made')}
     select ${AGENT_COLUMNS} from made a`,
 }

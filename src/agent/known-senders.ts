@@ -4,6 +4,8 @@ import type { Channel } from '../db/generated/prisma/enums.ts'
 type Tx = Pick<Prisma.TransactionClient, '$queryRaw' | '$executeRaw'>
 
 const SENDERS = Prisma.raw('senders')
+/** Those of `senders` that a member listed: an address that an agent changes to keeps the trust of the old one. */
+const MEMBER_SENDERS = Prisma.raw('member_senders')
 const BLOCKED = Prisma.raw('blocked')
 
 /** Access lists of one channel, for all agents of a workspace. */
@@ -31,7 +33,7 @@ const replaceSenders = async (
   by: string | null,
 ): Promise<void> => {
   await lockLists(tx, workspaceId)
-  for (const list of by === null ? [SENDERS] : [SENDERS, BLOCKED])
+  for (const list of by === null ? [SENDERS, MEMBER_SENDERS] : [SENDERS, MEMBER_SENDERS, BLOCKED])
     await tx.$executeRaw`
     update access a set ${list} = array(
         select sender from (select case when s = any(${gone}::text[]) then ${by}::text else s end as sender, n

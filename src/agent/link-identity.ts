@@ -61,6 +61,6 @@ export const proveIdentity = async (
     address && (await redeemIdentityLink(deps, address.workspaceId, code, { channel, value: from }))
   if (!proven) return null
   const { member, agentId } = proven
-  if (agentId) await listSenders(deps.prisma, { channel, agent: { id: agentId } }, [from])
+  if (agentId) await listSenders(deps.prisma, { channel, member, agent: { id: agentId } }, [from])
   return `This ${CHANNELS[channel].name} account is now linked to ${member.email}.`
 }

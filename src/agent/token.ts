@@ -10,6 +10,7 @@ import {
 } from '../workspace/bearer-token.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { findAgent } from './permission.ts'
+import { ensureUnsupervised } from './supervision.ts'
 
 export type TokenDeps = BearerTokenDeps
 
@@ -22,7 +23,10 @@ export const presentToken = ({ id, name, createdAt, lastUsedAt, expiresAt }: Tok
   expiresAt: expiresAt?.toISOString() ?? null,
 })
 
-/** Creates a token of the agent, for members and for the agent that created it. */
+/**
+ * Creates a token of the agent, for members and for the agent that created it, unless that one's own messages need
+ * approval.
+ */
 export const createAgentToken = async (
   deps: IssueTokenDeps,
   viewer: Viewer,
@@ -30,6 +34,7 @@ export const createAgentToken = async (
   input: NewToken,
 ): Promise<Token & { token: string }> => {
   await findAgent(deps, viewer, agentId, 'mint')
+  await ensureUnsupervised(deps, viewer, 'make tokens of the agents that it created')
   return issueToken(deps, viewer, { agentId }, input)
 }
 

@@ -4744,7 +4744,7 @@ export interface operations {
                     /** @enum {string} */
                     icon?: "bot" | "sparkles" | "bug" | "message-square" | "headphones" | "search" | "file-text" | "mail" | "calendar" | "chart-line" | "code" | "git-pull-request" | "database" | "shield" | "megaphone" | "rocket" | "wrench" | "zap";
                     /**
-                     * @description Only members may change it. A stranger is a recipient who is not a member, an agent of the workspace or on the list of the channel, and from whom the agent has received no message
+                     * @description Only members may change it. A stranger is a recipient who is not a member, an agent of the workspace or on the list of the channel, and from whom the agent has received no proven message. It holds for the agents that this one created or creates, too, as do the limits of wakes
                      * @enum {string}
                      */
                     approval?: "none" | "strangers" | "all";

@@ -37,9 +37,14 @@ const startWorker = (send: Channel['send']) => {
   const feed = { committed: () => undefined }
   const channels = { email }
   const links = { linkKey: new Uint8Array(32), publicUrl: () => service.http }
+  const approval = {
+    approvalKey: new Uint8Array(32),
+    mailer: { normalize: (address: string) => address, send: () => undefined },
+  }
   const outbox = new Outbox({
     ...service.db,
     ...links,
+    ...approval,
     blobs: blobsOf(service),
     clock,
     log,

@@ -45,9 +45,14 @@ const startWorker = () => {
   const channels = { email: { send } as unknown as Channel }
   const feed = { committed: () => undefined }
   const links = { linkKey: new Uint8Array(32), publicUrl: () => service.http }
+  const approval = {
+    approvalKey: new Uint8Array(32),
+    mailer: { normalize: (address: string) => address, send: () => undefined },
+  }
   const outbox = new Outbox({
     ...service.db,
     ...links,
+    ...approval,
     blobs: blobsOf(service),
     clock,
     log,

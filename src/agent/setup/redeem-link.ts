@@ -2,7 +2,7 @@ import { CHANNELS, type ChannelKind } from '../../core/channels.ts'
 import type { Clock } from '../../core/clock.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
-import type { Address, Prisma } from '../../db/generated/prisma/client.ts'
+import type { Address, Agent, Prisma } from '../../db/generated/prisma/client.ts'
 import { audit } from '../../workspace/audit.ts'
 import { hashToken, type LinkState, linkState } from '../../workspace/token.ts'
 
@@ -18,7 +18,7 @@ export interface OpenSetupDeps extends Db {
 /** Purpose of an open link. */
 export interface Setup {
   channel: ChannelKind
-  agent: { id: string; name: string; workspaceId: string }
+  agent: Pick<Agent, 'id' | 'name' | 'workspaceId' | 'approval'>
   /** Name that the channel suggested for the address. */
   suggestion: string | null
   /** Member who created the link; null when the agent did. */
@@ -154,26 +154,29 @@ export const provenAddresses = async (
     : []
 
 /**
- * Returns whether a link may add unproven senders to the list. A link that an agent created may not when only
- * members can set access.
+ * Returns whether a link may add unproven senders to the list. A link that an agent created may not when only members
+ * can set access or what the agent sends needs approval.
  */
 export const mayListUnproven = async (
   tx: Pick<Prisma.TransactionClient, 'workspace'>,
   { agent, member }: Setup,
 ): Promise<boolean> => {
   if (member) return true
+  if (agent.approval !== 'none') return false
   return (await tx.workspace.findUniqueOrThrow({ where: { id: agent.workspaceId } })).agentsMaySetAccess
 }
 
 /** Adds senders to the list of the set-up's channel, unless it already contains them. */
 export const listSenders = async (
   tx: Pick<Prisma.TransactionClient, '$executeRaw'>,
-  { channel, agent }: { channel: ChannelKind; agent: { id: string } },
+  { channel, agent, member }: Pick<Setup, 'channel' | 'member'> & { agent: { id: string } },
   senders: readonly string[],
 ): Promise<void> => {
   for (const sender of senders) {
     await tx.$executeRaw`
-      update access set senders = array_append(senders, ${sender})
-       where agent_id = ${agent.id}::uuid and channel = ${channel}::"Channel" and not (${sender} = any(senders))`
+      update access set senders = case when ${sender} = any(senders) then senders else array_append(senders, ${sender}) end,
+             member_senders = case when ${member === null} or ${sender} = any(member_senders) then member_senders
+                                   else array_append(member_senders, ${sender}) end
+       where agent_id = ${agent.id}::uuid and channel = ${channel}::"Channel"`
   }
 }

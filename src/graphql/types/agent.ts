@@ -133,7 +133,8 @@ const UpdateAgentInput = builder.inputType('UpdateAgentInput', {
     icon: t.field({ type: Icon, description: 'One of the icons.' }),
     approval: t.field({
       type: Approval,
-      description: 'Which of its messages wait for the approval of a member. Only members may change it.',
+      description:
+        'Which of its messages wait for the approval of a member. Only members may change it. It holds for the agents that this one created or creates, too, as do the limits of wakes.',
     }),
     eventTypes: t.stringList({
       description: `Types of the events that its log contains from now on, of: ${EVENT_NAMES.join(', ')}. The first one is always among them.`,

@@ -2,6 +2,7 @@ import { admit } from '../../admission/admit.ts'
 import { ensureMaySetAccess } from '../../agent/access.ts'
 import { addEntry, normalizeEntry } from '../../agent/access-list.ts'
 import { findAgent } from '../../agent/permission.ts'
+import { ensureUnsupervised } from '../../agent/supervision.ts'
 import type { Channels } from '../../channel/channel.ts'
 import type { ChannelKind } from '../../core/channels.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -88,7 +89,7 @@ const listSenders = async (
   for (const { message } of released) {
     const { agentId, channel, counterpart } = message
     const entry = normalizeEntry(channel, counterpart, 'listSender')
-    if (await addEntry(deps.prisma, { agentId, channel, list: 'senders', entry }))
+    if (await addEntry(deps.prisma, viewer, { agentId, channel, list: 'senders', entry }))
       await audit(deps, viewer, {
         action: 'access.set',
         agentId,
@@ -129,6 +130,7 @@ const release = async (
 ): Promise<void> => {
   await findAgent(deps, viewer, agentId)
   await ensureMaySetAccess(deps, viewer)
+  await ensureUnsupervised(deps, viewer, 'let in messages that were refused')
   const found = await deps.prisma.message.findMany({
     where: { agentId, id: { in: [...ids] } },
     orderBy: { createdAt: 'asc' },
@@ -151,7 +153,7 @@ const release = async (
 
 /**
  * Lets a refused message in: it becomes `received` and raises its event. A message that is received already is
- * returned as it is. Agents may release messages if they may set access, because both decide who can reach them.
+ * returned as it is. Agents may release messages if they may widen their access, because both decide who can reach them.
  * Throws `not_found`, `forbidden`, `plan_limit`, and `conflict` for a message that was not refused.
  */
 export const releaseMessage = async (

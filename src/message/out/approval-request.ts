@@ -6,6 +6,9 @@ import type { Mailer } from '../../workspace/invitation.ts'
 import type { MessageRef } from './approval.ts'
 import { APPROVAL_DAYS, awaitsApproval } from './hold.ts'
 
+/** What the mail says of a message. */
+type Held = Pick<Message, 'id' | 'agentId' | 'workspaceId' | 'to' | 'subject' | 'holdUntil'>
+
 export interface ApprovalRequestDeps extends Db {
   clock: Clock
   mailer: Mailer
@@ -15,7 +18,6 @@ export interface ApprovalRequestDeps extends Db {
 }
 
 const PATH = '/approve'
-const VALID_MS = APPROVAL_DAYS * 24 * 3_600_000
 
 const signatureOf = (key: Uint8Array, signed: string): Buffer =>
   createHmac('sha256', key).update(signed).digest()
@@ -23,9 +25,9 @@ const signatureOf = (key: Uint8Array, signed: string): Buffer =>
 const linkFor = (
   { approvalKey, publicUrl }: ApprovalRequestDeps,
   memberId: string,
-  message: Pick<Message, 'id' | 'agentId' | 'createdAt'>,
+  message: Held,
 ): string => {
-  const expires = Math.floor((message.createdAt.getTime() + VALID_MS) / 1000)
+  const expires = Math.floor((message.holdUntil?.getTime() ?? 0) / 1000)
   const signed = [memberId, message.agentId, message.id, expires].join('.')
   return `${publicUrl()}${PATH}/${signed}.${signatureOf(approvalKey, signed).toString('base64url')}`
 }
@@ -33,7 +35,7 @@ const linkFor = (
 /** Collapses whitespace, so that a name always fits on one line. */
 const inLine = (name: string): string => name.replace(/\s+/g, ' ')
 
-const mailOf = (agent: string, { to, subject }: Pick<Message, 'to' | 'subject'>, url: string) => ({
+const mailOf = (agent: string, { to, subject }: Held, url: string) => ({
   subject: `Approve a message of ${inLine(agent)}?`,
   text: `${inLine(agent)} wants to send a message to ${to.join(', ')}${subject ? `, with the subject "${inLine(subject)}"` : ''}.
 
@@ -47,10 +49,7 @@ You get these mails because you asked for them; change that with PATCH /members/
 })
 
 /** Mails a link to decide on a message to the members who asked for that. */
-export const requestApproval = async (
-  deps: ApprovalRequestDeps,
-  message: Pick<Message, 'id' | 'agentId' | 'workspaceId' | 'to' | 'subject' | 'createdAt'>,
-): Promise<void> => {
+export const requestApproval = async (deps: ApprovalRequestDeps, message: Held): Promise<void> => {
   const { workspaceId, agentId } = message
   const members = await deps.prisma.member.findMany({ where: { workspaceId, approvalMails: true } })
   if (members.length === 0) return

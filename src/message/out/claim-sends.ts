@@ -25,6 +25,8 @@ export interface OutgoingMessage {
   /** The recipients who do not have it yet, with the ids of the parts that they have. */
   recipients: { address: string; parts: string[] }[]
   hasAttachments: boolean
+  /** Whether the agent's messages need approval and nobody has approved this one. */
+  isUnapproved: boolean
   /** Whether the agent's suppression list has any entries on this channel. */
   hasSuppressions: boolean
 }
@@ -81,6 +83,7 @@ const CLAIM = {
                               from recipient r
                              where r.message_id = m.id and r.agent_id = m.agent_id and r.status = 'sending' and r.provider_id is null),
              'hasAttachments', exists (select from attachment f where f.message_id = m.id and f.agent_id = m.agent_id),
+             'isUnapproved', m.hold_by is null and exists (select from agent g where g.id = m.agent_id and g.approval <> 'none'),
              'hasSuppressions', exists (select from suppression s where s.agent_id = m.agent_id and s.channel = m.channel)) as message,
            (select json_build_object('address', a.value, 'name', g.name)
               from address a, agent g where a.id = m.address_id and g.id = m.agent_id) as sender

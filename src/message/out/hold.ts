@@ -28,20 +28,23 @@ const IS_MEMBER = `exists (select from member p where p.workspace_id = m.workspa
     and case when m.channel = 'email' then p.email = lower(r.address)
              else exists (select from member_identity i where i.member_id = p.id and i.channel = m.channel and i.value = lower(r.address)) end)`
 
-const IS_AGENT = `exists (select from address o where o.channel = m.channel and o.value = lower(r.address) and o.workspace_id = m.workspace_id)`
+/** Mail to a domain that is not verified any more goes to whoever has it. */
+const IS_AGENT = `exists (select from address o left join domain d on d.id = o.domain_id
+    where o.channel = m.channel and o.value = lower(r.address) and o.workspace_id = m.workspace_id and (o.domain_id is null or d.state = 'verified'))`
 
-const IS_LISTED_AT = `c.channel = m.channel and (lower(r.address) = any(c.senders)
-         or m.channel in ${MAIL_IN_SQL} and '*@' || split_part(lower(r.address), '@', 2) = any(c.senders))`
+/** What the agent itself listed does not count: it could list whom it wants to write to. */
+const IS_LISTED_AT = `c.channel = m.channel and exists (select from unnest(c.senders) s
+         where s = any(c.member_senders) and (s = lower(r.address) or m.channel in ${MAIL_IN_SQL} and s = '*@' || split_part(lower(r.address), '@', 2)))`
 const IS_LISTED = `exists (select from access c where c.agent_id = m.agent_id and ${IS_LISTED_AT})`
 
 const IS_IMPORTED_FOR_IT = `not w.checks @> '[{"name": "${IMPORT_CHECK}", "verdict": "agent"}]'`
 
 /**
- * Messages that were refused do not count: anyone can send those, to become somebody whom the agent may write to.
- * Neither do those that the agent itself imported.
+ * Messages that were refused do not count, nor those whose sender is not proven: anyone can send those, to make
+ * somebody known to whom the agent may write. Neither do those that the agent itself imported.
  */
 const HAS_WRITTEN_AS = `w.agent_id = m.agent_id and w.channel = m.channel and w.counterpart = lower(r.address)
-    and w.direction = 'inbound' and (w.status = 'received' or w.status = 'imported' and ${IS_IMPORTED_FOR_IT})`
+    and w.direction = 'inbound' and (w.status = 'received' and w.proven or w.status = 'imported' and ${IS_IMPORTED_FOR_IT})`
 const HAS_WRITTEN = `exists (select from message w where ${HAS_WRITTEN_AS})`
 
 /** The recipients of messages, whose ids are $2 and whose addresses are $3. */
@@ -81,10 +84,13 @@ export const HOLD_BY_KNOWN: string = holdUnless(
   'exists (select from known k where k.id = r.id and k.address = r.address)',
 )
 
+/** The time by which a message that waits for approval since the time `since` is rejected. */
+export const rejectedFrom = (since: string): string => `${since} + interval '${APPROVAL_DAYS} days'`
+
 /** The columns of a new message `m` that say what it waits for, and until when. */
 export const HELD = {
   hold_reason: 'hold.reason',
-  hold_until: `case hold.reason when 'approval' then m.created_at + interval '${APPROVAL_DAYS} days' when 'schedule' then m.send_at end`,
+  hold_until: `case hold.reason when 'approval' then ${rejectedFrom('m.created_at')} when 'schedule' then m.send_at end`,
 }
 
 /** Selects the events of the messages of `drafted` that wait (see raise.ts). */

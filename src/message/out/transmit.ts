@@ -5,13 +5,13 @@ import type { Outbound, SendResult } from '../../channel/outbound.ts'
 import { AppError, messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Metrics } from '../../core/metrics.ts'
-import type { Db } from '../../db/client.ts'
 import type { Notifier } from '../../db/notify.ts'
 import type { Feed } from '../../event/feed.ts'
 import { MESSAGE_CHANGED } from '../reading/changed.ts'
 import { FETCH_MS, type LinkDeps, signLink } from '../reading/signed-link.ts'
 import type { ClaimedSend, OutgoingMessage } from './claim-sends.ts'
 import { conversationOf } from './draft.ts'
+import { type HoldDeps, holdQueued } from './hold-queued.ts'
 import { oncePossible, progressOf } from './progress.ts'
 import { retryDelay, SEND_HORIZON_MS } from './retry.ts'
 import { LeaseLost, type SendJob } from './send-job.ts'
@@ -19,7 +19,7 @@ import type { RecipientOutcome, Settlement, SettlementStore } from './settle-sen
 import { errorOf } from './status.ts'
 import { filterSuppressed, rememberOptOuts } from './suppressed-recipients.ts'
 
-export interface TransmitDeps extends Db, LinkDeps {
+export interface TransmitDeps extends LinkDeps, HoldDeps {
   log: Logger
   notifier: Notifier
   channels: Channels
@@ -176,13 +176,16 @@ const settle = async (deps: TransmitDeps, attempted: Attempted, signal: AbortSig
   deps.feed.committed(events)
 }
 
-/** Makes one attempt to send a message to those of its recipients who do not have it yet. */
+/**
+ * Makes one attempt to send a message to those of its recipients who do not have it yet, unless it needs approval by
+ * now.
+ */
 export const transmit = async (
   deps: TransmitDeps,
   { message, ...job }: ClaimedSend,
   signal: AbortSignal,
 ): Promise<void> => {
-  if (!message) return
+  if (!message || (message.isUnapproved && (await holdQueued(deps, message, job)))) return
   const startedAt = deps.clock.now()
   const result = await attempt(deps, message, job, signal)
   await settle(deps, { message, job, result, startedAt }, signal)

@@ -130,7 +130,7 @@ const update = createRoute({
           icon: icon.optional(),
           approval: approval.optional().openapi({
             description:
-              'Only members may change it. A stranger is a recipient who is not a member, an agent of the workspace or on the list of the channel, and from whom the agent has received no message',
+              'Only members may change it. A stranger is a recipient who is not a member, an agent of the workspace or on the list of the channel, and from whom the agent has received no proven message. It holds for the agents that this one created or creates, too, as do the limits of wakes',
           }),
           wakesPerHour: wakeLimit.nullable().optional(),
           wakesPerThreadDay: wakeLimit.nullable().optional(),
