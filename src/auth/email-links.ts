@@ -5,18 +5,28 @@ import type { Logger } from '../core/logger.ts'
 import type { Mailer } from '../workspace/invitation.ts'
 import type { RateLimits } from '../workspace/rate-limits.ts'
 import { hashToken } from '../workspace/token.ts'
+import { type BrowserDeps, noteInBrowser, noteOf } from './email-browser.ts'
 import { signInPath } from './return-path.ts'
-import { createSignInLink, identifyBrowser, type LinkDeps } from './sign-in-link.ts'
+import { createSignInLink, type LinkDeps } from './sign-in-link.ts'
 
-export interface EmailLinkDeps extends LinkDeps {
+export interface EmailLinkDeps extends LinkDeps, BrowserDeps {
   mailer: Mailer
   rates: Pick<RateLimits, 'takeAll'>
   log: Logger
 }
 
-/** Each is a mail in the service's name to someone who may not want it. */
+/**
+ * Requests in an hour from one place. A browser in which a link to the same address was used before has as many of
+ * its own, so that nobody else's use up its member's.
+ */
 const LINKS_AN_HOUR = 3
 const HOUR_MS = 3_600_000
+/**
+ * After as many mails to one address in an hour, strangers cause one more in five minutes, at most: until then the
+ * last one counts in their browsers, too, for five minutes at least. A mail is in the service's name to someone who
+ * may not want it; but whoever asks for links all day must not keep the member from signing in.
+ */
+const MAIL_PAUSE_MS = 5 * 60_000
 /** Workspaces of one person for which a mail has links. */
 const MAX_WORKSPACES = 20
 
@@ -29,7 +39,7 @@ const clientKeyOf = (request: IncomingMessage): string =>
 
 const textOf = (links: readonly { workspace: string; url: string }[]): string =>
   `${links.map(({ workspace, url }) => `Sign in to the workspace ${workspace}:\n\n${url}\n`).join('\n')}
-This works once, within 10 minutes, and only in the browser in which it was requested. If you did not request it, you can ignore this email.
+This works once, within 10 minutes, and only in a browser in which it was requested. If you did not request it, you can ignore this email.
 `
 
 /**
@@ -51,9 +61,10 @@ export class EmailLinks {
   request(request: IncomingMessage, { email, path }: { email: string; path: string }): string {
     const { mailer } = this.#deps
     const address = mailer.normalize(email)
-    this.#count(request, address)
-    const { browser, cookie } = identifyBrowser(this.#deps, request)
-    const sending: Promise<void> = this.#send(address, { browser, path: signInPath(path) })
+    const known = noteOf(this.#deps, request, 'known', address)
+    this.#count(request, known)
+    const { value: browser, cookie } = noteInBrowser(this.#deps, request, 'asked', address)
+    const sending: Promise<void> = this.#send(address, { browser, path: signInPath(path), known })
       .catch((error: unknown) =>
         this.#deps.log.warn({ error: messageOf(error) }, 'could not send a link to sign in'),
       )
@@ -67,24 +78,33 @@ export class EmailLinks {
     await Promise.all(this.#sending)
   }
 
-  #count(request: IncomingMessage, address: string): void {
-    const client = clientKeyOf(request)
-    const limit = { limit: LINKS_AN_HOUR, windowMs: HOUR_MS }
-    const uses = [
-      ...(client ? [{ key: `sign-in mail from:${client}`, ...limit }] : []),
-      // Hashed: the address may not be a member's, and should not be stored then.
-      { key: `sign-in mail to:${hashToken(address).toString('base64url')}`, ...limit },
-    ]
-    if (!this.#deps.rates.takeAll(uses)) return
+  #count(request: IncomingMessage, known: string | undefined): void {
+    const client =
+      known === undefined ? clientKeyOf(request) : `browser ${hashToken(known).toString('base64url')}`
+    const use = { key: `sign-in mail from:${client}`, limit: LINKS_AN_HOUR, windowMs: HOUR_MS }
+    if (!client || !this.#deps.rates.takeAll([use])) return
     const now = this.#deps.clock.now().getTime()
     throw new AppError(
       'rate_limited',
-      `At most ${LINKS_AN_HOUR} links an hour can be sent to an address, and be requested from one place.`,
+      `At most ${LINKS_AN_HOUR} links an hour can be requested from one place.`,
       { retryAfter: Math.ceil((HOUR_MS - (now % HOUR_MS)) / 1000) },
     )
   }
 
-  async #send(email: string, bound: { browser: string; path: string }): Promise<void> {
+  /** Whether strangers may cause another mail to this address now. */
+  #mayMail(address: string): boolean {
+    // Hashed: the address may not be a member's, and should not be stored then.
+    const key = `sign-in mail to:${hashToken(address).toString('base64url')}`
+    const { rates } = this.#deps
+    if (!rates.takeAll([{ key, limit: LINKS_AN_HOUR, windowMs: HOUR_MS }])) return true
+    return !rates.takeAll([{ key: `${key} more`, limit: 1, windowMs: MAIL_PAUSE_MS }])
+  }
+
+  async #send(
+    email: string,
+    { known, ...bound }: { browser: string; path: string; known: string | undefined },
+  ): Promise<void> {
+    if (known === undefined && !this.#mayMail(email)) return
     const { prisma, mailer } = this.#deps
     const members = await prisma.member.findMany({
       where: { email },

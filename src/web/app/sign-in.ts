@@ -101,7 +101,7 @@ export const submitPasskey = async (deps: AppDeps, { request, form }: Submitted)
 export const submitLink = async (deps: AppDeps, { request, form }: Submitted): Answered => {
   const given = /asl_[0-9A-Za-z]+/.exec(form.get('link') ?? '')?.[0]
   if (!given) throw new AppError('invalid_input', 'This is not a link to sign in. Check that it is complete.')
-  return continueTo(form.get('to'), [await signInByLink(deps, request, given)])
+  return continueTo(form.get('to'), await signInByLink(deps, request, given))
 }
 
 /** Says where mail is that is captured instead of sent; nothing if it is sent. */
@@ -120,6 +120,6 @@ export const submitEmail = async (deps: AppDeps, { request, form }: Submitted): 
     cookies: [cookie],
     body: html`<p>If <strong>${address}</strong> is the address of a member, a link to sign in has been sent to it. Open it <strong>in this browser</strong> within 10 minutes.</p>
 ${whereMailIs(deps)}
-<p class="soft">Nothing arrives? Look at the spam folder, and at the spelling of the address. <a href="/app/sign-in">Back</a></p>`,
+<p class="soft">A link that you got in the last five minutes works in this browser, too. Nothing arrives? Look at the spam folder, and at the spelling of the address. <a href="/app/sign-in">Back</a></p>`,
   }
 }
