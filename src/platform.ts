@@ -70,12 +70,18 @@ const networkOf = (config: Config, world: World, metrics: Metrics) => {
   const allow = createAllow(config.webhookAllow)
   const lookup = world.lookup ?? createLookup(allow, config.dnsServers)
   const dialler = new Dialler({ allow, lookup })
+  // What strangers name: the operator's exceptions are for the webhooks of members.
+  const nobody = createAllow([])
+  const publicDialler = new Dialler({
+    allow: nobody,
+    lookup: world.lookup ?? createLookup(nobody, config.dnsServers),
+  })
   const resolver = counted(world.resolver, metrics)
   const freshResolver = counted(world.freshResolver, metrics)
   return {
     ...{ allow, lookup, dialler, resolver, freshResolver },
-    get: world.get ?? createGet(dialler),
-    postForm: world.postForm ?? createPostForm(dialler),
+    get: world.get ?? createGet(publicDialler),
+    postForm: world.postForm ?? createPostForm(publicDialler),
   }
 }
 

@@ -46,6 +46,7 @@ export const startInterfaces = async (
   const opening = startHttp({
     ...{ host: config.host, port: config.port, api: config.roles.has('api') },
     ...{ log, metrics, tracer, clock, trustProxy: config.trustProxy },
+    https: config.publicUrl?.startsWith('https:') === true,
     messageBase: new URL(operations.messageUrlBase()).pathname.replace(/\/$/, ''),
     callbacks: Object.values(operations.channels).flatMap(
       (channel) => channel.routes?.(operations.sinkOf(channel.kind)) ?? [],

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { AppError, messageOf } from '../core/errors.ts'
 import { clientOf } from '../core/http.ts'
 import type { Logger } from '../core/logger.ts'
+import { quoted } from '../core/quoted.ts'
 import type { Mailer } from '../workspace/invitation.ts'
 import type { RateLimits } from '../workspace/rate-limits.ts'
 import { hashToken } from '../workspace/token.ts'
@@ -38,7 +39,7 @@ const clientKeyOf = (request: IncomingMessage): string =>
   clientOf(request) || (request.headers['x-forwarded-for'] || request.headers.forwarded ? '' : 'this machine')
 
 const textOf = (links: readonly { workspace: string; url: string }[]): string =>
-  `${links.map(({ workspace, url }) => `Sign in to the workspace ${workspace}:\n\n${url}\n`).join('\n')}
+  `${links.map(({ workspace, url }) => `Sign in to the workspace ${quoted(workspace)}:\n\n${url}\n`).join('\n')}
 This works once, within 10 minutes, and only in a browser in which it was requested. If you did not request it, you can ignore this email.
 `
 

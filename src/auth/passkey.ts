@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import { AppError, notFound } from '../core/errors.ts'
+import { quoted } from '../core/quoted.ts'
 import type { Db } from '../db/client.ts'
 import type { Passkey, Prisma } from '../db/generated/prisma/client.ts'
 import { audit } from '../workspace/audit.ts'
@@ -131,7 +132,7 @@ const tell = (
   mailer.send({
     to: email,
     subject: `A passkey was ${change}`,
-    text: `The passkey “${name}” with which you sign in to Agent Messaging Service was ${change}.
+    text: `The passkey ${quoted(name)} with which you sign in to Agent Messaging Service was ${change}.
 
 If this was not you, end your sessions and check your passkeys: ${publicUrl()}/app
 `,

@@ -73,10 +73,10 @@ export interface Channel {
    */
   view?(viewing: Viewing): Promise<MailView>
   /**
-   * Returns how to unsubscribe from a message, as it says; null if it does not. What it says is trusted only if
+   * Returns how to unsubscribe from a message of this sender, as it says; null if it does not. What it says is trusted only if
    * a check of the message does.
    */
-  unsubscribeWay?(raw: Uint8Array, kind: UnsubscribeWay['kind']): UnsubscribeWay | null
+  unsubscribeWay?(raw: Uint8Array, kind: UnsubscribeWay['kind'], from: string): UnsubscribeWay | null
   /** Phone numbers of its provider. */
   readonly numbers?: NumberProvider
   /**

@@ -24,10 +24,14 @@ export const text = (min: number, max: number, base = z.string()) =>
     })
     .meta({ minLength: min, maxLength: max })
 
-/** Returns the rule for a name that people read: not blank. */
+/** Line breaks, control characters, and what changes the direction of the text after it. */
+const NOT_IN_NAMES = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
+
+/** Returns the rule for a name that people read, on one line with other words: not blank. */
 const name = (max: number) =>
   text(1, max)
     .refine((value) => value.trim() !== '', 'must not be blank')
+    .refine((value) => !NOT_IN_NAMES.test(value), 'must not contain line breaks or control characters')
     .meta({ minLength: 1, maxLength: max })
 
 /** A UUID, converted to lowercase. */
@@ -66,7 +70,7 @@ export const searchText = text(1, 500)
 export const MAX_LABELS = 20
 /** Label of a message, trimmed and in Unicode's composed form (NFC), so that equal labels are equal bytes. */
 export const label = text(1, 64, z.string().trim().normalize('NFC')).refine(
-  (value) => !/[\p{Cc}\u2028\u2029]/u.test(value),
+  (value) => !NOT_IN_NAMES.test(value),
   'must not contain line breaks or control characters',
 )
 export const labels = z.array(label).max(MAX_LABELS, `must contain at most ${MAX_LABELS} labels`)
@@ -126,10 +130,7 @@ const base64 = z
 export const attachments = z
   .array(
     z.strictObject({
-      name: name(255).refine(
-        (value) => !/[\p{Cc}\u2028\u2029]/u.test(value),
-        'must not contain line breaks or control characters',
-      ),
+      name: name(255),
       type: z
         .string()
         .regex(MEDIA_TYPE, MEDIA_TYPE_RULE)
@@ -150,7 +151,7 @@ export const secretName = z
 /** At most 64 KiB of UTF-8, which is fewer characters: the operation checks the bytes. */
 export const secretValue = text(0, 65_536)
 export const webhookUrl = text(1, 2048)
-export const webhookName = text(1, 100)
+export const webhookName = name(100)
 export const domainName = text(1, 1000)
 
 /** Returns the name of a field in errors: `a[0].b` for `[a, 0, b]`. */

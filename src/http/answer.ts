@@ -19,6 +19,13 @@ export const answer = (
     .end(text)
 }
 
+/** A year. Without includeSubDomains: other names of the domain are not the service's. */
+const HSTS = 'max-age=31536000'
+
+/** Tells browsers to use nothing but https for this host (RFC 6797). */
+export const requireHttps = (response: ServerResponse): void =>
+  void response.setHeader('Strict-Transport-Security', HSTS)
+
 /** Answers with the service's error body. */
 export const refuse = (response: ServerResponse, { status, error, headers = {} }: Refusal): void => {
   const failure = httpFailure(error, status)

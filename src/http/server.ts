@@ -10,7 +10,7 @@ import type { Logger } from '../core/logger.ts'
 import type { Metrics } from '../core/metrics.ts'
 import { noTracer, type Tracer } from '../core/tracer.ts'
 import { publicError } from '../db/failure.ts'
-import { answer, refuse } from './answer.ts'
+import { answer, refuse, requireHttps } from './answer.ts'
 import { receiveRequest } from './arriving.ts'
 import { type Callbacks, createCallbacks } from './callbacks.ts'
 import { createClients } from './client.ts'
@@ -234,6 +234,8 @@ export interface HttpOptions {
   interfaces: Interfaces
   /** Webhook routes of the channels' providers. */
   callbacks?: readonly Route[]
+  /** Whether PUBLIC_URL is https, so that browsers are told to use nothing else (RFC 6797). */
+  https?: boolean
   /** Addresses and CIDRs of proxies whose X-Forwarded-For is trusted; none if omitted. */
   trustProxy?: readonly string[]
   limits?: Partial<HttpLimits>
@@ -252,6 +254,7 @@ export const startHttp = async ({
   api,
   messageBase = '',
   trustProxy = [],
+  https = false,
   clock = systemClock,
   limits: given = {},
   ...observers
@@ -278,6 +281,7 @@ export const startHttp = async ({
   const begin = (request: IncomingMessage, response: ServerResponse, handler: Handler) =>
     inTurn.run(request, response, () => {
       if (drained.draining) response.shouldKeepAlive = false
+      if (https) requireHttps(response)
       receiveRequest(arrivals, request, response, clients.of(request))
       void handler(request, response)
     })

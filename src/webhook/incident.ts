@@ -1,6 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import { messageOf } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
+import { quoted } from '../core/quoted.ts'
 import type { Db } from '../db/client.ts'
 
 /** Dependencies for notifying owners that a webhook has failed for so long that an event was given up. */
@@ -38,22 +39,19 @@ const release = ({ pool }: Db, incidents: readonly Incident[], now: Date) =>
     now,
   ])
 
-/** Collapses whitespace, so that a name always fits on one line. */
-const inLine = (name: string): string => name.replace(/\s+/g, ' ')
-
 /** The URL's path and query are left out: they may contain the receiver's own secrets. */
 const paragraphOf = ({ id, agent_id, agent_name, url, failing_since, error }: Incident): string =>
-  `Agent: ${inLine(agent_name)}
+  `Agent: ${quoted(agent_name)}
 Host: ${new URL(url).host}
 Failing since: ${failing_since.toISOString().slice(0, 16).replace('T', ' ')} UTC
-Last error: ${error ?? 'none'}
+Last error: ${error === null ? 'none' : quoted(error, 300)}
 Webhook: /agents/${agent_id}/webhooks/${id}
 `
 
 const mailOf = (incidents: readonly Incident[]): { subject: string; text: string } => {
   const [first] = incidents
   const whose =
-    incidents.length === 1 ? `A webhook of ${inLine(first!.agent_name)}` : `${incidents.length} webhooks`
+    incidents.length === 1 ? `A webhook of ${quoted(first!.agent_name)}` : `${incidents.length} webhooks`
   return {
     subject: `${whose} failed for 3 days: events are being given up`,
     text: `${whose} accepted no event for so long that at least one was given up. Events that are not accepted within 3 days are no longer

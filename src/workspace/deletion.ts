@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'
+import { quoted } from '../core/quoted.ts'
 import type { Db } from '../db/client.ts'
 import type { Prisma } from '../db/generated/prisma/client.ts'
 import type { Notifier } from '../db/notify.ts'
@@ -28,14 +29,14 @@ const tellOwners = async (
 ): Promise<void> => {
   const workspace = await prisma.workspace.findUniqueOrThrow({ where: { id: workspaceId } })
   const owners = await prisma.member.findMany({ where: { workspaceId, role: 'owner' } })
-  const who = name ?? viewerEmail ?? 'An owner'
-  const text = `${who} has asked to delete the workspace "${workspace.name}" with its agents, messages, secrets and members.
+  const who = name === null ? (viewerEmail ?? 'An owner') : `${quoted(name)} (${viewerEmail})`
+  const text = `${who} has asked to delete the workspace ${quoted(workspace.name)} with its agents, messages, secrets and members.
 
 This happens at ${deleteAt.toISOString()}, and cannot be undone. Until then, any owner can cancel it (POST /workspace/restore) and
 export everything (GET /export).
 `
   for (const { email } of owners)
-    mailer.send({ to: email, subject: `The workspace "${workspace.name}" will be deleted`, text })
+    mailer.send({ to: email, subject: `The workspace ${quoted(workspace.name)} will be deleted`, text })
 }
 
 /** Has the workspace deleted in a day. For owners. Asking again changes nothing. */

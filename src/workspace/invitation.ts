@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import { AppError, invalidInput, notFound } from '../core/errors.ts'
+import { quoted } from '../core/quoted.ts'
 import type { Db } from '../db/client.ts'
 import type { Invitation, Prisma } from '../db/generated/prisma/client.ts'
 import type { MemberRole } from '../db/generated/prisma/enums.ts'
@@ -46,8 +47,8 @@ const spelled = ({ mailer }: InvitationDeps, email: string): string => {
 }
 
 const mailOf = (workspace: string, inviter: Viewer, url: string) => ({
-  subject: `Join ${workspace} on Agent Messaging Service`,
-  text: `${inviter.name ?? inviter.email} invites you to the workspace ${workspace}.
+  subject: `Join ${quoted(workspace)} on Agent Messaging Service`,
+  text: `${inviter.name === null ? inviter.email : `${quoted(inviter.name)} (${inviter.email})`} invites you to the workspace ${quoted(workspace)}.
 
 Join here within 7 days:
 

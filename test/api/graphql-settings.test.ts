@@ -57,6 +57,25 @@ test('GraphiQL is served without external resources, and its content security po
   expect(response.headers.get('content-security-policy')).toContain("connect-src 'self'")
 })
 
+test('GraphiQL is sent to one address ten times a minute; a browser that has it is only told that it is the same', async () => {
+  const service = await startGraphql()
+  const etag = (await page(service.base)).headers.get('etag')!
+  for (let turn = 0; turn < 20; turn++) {
+    const again = await fetch(`${service.base}/graphql`, {
+      headers: { Accept: 'text/html', 'If-None-Match': etag },
+    })
+    expect(again.status).toBe(304)
+  }
+  const statuses: number[] = []
+  for (let turn = 0; turn < 11; turn++) {
+    const response = await page(service.base)
+    statuses.push(response.status)
+    await response.body?.cancel()
+  }
+  expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(10)
+  expect(statuses.at(-1)).toBe(429)
+})
+
 test('with INTROSPECTION off, the schema is not exposed and GraphiQL is not served', async () => {
   const service = await startGraphql({ introspection: false })
   const { ask } = await service.tenant()

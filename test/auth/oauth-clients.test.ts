@@ -1,5 +1,7 @@
 import { createServer } from 'node:http'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { isWithin } from '../../src/web/oauth/limits.ts'
+import type { RateLimits } from '../../src/workspace/rate-limits.ts'
 import { afterFile } from '../support/after-file.ts'
 import { createFakeClock, type FakeClock } from '../support/clock.ts'
 import { postRpc } from '../support/mcp.ts'
@@ -147,6 +149,24 @@ describe('a client metadata document', () => {
     expect(reached).toBe(0)
   })
 
+  test('is not fetched from what WEBHOOK_ALLOW permits to webhooks', async () => {
+    let reached = 0
+    const inside = createServer((_request, response) => response.end('{}')).listen(0, '127.0.0.1')
+    inside.on('connection', () => reached++)
+    await new Promise((resolve) => inside.once('listening', resolve))
+    afterFile(async () => void inside.close())
+    const { port } = inside.address() as { port: number }
+    const environment = { WEBHOOK_ALLOW: '127.0.0.0/8,::1,localhost,internal' }
+    const open = await startService({ environment })
+    const there = await discover(open)
+    for (const host of [`127.0.0.1:${port}`, `localhost:${port}`]) {
+      const begun = await begin(there, { client_id: `https://${host}/client.json` })
+      const answer = await fetch(new URL(begun.path, open.http), { headers: { Accept: 'text/html' } })
+      expect(answer.status).toBe(400)
+    }
+    expect(reached).toBe(0)
+  })
+
   test('is fetched at most so often for one address', async () => {
     get.mockClear()
     get.mockRejectedValue(new Error('no such host'))
@@ -284,6 +304,25 @@ describe('a registration', () => {
     const refused = await from('203.0.113.9')
     expect([refused.status, refused.headers.has('retry-after')]).toEqual([429, true])
     expect((await from('203.0.113.10')).status).toBe(201)
+  })
+
+  test('flood: many addresses use up what all have together, and yet another one registers and connects', async () => {
+    const body = { redirect_uris: ['https://client.example/callback'] }
+    const rates = new Map<string, number>()
+    const takeAll = (uses: readonly { key: string; limit: number }[]) => {
+      const over = uses.find(({ key, limit }) => (rates.get(key) ?? 0) >= limit)
+      if (over) return over
+      for (const { key } of uses) rates.set(key, (rates.get(key) ?? 0) + 1)
+      return null
+    }
+    const limits = { takeAll: takeAll as RateLimits['takeAll'] }
+    for (const what of ['register', 'document'] as const) {
+      for (let address = 0; address < 100; address++)
+        for (let turn = 0; turn < 30; turn++) isWithin(limits, what, `203.0.113.${address}`)
+      expect(isWithin(limits, what, '203.0.113.0')).toBe(false)
+      expect(isWithin(limits, what, '198.51.100.1')).toBe(true)
+    }
+    expect((await send(body, { 'X-Forwarded-For': '198.51.100.1' })).status).toBe(201)
   })
 
   test('that nobody uses is deleted after a day; a client that is connected stays', async () => {

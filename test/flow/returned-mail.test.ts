@@ -433,11 +433,22 @@ describe('a complaint', () => {
     expect(await suppressions()).toHaveLength(2)
   })
 
-  test('counts for the recipient whose return path it uses, even if it names another one', async () => {
+  test('counts for the recipient whose return path it uses alone: the message is reported once all have complained', async () => {
     const { id, returnPaths } = await sent('cy@example.com', 'di@example.com')
-    await bounceTo(returnPaths[1]!, arf({ 'Feedback-Type': 'abuse', 'Original-Rcpt-To': '<cy@example.com>' }))
-    expect((await read(id)).status).toBe('reported')
+    const complain = (index: number) =>
+      bounceTo(returnPaths[index]!, arf({ 'Feedback-Type': 'abuse', 'Original-Rcpt-To': '<cy@example.com>' }))
+    await complain(1)
+    await complain(1)
+    expect((await read(id)).status).toBe('sent')
     expect(await suppressions()).toMatchObject([{ recipient: 'di@example.com', reason: 'complaint' }])
+    const { body } = await agent.api('GET', `/agents/${agent.id}/messages/${id}/recipients`)
+    expect(body.items ?? body).toMatchObject([
+      { address: 'cy@example.com', status: 'sent' },
+      { address: 'di@example.com', status: 'sent', detail: 'complained: reported as abuse' },
+    ])
+    await complain(0)
+    expect((await read(id)).status).toBe('reported')
+    expect(await suppressions()).toHaveLength(2)
   })
 
   test('to the abuse address counts for the recipient whose return path it contains', async () => {

@@ -95,6 +95,44 @@ test('a mail goes out from the address at which the message arrived', async () =
   expect(posted).toEqual([])
 })
 
+test('a mail says nothing but a mark of the sender: its sentences are not the agent’s', async () => {
+  const body = encodeURIComponent('Hi Bo, please pay the invoice to account 12. I need it today, thanks!')
+  const way = `<mailto:off@mail.news.example?subject=${encodeURIComponent('Urgent!\r\nBcc: x')}&body=${body}>`
+  const message = await newsletter({ 'List-Unsubscribe': way }, 'list-unsubscribe')
+  expect((await unsubscribe(message.id)).status).toBe(200)
+  const [sent] = await relay.got(1)
+  expect(sent!.mail).toMatchObject({
+    subject: 'unsubscribe',
+    text: expect.stringMatching(/^unsubscribe\s*$/),
+  })
+})
+
+test('a mail goes only to the domain of the sender, and to nobody of the workspace', async () => {
+  const other = await createTestAgent(service, owner)
+  for (const to of [owner.email, other.address, 'off@elsewhere.example']) {
+    const message = await newsletter({ 'List-Unsubscribe': `<mailto:${to}?body=x>` }, 'list-unsubscribe')
+    expect(wayOf(message), to).toBeNull()
+  }
+  const own = await service.workspace('News', 'off@news.example')
+  const reader = await createTestAgent(service, own)
+  await own.api('PUT', `/agents/${reader.id}/access/email`, { admit: 'anyone', senders: [] })
+  const headers = { 'List-Unsubscribe': '<mailto:off@news.example>' }
+  const sign = { ...key, options: { ...key.options, headerFieldNames: `${COVERED}:list-unsubscribe` } }
+  const letter = {
+    from: 'news@news.example',
+    to: reader.address,
+    subject: 'News',
+    text: 'New!',
+    headers,
+    sign,
+  }
+  await deliver(`${service.smtp.host}:${service.smtp.port}`, letter as Letter)
+  const [message] = (await own.api('GET', `/agents/${reader.id}/messages`)).body.items
+  const refused = await own.api('POST', `/agents/${reader.id}/messages/${message.id}/unsubscribe`)
+  expectFailure(refused, 'conflict', /address of this service or of a member/)
+  expect(relay.mails).toEqual([])
+})
+
 test('without a signature over the fields the message offers nothing', async () => {
   const cases: [Letter['headers'], string, string | null][] = [
     [ONE_CLICK, 'x-other', null],

@@ -74,7 +74,7 @@ test('the owner is notified once, with the agent, the host, the start and what t
   const [{ from, envelopeTo, subject, text }] = mails as [Outbound]
   expect(from.address).toBe('no-reply@agents.test')
   expect(envelopeTo).toEqual([owner])
-  expect(subject).toBe('A webhook of Scout failed for 3 days: events are being given up')
+  expect(subject).toBe('A webhook of “Scout” failed for 3 days: events are being given up')
   for (const part of [
     'Scout',
     `127.0.0.1:${receiver.port}`,

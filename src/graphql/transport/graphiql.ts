@@ -1,6 +1,10 @@
+import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import { AppError } from '../../core/errors.ts'
+import { clientOf } from '../../core/http.ts'
+import type { RateLimits } from '../../workspace/rate-limits.ts'
 
 /** The page is self-contained: it may load nothing else, and may connect to this service only. */
 const POLICY = [
@@ -29,10 +33,13 @@ const FIRST_QUERY = `# You, if you are signed in at /app in this browser. To use
 }
 `
 
-let page: Promise<Buffer> | undefined
+/** The page has 2.4 megabytes, compressed. Browsers keep it, and ask only whether it is still the same. */
+const PAGES_A_MINUTE = 10
+
+let page: Promise<{ body: Buffer; etag: string }> | undefined
 
 /** The page has nine megabytes: it is built on first use and stored compressed. */
-const makePage = async (): Promise<Buffer> => {
+const makePage = async (): Promise<{ body: Buffer; etag: string }> => {
   const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql')
   const html = renderGraphiQL({
     title: 'Agent Messaging Service: GraphiQL',
@@ -43,7 +50,8 @@ const makePage = async (): Promise<Buffer> => {
     headers: '{"X-Requested-By": "GraphiQL"}',
     shouldPersistHeaders: false,
   })
-  return promisify(gzip)(html)
+  const etag = `"${createHash('sha256').update(html).digest('base64url')}"`
+  return { body: await promisify(gzip)(html), etag }
 }
 
 /**
@@ -54,13 +62,25 @@ export const wantsPage = ({ method, url = '', headers }: IncomingMessage): boole
 
 /**
  * Serves GraphiQL without a CDN and without a token: it can query nothing until a member is signed in in this
- * browser, or a token is entered into its headers.
+ * browser, or a token is entered into its headers. Throws `rate_limited` when an address asks for it too often.
  */
-export const servePage = async (response: ServerResponse): Promise<void> => {
+export const servePage = async (
+  rates: Pick<RateLimits, 'take'>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> => {
   page ??= makePage()
-  const body = await page
+  const { body, etag } = await page
+  const cached = { ETag: etag, 'Cache-Control': 'private, no-cache' }
+  if (request.headers['if-none-match'] === etag) return void response.writeHead(304, cached).end()
+  const { allowed, resetSeconds } = rates.take(`graphiql:${clientOf(request)}`, PAGES_A_MINUTE)
+  if (!allowed)
+    throw new AppError('rate_limited', `At most ${PAGES_A_MINUTE} times a minute.`, {
+      retryAfter: resetSeconds,
+    })
   response
     .writeHead(200, {
+      ...cached,
       'Content-Type': 'text/html; charset=utf-8',
       'Content-Encoding': 'gzip',
       'Content-Length': body.length,

@@ -87,7 +87,8 @@ class Server implements Graphql {
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const requestId = String(response.getHeader('X-Request-Id') ?? randomUUID())
     try {
-      if (this.#deps.introspection && wantsPage(request)) return await servePage(response)
+      if (this.#deps.introspection && wantsPage(request))
+        return await servePage(this.#deps.rates, request, response)
       if (pathOf(request) === '/graphql/stream' && this.#single.opensReserved(request)) {
         return await this.#serveSingle(request, response, null, '')
       }

@@ -9,6 +9,7 @@ import type { Message, Prisma } from '../../db/generated/prisma/client.ts'
 import type { Notifier } from '../../db/notify.ts'
 import type { LoggedEvent } from '../../event/event.ts'
 import type { Feed } from '../../event/feed.ts'
+import { noteChange } from '../../workspace/change-log.ts'
 import { concludeMessage, lockMessage, logOutcome } from '../out/status.ts'
 import { MESSAGE_CHANGED } from '../reading/changed.ts'
 
@@ -68,11 +69,24 @@ const fail = async (
   return concludeMessage(tx, message, now)
 }
 
+/** Begins the `detail` of a recipient who complained about a message that others have got too. */
+const COMPLAINED = 'complained: '
+
+/** Notes who complained. The message counts as reported once everyone who got it has done so. */
 const report = async (
   tx: Prisma.TransactionClient,
-  { id, agentId }: Sent,
-  now: Date,
+  { id, agentId, workspaceId }: Sent,
+  { address, detail, now }: { address: string; detail: string; now: Date },
 ): Promise<LoggedEvent[]> => {
+  const ofMessage = { messageId: id, agentId }
+  const data = { detail: COMPLAINED + detail }
+  await tx.recipient.updateMany({ where: { ...ofMessage, address }, data })
+  const content = { OR: [{ detail: null }, { NOT: { detail: { startsWith: COMPLAINED } } }] }
+  const others = { ...ofMessage, address: { not: address }, status: { not: 'failed' }, ...content } as const
+  if ((await tx.recipient.count({ where: others })) > 0) {
+    await noteChange(tx, { workspaceId, kind: 'message_changed', agentId, ids: [id] })
+    return []
+  }
   const { count } = await tx.message.updateMany({
     where: { id, agentId, status: { in: ['sending', 'sent', 'failed'] } },
     data: { status: 'reported', error: null },
@@ -94,7 +108,7 @@ const apply = async (
   const now = deps.clock.now()
   const events =
     returned.kind === 'complaint'
-      ? await report(tx, message, now)
+      ? await report(tx, message, { address, detail, now })
       : await fail(tx, message, { address, detail, now })
   if (permanent) await suppress(tx, message, [{ address, detail }], { reason: returned.kind, createdAt: now })
   return events
@@ -102,7 +116,7 @@ const apply = async (
 
 /**
  * Processes a bounce or complaint from one recipient of a message. A bounce marks the message `failed` with
- * the remote server's text, a complaint marks it `reported`. A recipient who cannot be reached, or has
+ * the remote server's text; complaints of all who got it mark it `reported`. A recipient who cannot be reached, or has
  * complained, is put on the agent's suppression list. Idempotent. Resolves once it is committed.
  */
 export const applyBounce = async (deps: ApplyBounceDeps, returned: BounceReport): Promise<void> => {

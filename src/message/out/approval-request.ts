@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../../core/clock.ts'
+import { quoted } from '../../core/quoted.ts'
 import type { Db } from '../../db/client.ts'
 import type { Agent, Member, Message } from '../../db/generated/prisma/client.ts'
 import type { Mailer } from '../../workspace/invitation.ts'
@@ -32,12 +33,9 @@ const linkFor = (
   return `${publicUrl()}${PATH}/${signed}.${signatureOf(approvalKey, signed).toString('base64url')}`
 }
 
-/** Collapses whitespace, so that a name always fits on one line. */
-const inLine = (name: string): string => name.replace(/\s+/g, ' ')
-
 const mailOf = (agent: string, { to, subject }: Held, url: string) => ({
-  subject: `Approve a message of ${inLine(agent)}?`,
-  text: `${inLine(agent)} wants to send a message to ${to.join(', ')}${subject ? `, with the subject "${inLine(subject)}"` : ''}.
+  subject: `Approve a message of ${quoted(agent)}?`,
+  text: `${quoted(agent)} wants to send a message to ${to.join(', ')}${subject ? `, with the subject ${quoted(subject, 240)}` : ''}.
 
 Read it, then approve or reject it here:
 

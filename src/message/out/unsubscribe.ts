@@ -40,9 +40,33 @@ const wayOf = async (
       'conflict',
       'This message does not say, in a way that its signature covers, how to unsubscribe.',
     )
-  const way = unsubscribeWay(await readRaw(deps, viewer, message.agentId, message.id), verdict)
+  const raw = await readRaw(deps, viewer, message.agentId, message.id)
+  const way = unsubscribeWay(raw, verdict, message.counterpart)
   if (!way) throw new AppError('conflict', 'The original of this message does not say how to unsubscribe.')
   return way
+}
+
+/**
+ * Throws `conflict` for an address of the service, or of a member: the words of a stranger would reach a person or an
+ * agent as a teammate's.
+ */
+const ensureOutside = async (
+  { prisma, mailDomain }: UnsubscribeDeps,
+  { workspaceId }: MessageWithFiles,
+  to: string,
+): Promise<void> => {
+  const domain = to.slice(to.lastIndexOf('@') + 1).toLowerCase()
+  const email = { equals: to, mode: 'insensitive' } as const
+  const known = await Promise.all([
+    prisma.domain.count({ where: { name: domain, OR: [{ workspaceId }, { state: { not: 'pending' } }] } }),
+    prisma.member.count({ where: { workspaceId, email } }),
+    prisma.memberIdentity.count({ where: { channel: 'email', value: email, member: { workspaceId } } }),
+  ])
+  if (domain !== mailDomain && known.every((count) => count === 0)) return
+  throw new AppError(
+    'conflict',
+    `Nobody unsubscribes at ${to}: it is an address of this service or of a member.`,
+  )
 }
 
 /** Posts what RFC 8058 3.2 says. Throws `unavailable` when the sender's server does not accept it. */
@@ -93,6 +117,7 @@ export const unsubscribe = async (
   if (way.kind === 'one_click') await post(deps, viewer, way.url)
   else {
     const { to, subject, text } = way
+    await ensureOutside(deps, message, to)
     await sendMessage(deps, viewer, agentId, { replyTo: messageId, to: [to], subject, text })
   }
   await note(deps, viewer, message)

@@ -7,8 +7,10 @@ const HOUR_MS = 3_600_000
 interface Limit {
   /** Maximum for each address in a window. */
   each: number
-  /** Maximum for all addresses together; unlimited if omitted. */
+  /** Maximum for all addresses together, beyond the first `own` of each; unlimited if omitted. */
   all?: number
+  /** What nobody else can use up: a member who connects a client needs one or two. */
+  own?: number
   windowMs: number
 }
 
@@ -20,8 +22,8 @@ interface Limit {
 const LIMITS = {
   authorize: { each: 60, windowMs: MINUTE_MS },
   token: { each: 600, windowMs: MINUTE_MS },
-  register: { each: 20, all: 1_000, windowMs: HOUR_MS },
-  document: { each: 30, all: 300, windowMs: MINUTE_MS },
+  register: { each: 20, own: 3, all: 1_000, windowMs: HOUR_MS },
+  document: { each: 30, own: 5, all: 300, windowMs: MINUTE_MS },
 } satisfies Record<string, Limit>
 
 export type Limited = keyof typeof LIMITS
@@ -31,12 +33,12 @@ export type Limited = keyof typeof LIMITS
  * for many clients.
  */
 export const isWithin = (rates: Pick<RateLimits, 'takeAll'>, what: Limited, source: string): boolean => {
-  const { each, all, windowMs }: Limit = LIMITS[what]
-  const uses = [
-    ...(source === '' ? [] : [{ key: `oauth-${what}:${source}`, limit: each, windowMs }]),
-    ...(all === undefined ? [] : [{ key: `oauth-${what}`, limit: all, windowMs }]),
-  ]
-  return rates.takeAll(uses) === null
+  const { each, own = 0, all, windowMs }: Limit = LIMITS[what]
+  const key = `oauth-${what}`
+  const ofSource = source === '' ? [] : [{ key: `${key}:${source}`, limit: each, windowMs }]
+  if (ofSource.length > 0 && own > 0)
+    if (!rates.takeAll([...ofSource, { key: `${key}-own:${source}`, limit: own, windowMs }])) return true
+  return !rates.takeAll([...ofSource, ...(all === undefined ? [] : [{ key, limit: all, windowMs }])])
 }
 
 /** Throws `rate_limited` for a request over its limits. */

@@ -54,7 +54,7 @@ export function judge(
       ...faults.map(faultCheck),
       dmarcCheck,
       arcCheck(evidence, chainFault),
-      ...(proven ? unsubscribeCheck(verified, headers) : []),
+      ...(proven ? unsubscribeCheck(verified, headers, from) : []),
     ],
   }
 }
@@ -149,9 +149,13 @@ const alignedWords = (from: string, domain: string) =>
  * Whether the sender says how to unsubscribe, in fields that a valid signature covers: anyone could have added
  * others.
  */
-const unsubscribeCheck = (verified: readonly Verified[], headers: readonly RawHeader[]): Check[] => {
+const unsubscribeCheck = (
+  verified: readonly Verified[],
+  headers: readonly RawHeader[],
+  from: string | null,
+): Check[] => {
   for (const { covered, signature } of verified) {
-    const way = signedWay(headers, covered)
+    const way = signedWay(headers, covered, { from, signer: signature.domain })
     if (way === null) continue
     const detail = oneLine(`the signature of ${signature.domain} covers how to unsubscribe`, 300)
     return [{ name: 'unsubscribe', verdict: way, detail }]
