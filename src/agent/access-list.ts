@@ -1,5 +1,7 @@
+import { lowerCase } from '../core/lower-case.ts'
 import { WAYS_IN } from '../core/channels.ts'
 import { AppError, invalidInput } from '../core/errors.ts'
+import { toHostname } from '../core/hostname.ts'
 import type { Db } from '../db/client.ts'
 import type { Access, Prisma } from '../db/generated/prisma/client.ts'
 import type { Channel } from '../db/generated/prisma/enums.ts'
@@ -16,12 +18,18 @@ const MAX_ENTRIES = 1000
 
 const tooMany = (field: string) => invalidInput(field, `must have at most ${MAX_ENTRIES} entries`)
 
-const spellingOf = (entry: string): string => entry.trim().toLowerCase()
+/** The form in which entries are stored: that of addresses, in which a domain is in A-labels. */
+export const canonicalEntry = (channel: Channel, given: string): string => {
+  const entry = lowerCase(given.trim())
+  const at = entry.lastIndexOf('@') + 1
+  const domain = channel === 'email' ? toHostname(entry.slice(at)) : null
+  return domain === null ? entry : entry.slice(0, at) + domain
+}
 
 /** Returns the entry as lists contain it. Throws `invalid_input` naming the field. */
 export const normalizeEntry = (channel: Channel, given: string, field: string): string => {
   const { form, words } = WAYS_IN[channel].entry
-  const entry = spellingOf(given)
+  const entry = canonicalEntry(channel, given)
   if (entry.length > 320 || !form.test(entry)) throw invalidInput(field, words)
   return entry
 }
@@ -89,9 +97,10 @@ export const removeEntry = async (
   { agentId, channel, list, entry }: ListedEntry,
 ): Promise<void> => {
   const { rows } = await within(tx).pool.query(
-    `update access set ${list} = array_remove(${list}, $3)${alsoOfMembers(list, (column) => `array_remove(${column}, $3)`)}
-      where agent_id = $1::uuid and channel = $2::"Channel" and $3 = any(${list}) returning agent_id`,
-    [agentId, channel, spellingOf(entry)],
+    `update access set ${list} = array_remove(array_remove(${list}, $3), $4)${alsoOfMembers(list, (column) => `array_remove(array_remove(${column}, $3), $4)`)}
+      where agent_id = $1::uuid and channel = $2::"Channel" and ${list} && array[$3, $4]::text[] returning agent_id`,
+    // Entries of earlier versions may have a domain in another script.
+    [agentId, channel, canonicalEntry(channel, entry), entry.trim().toLowerCase()],
   )
   if (rows.length === 0) throw new AppError('not_found', NOT_LISTED[list])
 }

@@ -10,6 +10,7 @@ import {
   type AccessList,
   type AccessView,
   addEntry,
+  canonicalEntry,
   type ListedEntry,
   normalizeEntries,
   normalizeEntry,
@@ -181,7 +182,7 @@ export const removeSender = async (
   await findOwnAgent(deps, viewer, agentId)
   if (list === 'blocked') await ensureUnsupervised(deps, viewer, WIDEN)
   return deps.prisma.$transaction(async (prisma) => {
-    const detail = { channel, [list]: { removed: [sender.trim().toLowerCase()] } }
+    const detail = { channel, [list]: { removed: [canonicalEntry(channel, sender)] } }
     await removeEntry(prisma, { ...input, entry: sender })
     await audit({ ...deps, prisma }, viewer, { action: 'access.set', agentId, detail })
     return present(

@@ -1,3 +1,4 @@
+import { lowerCase } from '../core/lower-case.ts'
 import type { Clock } from '../core/clock.ts'
 import { type Page, pageOf, readCursor, readTime, writeCursor } from '../core/cursor.ts'
 import { AppError, invalidInput } from '../core/errors.ts'
@@ -22,7 +23,7 @@ export const suppress = async (
   const data = recipients.map(({ address, detail }) => ({
     agentId,
     channel,
-    recipient: address.toLowerCase(),
+    recipient: lowerCase(address),
     detail,
     ...because,
   }))
@@ -107,10 +108,10 @@ export const removeSuppression = async (
   await findAgent(deps, viewer, agentId)
   await deps.prisma.$transaction(async (tx) => {
     const { count } = await tx.suppression.deleteMany({
-      where: { agentId, recipient: recipient.toLowerCase() },
+      where: { agentId, recipient: lowerCase(recipient) },
     })
     if (count === 0) throw new AppError('not_found', 'This recipient is not on the suppression list.')
-    const detail = { recipient: recipient.toLowerCase() }
+    const detail = { recipient: lowerCase(recipient) }
     await audit({ ...deps, prisma: tx }, viewer, { action: 'suppression.remove', agentId, detail })
   })
 }

@@ -21,7 +21,7 @@ export const isLoopback = (address: string): boolean =>
   isIP(address) !== 0 && ipaddr.process(address).range() === 'loopback'
 
 /** Networks of the operator's own gateways: everything that passes through one comes from its address. */
-const OWN_NETWORKS = ['loopback', 'private', 'uniqueLocal', 'linkLocal']
+const OWN_NETWORKS = ['loopback', 'private', 'uniqueLocal', 'linkLocal', 'carrierGradeNat']
 
 /**
  * Returns `sourceOf` for an address on the public internet. Null for addresses of the operator's own network,

@@ -1,6 +1,6 @@
-import { domainToASCII } from 'node:url'
 import { getDomain, getPublicSuffix } from 'tldts'
 import { invalidInput } from '../core/errors.ts'
+import { toHostname } from '../core/hostname.ts'
 
 /** RFC 1035 2.3.4 allows 253 characters; this leaves space for prefixes such as `<selector>._domainkey.`. */
 const MAX_LENGTH = 200
@@ -14,18 +14,6 @@ const SPECIAL = new Set(['localhost', 'invalid', 'onion', 'arpa'])
 
 const INCLUDING_PRIVATE = { allowPrivateDomains: true }
 
-/**
- * Returns the name in lowercase and ASCII (`münchen.de` → `xn--mnchen-3ya.de`), without the dot of the root;
- * '' for anything that is not a name in any script.
- */
-const inAscii = (input: string): string => {
-  const name = input.replace(/\.$/, '').toLowerCase()
-  // domainToASCII parses `1.2` as an IPv4 address, so ASCII names skip it unless they are in punycode. It
-  // also decodes `%2e` and stops at a slash.
-  if (/[^a-z0-9.\u0080-\u{10ffff}-]/u.test(name)) return ''
-  return /^[\0-\x7f]*$/.test(name) && !/(?:^|\.)xn--/.test(name) ? name : domainToASCII(name)
-}
-
 /** Returns whether `name` is `parent` or below it. */
 const isWithin = (name: string, parent: string): boolean => name === parent || name.endsWith(`.${parent}`)
 
@@ -35,7 +23,8 @@ const isWithin = (name: string, parent: string): boolean => name === parent || n
  * suffixes (`com`, `co.uk`, `github.io`) and special names.
  */
 export const domainName = (input: string, mailDomain: string): string => {
-  const name = inAscii(input)
+  // Without the dot of the root.
+  const name = toHostname(input.replace(/\.$/, '')) ?? ''
   if (name.length > MAX_LENGTH) throw invalidInput('name', `must be at most ${MAX_LENGTH} characters long`)
   if (!FORM.test(name))
     throw invalidInput('name', 'must be a domain name, like example.com, that ends with two or more letters')

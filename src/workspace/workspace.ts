@@ -1,4 +1,5 @@
 import { v7 as newId } from 'uuid'
+import { lowerCase } from '../core/lower-case.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
@@ -45,7 +46,7 @@ export const createWorkspace = async (
       data: { id, name: input.name, planKey: plan.key, dataKey: Uint8Array.from(wrapDataKey(masterKey, id)) },
     }),
     prisma.member.create({
-      data: { id: member, workspaceId: id, email: input.ownerEmail.toLowerCase(), role: 'owner' },
+      data: { id: member, workspaceId: id, email: lowerCase(input.ownerEmail), role: 'owner' },
     }),
     prisma.token.create({
       data: { workspaceId: id, memberId: member, name: 'owner', hash: Uint8Array.from(hashToken(token)) },
@@ -78,7 +79,7 @@ export const findOnlyMember = async (
   workspaceId?: string,
 ): Promise<Member> => {
   const members = await prisma.member.findMany({
-    where: { email: email.toLowerCase(), ...(workspaceId ? { workspaceId } : {}) },
+    where: { email: lowerCase(email), ...(workspaceId ? { workspaceId } : {}) },
     take: 2,
   })
   const [member, other] = members

@@ -260,3 +260,39 @@ test('a workspace can forbid its agents to set access and to create agents', asy
   ])
   expectFailure(await held.api('POST', '/agents', { name: 'More', icon: 'bot' }), 'forbidden')
 })
+
+describe('an address that only looks like a listed one', () => {
+  const kelvin = '\u212aevin@example.com'
+
+  test('is neither admitted, nor filtered, nor written to without approval', async () => {
+    const listed = await createTestAgent(service, owner, 'Kelvin')
+    const own = `/agents/${listed.id}`
+    await owner.api('PUT', `${own}/access/email`, {
+      admit: 'list',
+      senders: ['kevin@example.com', '*@münchen.de'],
+    })
+    const mail = { to: listed.address, subject: 'Hi', text: 'hi' }
+    expect(await receive(service, listed, { ...mail, from: 'Kevin@Example.com' })).toMatchObject({
+      admission: 'listed',
+    })
+    const found = async (from: string) =>
+      (await listed.api('GET', `${own}/messages?from=${encodeURIComponent(from)}`)).body.items.length
+    expect(await found('KEVIN@example.com')).toBe(1)
+    expect(await found(kelvin)).toBe(0)
+    await owner.api('PATCH', own, { approval: 'strangers' })
+    const send = async (to: string) =>
+      (await listed.api('POST', `${own}/messages`, { channel: 'email', to: [to], subject: 'Hi', text: 'hi' }))
+        .body.hold
+    expect(await send('KEVIN@example.com')).toBeNull()
+    expect(await send('ann@münchen.de')).toBeNull()
+    expect(await send(kelvin)).toMatchObject({ reason: 'approval' })
+  })
+
+  test('is removed from a list as it was given', async () => {
+    const entry = `${path}/email/senders`
+    const { body } = await owner.api('POST', entry, { sender: 'Zoë@München.de' })
+    expect(body.senders).toContain('zoë@xn--mnchen-3ya.de')
+    const after = await owner.api('DELETE', `${entry}/${encodeURIComponent('ZOË@münchen.de')}`)
+    expect(after.status).toBe(204)
+  })
+})

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createFakeClock, type FakeClock } from '../support/clock.ts'
 import { fakeResolver } from '../support/dns.ts'
-import { proves } from '../support/domain.ts'
+import { MAIL_SERVER, proves } from '../support/domain.ts'
 import { expectFailure } from '../support/failure.ts'
 import { type Handed, handOver, SECRET, signedHeaders } from '../support/inbound-http.ts'
 import { newest } from '../support/letter.ts'
@@ -51,7 +51,7 @@ const stored = () => service.db.prisma.message.count()
 
 test('a signed message is stored before the response, with the same checks as over SMTP', async () => {
   const raw = rawOf('By HTTP')
-  const answer = await hand({ raw, remoteIp: '127.0.0.1', helo: 'mail.example.com' })
+  const answer = await hand({ raw, remoteIp: MAIL_SERVER, helo: 'mail.example.com' })
   expect({ status: answer.status, body: answer.body }).toEqual({
     status: 200,
     body: { accepted: [agent.address], rejected: [] },
@@ -85,7 +85,7 @@ describe('recipients', () => {
     const other = await createTestAgent(service, owner, 'Other')
     const [local, domain] = agent.address.split('@')
     const to = [`<${agent.address}>, ${local}+tag@${domain}`, `${other.address.toUpperCase()}`]
-    const answer = await hand({ to, remoteIp: '127.0.0.1' })
+    const answer = await hand({ to, remoteIp: MAIL_SERVER })
     expect(answer.body).toEqual({ accepted: [agent.address, other.address], rejected: [] })
     expect(await newest(other)).toHaveLength(1)
   })
@@ -193,7 +193,7 @@ test('a timestamp less than 5 minutes off is accepted', async () => {
 describe('an envelope signature', () => {
   test('with a digest of the body is accepted, and the message is stored once', async () => {
     const before = await stored()
-    const handed = letter({ raw: rawOf('By its digest'), envelope: true, remoteIp: '127.0.0.1' })
+    const handed = letter({ raw: rawOf('By its digest'), envelope: true, remoteIp: MAIL_SERVER })
     for (let n = 0; n < 2; n++) expect((await handOver(service.http, handed)).status).toBe(200)
     expect(await stored()).toBe(before + 1)
     expect((await newest(agent))[0]).toMatchObject({

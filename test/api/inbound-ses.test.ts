@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createFakeClock, type FakeClock } from '../support/clock.ts'
 import { fakeResolver } from '../support/dns.ts'
-import { proves } from '../support/domain.ts'
+import { MAIL_SERVER, proves } from '../support/domain.ts'
 import { expectFailure } from '../support/failure.ts'
 import { newest } from '../support/letter.ts'
 import { createTestLog } from '../support/log.ts'
@@ -64,7 +64,7 @@ const post = (message: unknown, to = api, headers: Record<string, string> = {}) 
 const stored = () => service.db.prisma.message.count()
 
 const rawOf = (subject: string, id = randomUUID()) =>
-  `Return-Path: <owner@example.com>\r\nReceived: from mail.example.com (mail.example.com [127.0.0.1])\r\n by inbound-smtp.eu-west-1.amazonaws.com with SMTP id ses1abc\r\n for ${agent.address};\r\n Fri, 20 Nov 2026 09:30:00 +0000 (UTC)\r\nReceived: from laptop (evil [192.0.2.66]) by mail.example.com\r\nFrom: owner@example.com\r\nTo: ${agent.address}\r\nSubject: ${subject}\r\nMessage-ID: <${id}@example.com>\r\n\r\nhellö\r\n`
+  `Return-Path: <owner@example.com>\r\nReceived: from mail.example.com (mail.example.com [${MAIL_SERVER}])\r\n by inbound-smtp.eu-west-1.amazonaws.com with SMTP id ses1abc\r\n for ${agent.address};\r\n Fri, 20 Nov 2026 09:30:00 +0000 (UTC)\r\nReceived: from laptop (evil [192.0.2.66]) by mail.example.com\r\nFrom: owner@example.com\r\nTo: ${agent.address}\r\nSubject: ${subject}\r\nMessage-ID: <${id}@example.com>\r\n\r\nhellö\r\n`
 
 /**
  * The content of `Message` as SES writes it
@@ -146,7 +146,7 @@ describe('a mail from SES', () => {
   })
 
   test('is not admitted because of the verdicts of SES', async () => {
-    const forged = rawOf('Forged').replace('[127.0.0.1]', '[192.0.2.1]')
+    const forged = rawOf('Forged').replace(MAIL_SERVER, '192.0.2.1')
     const believed = received(forged)
     for (const name of ['spfVerdict', 'dkimVerdict', 'dmarcVerdict'] as const)
       believed.receipt[name] = { status: 'PASS' }

@@ -30,7 +30,15 @@ describe('an incoming text', () => {
       status: 'received',
       admission: 'anyone',
       segments: 1,
-      checks: [{ name: 'signature', verdict: 'pass' }, { name: 'admission' }],
+      checks: [
+        { name: 'signature', verdict: 'pass' },
+        {
+          name: 'caller_id',
+          verdict: 'unverified',
+          detail: expect.stringContaining('weaker evidence than DKIM'),
+        },
+        { name: 'admission' },
+      ],
     })
     const [event] = (await events()).slice(-1)
     expect(await events()).toHaveLength(before + 1)
@@ -224,7 +232,7 @@ describe('keywords', () => {
     expect(await newest()).toMatchObject({
       text: 'Stop.',
       status: 'received',
-      checks: [{}, { name: 'keyword', verdict: 'stop' }, {}],
+      checks: [{}, {}, { name: 'keyword', verdict: 'stop' }, {}],
     })
     expect(await events()).toHaveLength(before)
     const calls = world.twilio.requests.length

@@ -1,6 +1,7 @@
+import { lowerCase } from '../../core/lower-case.ts'
 import { invalidInput } from '../../core/errors.ts'
+import { toHostname } from '../../core/hostname.ts'
 import { replaceUnstorable } from '../sanitize-text.ts'
-import { toHostname } from './verify/hostname.ts'
 
 // RFC 5321 4.5.3.1: 64 octets before the @, 255 after it; 254 in total (RFC 3696 errata 1690).
 const MAX_LOCAL = 64
@@ -11,7 +12,11 @@ const LOCAL_PART = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!
  * The canonical form in which email addresses are stored and compared: the result of `spell` in lower case.
  * Throws `invalid_input`.
  */
-export const normalize = (recipient: string): string => spell(recipient).toLowerCase()
+export const normalize = (recipient: string): string => lowerCase(spell(recipient))
+
+/** NFC, but of nothing that it would turn into ASCII: the Kelvin sign is no K, and a Greek mark no backtick. */
+const composed = (local: string): string =>
+  local.replace(/[^\u037e\u1fef\u212a]+/g, (part) => part.normalize('NFC'))
 
 /**
  * The form of an email address that mail is sent to. The case of the local part is preserved because only the
@@ -31,7 +36,7 @@ export function spell(recipient: string): string {
   const at = address.lastIndexOf('@')
   if (at < 1 || at !== address.indexOf('@'))
     throw invalidInput('to', 'an email address has one @ with something on both sides')
-  const local = address.slice(0, at).normalize('NFC')
+  const local = composed(address.slice(0, at))
   if (!LOCAL_PART.test(local))
     throw invalidInput(
       'to',
@@ -56,7 +61,7 @@ export function normalizeLoosely(address: string): string {
     return normalize(bare)
   } catch {
     return /^[^@\s\p{Cc}]+@[^@\s\p{Cc}]+$/u.test(bare) && bare.length <= 320
-      ? replaceUnstorable(bare.toLowerCase())
+      ? replaceUnstorable(lowerCase(bare))
       : ''
   }
 }

@@ -1,4 +1,5 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js'
+import { lowerCase } from '../../core/lower-case.ts'
 import { invalidInput } from '../../core/errors.ts'
 import { oneLine } from '../sanitize-text.ts'
 
@@ -40,4 +41,4 @@ export const senderOf = (from: string): string => {
 }
 
 export const matchesNumber = (entry: string, address: string): boolean =>
-  entry.trim().toLowerCase() === address.toLowerCase()
+  lowerCase(entry.trim()) === lowerCase(address)

@@ -6,6 +6,14 @@ import { normalizeNumber, senderOf } from './number.ts'
 
 const SIGNED = { name: 'signature', verdict: 'pass', detail: 'signed by Twilio' }
 
+/** What the sender's number is worth: it admits the sender, but an agent should know what it rests on. */
+const CALLER_ID = {
+  name: 'caller_id',
+  verdict: 'unverified',
+  detail:
+    "the sender's number is what its carrier reported; caller ids can be forged, so this is weaker evidence than DKIM",
+}
+
 /**
  * Converts a signed webhook about a text for the sink. Returns null when it has no valid recipient or no id.
  * Never throws `invalid_input`.
@@ -32,7 +40,7 @@ export const toInbound = async (deps: MediaDeps, form: URLSearchParams): Promise
     references: [],
     proven: true,
     automatic: null,
-    checks: [SIGNED, ...checks],
+    checks: [SIGNED, CALLER_ID, ...checks],
     raw: null,
     ...(keyword ? { keyword } : {}),
   }

@@ -1,3 +1,4 @@
+import { lowerCase } from '../../core/lower-case.ts'
 import { invalidInput } from '../../core/errors.ts'
 
 /**
@@ -36,7 +37,7 @@ export const normalize = (recipient: string): string => {
   return chatOf(chat)
 }
 
-const withoutAt = (name: string): string => name.replace(/^@/, '').toLowerCase()
+const withoutAt = (name: string): string => lowerCase(name.replace(/^@/, ''))
 
 /** Returns whether an entry of a list is this user id. */
 export const matches = (entry: string, address: string): boolean => entry === address

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { listAddresses } from '../../agent/address.ts'
+import { lowerCase } from '../../core/lower-case.ts'
 import { CHANNEL_KINDS } from '../../core/channels.ts'
 import { copies, messageHtml, messageSubject, messageText, recipients, uuid } from '../../core/rules.ts'
 import { sendMessage } from '../../message/out/send.ts'
@@ -34,13 +35,14 @@ const everybodyOf = async (
   { deps, viewer, agentId }: ToolCall,
   message: MessageWithFiles,
 ): Promise<Pick<SendInput, 'to' | 'cc'>> => {
-  const own = new Set((await listAddresses(deps, viewer, agentId)).map(({ value }) => value.toLowerCase()))
+  const own = new Set((await listAddresses(deps, viewer, agentId)).map(({ value }) => lowerCase(value)))
   const sender = message.direction === 'inbound' ? [message.replyAddress ?? message.counterpart] : []
   const seen = new Set<string>()
   const others = (addresses: readonly string[]) =>
     addresses.filter((address) => {
-      const known = own.has(address.toLowerCase()) || seen.has(address.toLowerCase())
-      seen.add(address.toLowerCase())
+      const canonical = lowerCase(address)
+      const known = own.has(canonical) || seen.has(canonical)
+      seen.add(canonical)
       return !known
     })
   const to = others([...sender, ...message.to])

@@ -1,6 +1,7 @@
 import { isDeleted } from '../../agent/permission.ts'
 import { suppress } from '../../agent/suppression.ts'
 import type { BouncedRecipient, BounceReport } from '../../channel/inbound.ts'
+import { lowerCase } from '../../core/lower-case.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Metrics } from '../../core/metrics.ts'
@@ -49,7 +50,7 @@ const detailOf = (
   address: string,
   { kind, recipients, detail }: BounceReport,
 ): Omit<BouncedRecipient, 'address'> => {
-  const named = recipients.filter((one) => one.address === address.toLowerCase())
+  const named = recipients.filter((one) => one.address === lowerCase(address))
   const entries = named.length > 0 ? named : recipients
   return {
     detail: entries[0]?.detail ?? detail,

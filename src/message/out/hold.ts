@@ -1,3 +1,4 @@
+import { lowerCaseSql } from '../../core/lower-case.ts'
 import { CHANNEL_KINDS, CHANNELS } from '../../core/channels.ts'
 import { invalidInput } from '../../core/errors.ts'
 import { amongAgents } from '../../db/dialect.ts'
@@ -23,18 +24,21 @@ const MAIL_IN_SQL = `(${CHANNEL_KINDS.filter((kind) => CHANNELS[kind].mail)
   .map((kind) => `'${kind}'`)
   .join(', ')})`
 
+/** The address of a recipient `r` as addresses are compared. */
+const CANONICAL = lowerCaseSql('r.address')
+
 /** Whether a recipient `r` of a message `m` is a member, by email address or verified identity. */
 const IS_MEMBER = `exists (select from member p where p.workspace_id = m.workspace_id
-    and case when m.channel = 'email' then p.email = lower(r.address)
-             else exists (select from member_identity i where i.member_id = p.id and i.channel = m.channel and i.value = lower(r.address)) end)`
+    and case when m.channel = 'email' then p.email = ${CANONICAL}
+             else exists (select from member_identity i where i.member_id = p.id and i.channel = m.channel and i.value = ${CANONICAL}) end)`
 
 /** Mail to a domain that is not verified any more goes to whoever has it. */
 const IS_AGENT = `exists (select from address o left join domain d on d.id = o.domain_id
-    where o.channel = m.channel and o.value = lower(r.address) and o.workspace_id = m.workspace_id and (o.domain_id is null or d.state = 'verified'))`
+    where o.channel = m.channel and o.value = ${CANONICAL} and o.workspace_id = m.workspace_id and (o.domain_id is null or d.state = 'verified'))`
 
 /** What the agent itself listed does not count: it could list whom it wants to write to. */
 const IS_LISTED_AT = `c.channel = m.channel and exists (select from unnest(c.senders) s
-         where s = any(c.member_senders) and (s = lower(r.address) or m.channel in ${MAIL_IN_SQL} and s = '*@' || split_part(lower(r.address), '@', 2)))`
+         where s = any(c.member_senders) and (s = ${CANONICAL} or m.channel in ${MAIL_IN_SQL} and s = '*@' || split_part(${CANONICAL}, '@', 2)))`
 const IS_LISTED = `exists (select from access c where c.agent_id = m.agent_id and ${IS_LISTED_AT})`
 
 const IS_IMPORTED_FOR_IT = `not w.checks @> '[{"name": "${IMPORT_CHECK}", "verdict": "agent"}]'`
@@ -43,7 +47,7 @@ const IS_IMPORTED_FOR_IT = `not w.checks @> '[{"name": "${IMPORT_CHECK}", "verdi
  * Messages that were refused do not count, nor those whose sender is not proven: anyone can send those, to make
  * somebody known to whom the agent may write. Neither do those that the agent itself imported.
  */
-const HAS_WRITTEN_AS = `w.agent_id = m.agent_id and w.channel = m.channel and w.counterpart = lower(r.address)
+const HAS_WRITTEN_AS = `w.agent_id = m.agent_id and w.channel = m.channel and w.counterpart = ${CANONICAL}
     and w.direction = 'inbound' and (w.status = 'received' and w.proven or w.status = 'imported' and ${IS_IMPORTED_FOR_IT})`
 const HAS_WRITTEN = `exists (select from message w where ${HAS_WRITTEN_AS})`
 

@@ -1,4 +1,5 @@
 import type { InboundAttachment } from '../../channel/inbound.ts'
+import { lowerCase } from '../../core/lower-case.ts'
 import type { ChannelKind } from '../../core/channels.ts'
 import { invalidInput } from '../../core/errors.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
@@ -99,7 +100,7 @@ const planReply = async (deps: ReadDeps, sender: Sender, input: SendInput): Prom
     subject: input.subject ?? prefixed('Re', original.subject),
     original,
     counterpartName:
-      input.to || to[0]!.toLowerCase() !== original.counterpart ? null : original.counterpartName,
+      input.to || lowerCase(to[0]!) !== original.counterpart ? null : original.counterpartName,
     quoted: null,
   }
 }

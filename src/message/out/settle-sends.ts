@@ -1,4 +1,5 @@
 import { suppressAll } from '../../agent/suppression.ts'
+import { lowerCase } from '../../core/lower-case.ts'
 import { type Batch, createBatch } from '../../db/batch.ts'
 import { type Db, isUnavailable } from '../../db/client.ts'
 import { amongAgents, dialect } from '../../db/dialect.ts'
@@ -145,7 +146,7 @@ const toOutcomes = ({ job, recipients }: Settlement) =>
       ...outcome,
       address,
       provider_id: providerId,
-      recipient: address.toLowerCase(),
+      recipient: lowerCase(address),
     }),
   )
 

@@ -1,6 +1,7 @@
 import { findOptOuts, noteKeyword } from '../../agent/opt-out.ts'
 import { findSuppressed } from '../../agent/suppression.ts'
 import type { Outbound, Rejection } from '../../channel/outbound.ts'
+import { lowerCase } from '../../core/lower-case.ts'
 import { CHANNELS } from '../../core/channels.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Db } from '../../db/client.ts'
@@ -40,7 +41,7 @@ export const optedOutOf = async (deps: Db, ours: string, recipients: readonly st
 /** Recipients whose mail bounced permanently, or who reported it as spam. */
 const suppressed = async (deps: Db, message: Sent, { envelopeTo }: Outbound): Promise<Rejection[]> => {
   if (!message.hasSuppressions) return []
-  const spelled = new Map(envelopeTo.map((recipient) => [recipient.toLowerCase(), recipient]))
+  const spelled = new Map(envelopeTo.map((recipient) => [lowerCase(recipient), recipient]))
   const found = await findSuppressed(deps, message, [...spelled.keys()])
   return found.map((entry) => ({
     recipient: spelled.get(entry.recipient)!,

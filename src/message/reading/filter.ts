@@ -1,3 +1,4 @@
+import { lowerCase, lowerCaseSql } from '../../core/lower-case.ts'
 import { readMoment } from '../../core/cursor.ts'
 import {
   Channel,
@@ -48,8 +49,7 @@ const HAS_ATTACHMENT =
 
 /** A pattern for `like`, in lowercase. */
 const patternOf = (from: string): string =>
-  from
-    .toLowerCase()
+  lowerCase(from)
     .replaceAll(/[\\%_]/g, '\\$&')
     .replace(/^\*(?=@)/, '%')
 
@@ -76,7 +76,9 @@ export const marked = (
   if (refusal) conditions.push(`m.status = 'refused' and m.refusal = ${parameter(refusal)}::"Refusal"`)
   if (hasAttachment !== undefined) conditions.push(`${hasAttachment ? '' : 'not '}${HAS_ATTACHMENT}`)
   if (from !== undefined)
-    conditions.push(`m.direction = 'inbound' and lower(m.counterpart) like ${parameter(patternOf(from))}`)
+    conditions.push(
+      `m.direction = 'inbound' and ${lowerCaseSql('m.counterpart')} like ${parameter(patternOf(from))}`,
+    )
   if (hold) conditions.push(`${IS_HELD} and m.hold_reason = ${parameter(hold)}::"HoldReason"`)
   return conditions
 }

@@ -1,3 +1,4 @@
+import { lowerCaseSql } from '../../core/lower-case.ts'
 import type { Db } from '../../db/client.ts'
 import { dialect } from '../../db/dialect.ts'
 import { EACH_AGENT } from '../../db/each-agent.ts'
@@ -53,12 +54,12 @@ const MAX_PARTICIPANTS = 100
  */
 const PARTICIPANTS = `
   select coalesce(json_agg(json_build_object('address', p.address, 'name', p.name) order by p.since, p.ord), '[]') from (
-    select m.agent_id, lower(w.address) as address, min(m.created_at) as since, min(w.ord) as ord,
+    select m.agent_id, ${lowerCaseSql('w.address')} as address, min(m.created_at) as since, min(w.ord) as ord,
            max(m.counterpart_name) filter (where w.ord = 1 and m.direction = 'inbound') as name
       from message m cross join lateral
            unnest(case when m.direction = 'inbound' then array[m.counterpart] else '{}' end || m."to" || m.cc) with ordinality as w(address, ord)
      where m.agent_id = t.agent_id and m.thread_id = t.thread_id and w.address <> ''
-       and not exists (select from address o where o.agent_id = m.agent_id and o.channel = m.channel and o.value = lower(w.address))
+       and not exists (select from address o where o.agent_id = m.agent_id and o.channel = m.channel and o.value = ${lowerCaseSql('w.address')})
      group by 1, 2 order by since, ord limit ${MAX_PARTICIPANTS}
   ) p`
 

@@ -5,6 +5,7 @@ import {
   normalizeLoosely,
   recipientCandidates,
 } from '../../../src/channel/email/address.ts'
+import { toHostname } from '../../../src/core/hostname.ts'
 
 describe('normalizing an address', () => {
   test.each([
@@ -78,8 +79,44 @@ describe('matching an access list entry', () => {
     ['', '', false],
     ['*@example.com', '', false],
     ['bob@example.com', 'ann@example.com', false],
+    ['KEVIN@example.com', 'kevin@example.com', true],
   ])('%j matches %j: %s', (entry, address, expected) => expect(matches(entry, address)).toBe(expected))
 })
+
+// Their lower case, upper case, NFC or NFKC is that of ASCII letters.
+test.each(['\u212aevin@example.com', 'kev\u0130n@example.com', '\uff4bevin@example.com'])(
+  '%s is not kevin@example.com, however it is listed',
+  (other) => {
+    const address = normalizeLoosely(other)
+    expect(address).not.toMatch(/^[\0-\x7f]*$/)
+    expect(matches('kevin@example.com', address)).toBe(false)
+    expect(matches(other, 'kevin@example.com')).toBe(false)
+    expect(matches(other, address)).toBe(true)
+    expect(normalizeLoosely(other.replace('example', 'ex_ample'))).not.toMatch(/^[\0-\x7f]*$/)
+  },
+)
+
+test.each([
+  'xn--zzzzzz', // no code point
+  'xn--abc-', // ASCII only
+  'xn--a', // a control character
+  'xn--1ug', // a zero-width joiner alone
+  'xn--kva', // a mark without a letter
+  'xn--a-yoc', // two directions
+  'xn--wgvu725a', // a full-width letter
+])('a domain with the A-label %s is none, in any version of Node', (label) => {
+  expect(toHostname(`${label}.example.com`)).toBeNull()
+  expect(toHostname(`ü.${label}.example.com`)).toBeNull()
+})
+
+test.each([
+  'xn--mnchen-3ya.de',
+  'xn--fa-hia.de',
+  'xn--i-7iq.ws',
+  'xn--mgba3gch31f060k.com',
+  'a.xn--p1ai',
+  'xn--wgv71a119e.jp',
+])('%s is a domain name', (name) => expect(toHostname(name)).toBe(name))
 
 test('an address that cannot be normalized is kept as it is, and an invalid one becomes empty', () => {
   expect(normalizeLoosely('a..b@docomo.ne.jp')).toBe('a..b@docomo.ne.jp')

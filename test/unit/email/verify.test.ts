@@ -78,6 +78,48 @@ describe('a sender is proven', () => {
   })
 })
 
+const anywhere = { resolver: fakeResolver({ ...zone, 'example.com': { TXT: ['v=spf1 +all'] } }) }
+
+describe('SPF', () => {
+  test.each([
+    '',
+    '10.1.2.3',
+    '172.16.0.9',
+    '192.168.0.1',
+    '127.0.0.1',
+    '169.254.1.1',
+    '100.64.3.4',
+    '224.0.0.1',
+    '0.0.0.0',
+    '::1',
+    'fe80::1',
+    'fd00::1',
+    'ff02::1',
+    '::ffff:10.1.2.3',
+    '::ffff:100.64.3.4',
+    '64:ff9b::10.1.2.3',
+    '2002:a01:203::1',
+    '2001:0:a01:203::1',
+  ])('proves nothing for mail that %j is said to have sent', async (ip) => {
+    const { proven, checks } = await check(await rawOf(letter), { ...good, ip }, anywhere)
+    expect(proven).toBe(false)
+    expect(checks[0]).toEqual({ name: 'spf', verdict: 'none', detail: expect.stringMatching(/address/) })
+  })
+
+  test.each<[string, boolean, string]>([
+    ['127.0.0.1', true, 'pass'],
+    ['::1', true, 'pass'],
+    ['10.1.2.3', true, 'none'],
+    ['100.64.3.4', true, 'none'],
+    ['192.0.2.1', false, 'pass'],
+    ['::ffff:192.0.2.1', false, 'pass'],
+    ['2606:4700::1', false, 'pass'],
+  ])('for the client %s, direct: %s, is: %s', async (ip, direct, spf) => {
+    const { verdicts } = await check(await rawOf(letter), { ...good, ip, direct }, anywhere)
+    expect(verdicts.spf).toBe(spf)
+  })
+})
+
 describe('a sender is not proven', () => {
   test('by a bare claim from another server', async () => {
     expect(await check(await rawOf(letter), elsewhere)).toMatchObject({

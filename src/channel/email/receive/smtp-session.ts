@@ -23,4 +23,5 @@ export const envelopeOf = (session: SMTPServerSession): Envelope => ({
   ip: session.remoteAddress,
   helo: oneLine(String(session.hostNameAppearsAs), 255),
   reversePath: reversePathOf(session),
+  direct: true,
 })

@@ -1,7 +1,10 @@
+import { toHostname } from '../../../core/hostname.ts'
+import { isSendersAddress } from '../../../core/public-address.ts'
+import { isLoopback } from '../../../core/source.ts'
 import { domainOf } from '../address.ts'
 import { type DkimResult, verifyDkim } from './dkim-verifier.ts'
 import { type Dmarc, findDmarc } from './dmarc.ts'
-import { isLookupName, toHostname } from './hostname.ts'
+import { isLookupName } from './hostname.ts'
 import { arc, spf } from './mailauth.ts'
 import type { DnsResolver } from './resolver.ts'
 import type { Screened } from './screened-header.ts'
@@ -11,16 +14,19 @@ type ArcResult = Awaited<ReturnType<typeof arc>>
 
 /** The SMTP envelope. `reversePath` is '' for the null reverse path. */
 export interface Envelope {
+  /** Address of the client; '' if it is not known. */
   ip: string
   helo: string
   reversePath: string
+  /** Whether the client at `ip` handed it to us itself; otherwise somebody else says so. */
+  direct?: boolean
 }
 
 /** The results of mailauth and DNS lookups for a message. Names in it are untrusted. */
 export interface Evidence {
   dkim: DkimResult
   /** Null if neither MAIL FROM nor HELO contains a domain. */
-  spf: { domain: string; result: SpfResult } | null
+  spf: { domain: string; result: Pick<SpfResult, 'status'> } | null
   /** Null if the chain could not be read. */
   arc: ArcResult | null
   /** Null if there is no record; an error code if the lookup failed. */
@@ -86,18 +92,28 @@ function isReadable(strings: readonly string[]): boolean {
 }
 
 /**
+ * Why SPF proves nothing about this client; null if it may. A program on this machine may stand in for a sender's
+ * server, but only if it speaks to us itself.
+ */
+function clientFault({ ip, direct }: Envelope): string | null {
+  if (ip === '') return "the address of the sender's server is not known"
+  return isSendersAddress(ip) || (direct && isLoopback(ip))
+    ? null
+    : `${ip} is not a public address: it is that of a gateway, which identifies no sender`
+}
+
+/**
  * Checks SPF of the domain in MAIL FROM, or in HELO for the null sender (RFC 7208 2.4). Null if there is no
  * valid domain.
  */
-async function checkSpf(
-  { ip, helo, reversePath }: Envelope,
-  mta: string,
-  resolver: DnsResolver,
-): Promise<Evidence['spf']> {
+async function checkSpf(envelope: Envelope, mta: string, resolver: DnsResolver): Promise<Evidence['spf']> {
+  const { ip, helo, reversePath } = envelope
   const host = toHostname(helo)
   const domain = reversePath === '' ? host : toHostname(domainOf(reversePath))
   const local = reversePath === '' ? 'postmaster' : reversePath.slice(0, reversePath.lastIndexOf('@'))
   if (domain === null || !/^[^@\s\p{Cc}"\\]{1,256}$/u.test(local)) return null
+  const comment = clientFault(envelope)
+  if (comment !== null) return { domain, result: { status: { result: 'none', comment } } }
   return {
     domain,
     result: await spf({
