@@ -1,7 +1,7 @@
-import { lowerCase } from '../core/lower-case.ts'
 import { WAYS_IN } from '../core/channels.ts'
 import { AppError, invalidInput } from '../core/errors.ts'
 import { toHostname } from '../core/hostname.ts'
+import { lowerCase } from '../core/lower-case.ts'
 import type { Db } from '../db/client.ts'
 import type { Access, Prisma } from '../db/generated/prisma/client.ts'
 import type { Channel } from '../db/generated/prisma/enums.ts'

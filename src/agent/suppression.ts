@@ -1,7 +1,7 @@
-import { lowerCase } from '../core/lower-case.ts'
 import type { Clock } from '../core/clock.ts'
 import { type Page, pageOf, readCursor, readTime, writeCursor } from '../core/cursor.ts'
 import { AppError, invalidInput } from '../core/errors.ts'
+import { lowerCase } from '../core/lower-case.ts'
 import type { Db } from '../db/client.ts'
 import { EACH_AGENT } from '../db/each-agent.ts'
 import type { Message, Prisma, Suppression } from '../db/generated/prisma/client.ts'

@@ -1,7 +1,7 @@
 import { v7 as newId } from 'uuid'
-import { lowerCase } from '../core/lower-case.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'
+import { lowerCase } from '../core/lower-case.ts'
 import type { Db } from '../db/client.ts'
 import type { Member } from '../db/generated/prisma/client.ts'
 import { within } from '../db/transaction.ts'

@@ -1,6 +1,6 @@
-import { lowerCase } from '../../core/lower-case.ts'
 import { invalidInput } from '../../core/errors.ts'
 import { toHostname } from '../../core/hostname.ts'
+import { lowerCase } from '../../core/lower-case.ts'
 import { replaceUnstorable } from '../sanitize-text.ts'
 
 // RFC 5321 4.5.3.1: 64 octets before the @, 255 after it; 254 in total (RFC 3696 errata 1690).

@@ -1,6 +1,6 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js'
-import { lowerCase } from '../../core/lower-case.ts'
 import { invalidInput } from '../../core/errors.ts'
+import { lowerCase } from '../../core/lower-case.ts'
 import { oneLine } from '../sanitize-text.ts'
 
 /** Punctuation that people write between digits. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { listAddresses } from '../../agent/address.ts'
-import { lowerCase } from '../../core/lower-case.ts'
 import { CHANNEL_KINDS } from '../../core/channels.ts'
+import { lowerCase } from '../../core/lower-case.ts'
 import { copies, messageHtml, messageSubject, messageText, recipients, uuid } from '../../core/rules.ts'
 import { sendMessage } from '../../message/out/send.ts'
 import type { SendInput } from '../../message/out/send-intent.ts'

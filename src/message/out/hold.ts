@@ -1,6 +1,6 @@
-import { lowerCaseSql } from '../../core/lower-case.ts'
 import { CHANNEL_KINDS, CHANNELS } from '../../core/channels.ts'
 import { invalidInput } from '../../core/errors.ts'
+import { lowerCaseSql } from '../../core/lower-case.ts'
 import { amongAgents } from '../../db/dialect.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 import type { HoldReason } from '../../db/generated/prisma/enums.ts'

@@ -1,7 +1,7 @@
 import type { InboundAttachment } from '../../channel/inbound.ts'
-import { lowerCase } from '../../core/lower-case.ts'
 import type { ChannelKind } from '../../core/channels.ts'
 import { invalidInput } from '../../core/errors.ts'
+import { lowerCase } from '../../core/lower-case.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 import { messageOf, type ReadDeps } from '../reading/read.ts'
 
@@ -99,8 +99,7 @@ const planReply = async (deps: ReadDeps, sender: Sender, input: SendInput): Prom
     to,
     subject: input.subject ?? prefixed('Re', original.subject),
     original,
-    counterpartName:
-      input.to || lowerCase(to[0]!) !== original.counterpart ? null : original.counterpartName,
+    counterpartName: input.to || lowerCase(to[0]!) !== original.counterpart ? null : original.counterpartName,
     quoted: null,
   }
 }

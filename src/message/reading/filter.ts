@@ -1,5 +1,5 @@
-import { lowerCase, lowerCaseSql } from '../../core/lower-case.ts'
 import { readMoment } from '../../core/cursor.ts'
+import { lowerCase, lowerCaseSql } from '../../core/lower-case.ts'
 import {
   Channel,
   Direction,
