@@ -5,7 +5,8 @@ interface Punycode {
   decode(text: string): string
   encode(text: string): string
 }
-const punycode = createRequire(import.meta.url)('punycode.js') as Punycode
+const require = createRequire(import.meta.url)
+const punycode = require('punycode.js') as Punycode
 
 // RFC 1123 2.1, with the underscores that some host names contain except in the last label; at most 253
 // characters (RFC 1035 2.3.4).
