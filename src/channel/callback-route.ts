@@ -16,6 +16,11 @@ export interface Route {
    */
   enter?(call: RouteHead): Promise<Entrance>
   /**
+   * Reads the body; by default, all of it is in memory while it arrives. Null if it is longer than `maxBytes`. Throws
+   * an `AppError` to refuse the call.
+   */
+  read?(body: AsyncIterable<Uint8Array>, head: ReadHead): Promise<ReadBody | null>
+  /**
    * Handles a call. Throws an `AppError` to refuse it: `forbidden` when the caller does not prove to be the
    * provider.
    */
@@ -39,8 +44,16 @@ export interface Entrance {
    * limited.
    */
   readonly proven: boolean
+}
+
+/** A call whose headers were checked. */
+export interface ReadHead extends RouteHead, Pick<Entrance, 'proven'> {}
+
+/** A body in memory. */
+export interface ReadBody {
+  readonly body: Buffer
   /** Called when the call has ended. */
-  leave?(): void
+  leave(): Promise<void>
 }
 
 export interface RouteCall extends Omit<RouteHead, 'arrival'> {

@@ -4,6 +4,8 @@ export interface SlotLimits {
   /** Maximum number of concurrent transfers, in total and for each source. */
   total: number
   perSource: number
+  /** Maximum number of bytes of all transfers in places; only those count that are told of. */
+  totalBytes?: number
   /** Rate in bytes per second below which a transfer loses its place to a waiting one. */
   keepBytesPerSecond: number
   /**
@@ -20,6 +22,7 @@ export interface Slot {
 interface Holder {
   readonly arrival: Arrival
   readonly source: string
+  readonly bytes: number
 }
 
 interface Waiting extends Holder {
@@ -50,11 +53,10 @@ export class TransferSlots {
   }
 
   /** Resolves with a place, or with null if there was none within `waitMs` milliseconds. */
-  enter(arrival: Arrival, source: string, waitMs: number): Promise<Slot | null> {
+  enter(arrival: Arrival, source: string, waitMs: number, bytes = 0): Promise<Slot | null> {
     return new Promise((resolve) => {
       const waiting: Waiting = {
-        arrival,
-        source,
+        ...{ arrival, source, bytes },
         grant: (slot) => {
           clearTimeout(timer)
           this.#waiting.splice(this.#waiting.indexOf(waiting), 1)
@@ -73,13 +75,19 @@ export class TransferSlots {
   #serve(): void {
     for (const waiting of [...this.#waiting]) {
       if (this.isFull(waiting.source)) continue
-      if (this.#held.size >= this.#limits.total && !this.#displace(waiting.source)) return
+      if (!this.#fits(waiting) && !this.#displace(waiting.source)) return
       waiting.grant(this.#hold(waiting))
     }
   }
 
-  #hold({ arrival, source }: Holder): Slot {
-    const holder: Holder = { arrival, source }
+  #fits({ bytes }: Holder): boolean {
+    const { total, totalBytes = Number.POSITIVE_INFINITY } = this.#limits
+    const held = [...this.#held].reduce((sum, holder) => sum + holder.bytes, 0)
+    return this.#held.size < total && held + bytes <= totalBytes
+  }
+
+  #hold({ arrival, source, bytes }: Holder): Slot {
+    const holder: Holder = { arrival, source, bytes }
     this.#held.add(holder)
     return {
       leave: () => {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Entrance, Route, RouteAnswer } from '../channel/callback-route.ts'
+import type { Entrance, ReadBody, Route, RouteAnswer, RouteHead } from '../channel/callback-route.ts'
 import { readUpTo } from '../core/body.ts'
 import { AppError } from '../core/errors.ts'
 import { arrivalOf, clientOf, httpFailure } from '../core/http.ts'
@@ -40,17 +40,14 @@ const answer = (
  * Checks a call's headers, and waits for a slot if they do not authenticate it. Returns a function that
  * releases everything once the call is over.
  */
-const enter = async (route: Route, request: IncomingMessage, slots: TransferSlots): Promise<() => void> => {
-  const { url = '/', headers } = request
-  const [arrival, source] = [arrivalOf(request), clientOf(request)]
-  const entrance: Entrance = (await route.enter?.({ url, headers, source, arrival })) ?? { proven: false }
-  const slot: Slot | null = entrance.proven ? null : await slots.enter(arrival, source, WAIT_MS)
-  const leave = () => {
-    slot?.leave()
-    entrance.leave?.()
-  }
-  if (entrance.proven || slot) return leave
-  leave()
+const enter = async (
+  route: Route,
+  head: RouteHead,
+  slots: TransferSlots,
+): Promise<{ proven: boolean; leave(): void }> => {
+  const { proven }: Entrance = (await route.enter?.(head)) ?? { proven: false }
+  const slot: Slot | null = proven ? null : await slots.enter(head.arrival, head.source, WAIT_MS)
+  if (proven || slot) return { proven, leave: () => slot?.leave() }
   throw new AppError('unavailable', 'Too many calls at once.', { retryAfter: 5 })
 }
 
@@ -64,27 +61,34 @@ const call = async (
     return refuse(response, 405, `${request.method} is not allowed here.`, { Allow: route.method })
   if (Number(request.headers['content-length'] ?? 0) > route.maxBytes)
     return refuse(response, 413, tooLong(route))
-  const leave = await enter(route, request, slots).catch((error: unknown) => {
+  const { url = '/', headers } = request
+  const head: RouteHead = { url, headers, source: clientOf(request), arrival: arrivalOf(request) }
+  const close = (error: unknown): never => {
     // the rest of an unread body must not be parsed as the next request
     response.setHeader('Connection', 'close')
     throw error
-  })
+  }
+  const { proven, leave } = await enter(route, head, slots).catch(close)
+  let received: ReadBody | null = null
   try {
-    const body = await readUpTo(request, route.maxBytes)
-    if (body === null) return refuse(response, 413, tooLong(route))
-    answer(
-      response,
-      await route.handle({
-        url: request.url ?? '/',
-        headers: request.headers,
-        source: clientOf(request),
-        body,
-      }),
-    )
+    const read = route.read ?? readWhole(route.maxBytes)
+    // Otherwise a call that is refused in the middle of its body would be cut off without a response.
+    const body = request.iterator({ destroyOnReturn: false })
+    received = await read(body, { ...head, proven }).catch(close)
+    if (received === null) return refuse(response, 413, tooLong(route))
+    answer(response, await route.handle({ url, headers, source: head.source, body: received.body }))
   } finally {
+    await received?.leave()
     leave()
   }
 }
+
+const readWhole =
+  (maxBytes: number): NonNullable<Route['read']> =>
+  async (arriving) => {
+    const body = await readUpTo(arriving, maxBytes)
+    return body && { body, leave: async () => undefined }
+  }
 
 const outcomeOf = (error: unknown): string =>
   ['internal', 'unavailable'].includes(publicError(error).code) ? 'failed' : 'refused'

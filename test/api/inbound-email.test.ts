@@ -1,4 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createFakeClock, type FakeClock } from '../support/clock.ts'
 import { fakeResolver } from '../support/dns.ts'
@@ -307,6 +309,29 @@ describe('the size limit', () => {
     )
     return Buffer.concat([Buffer.from(head), Buffer.alloc(bytes - head.length, `${'A'.repeat(76)}\r\n`)])
   }
+
+  test('allows slow requests for long mails, which take no place of others', async () => {
+    const raw = mailOf(2 * 1024 * 1024)
+    const { hostname, port } = new URL(service.http)
+    const slow = await Promise.all(
+      Array.from({ length: 6 }, async (_, n) => {
+        const headers = signedHeaders(letter({ raw, remoteIp: '203.0.113.7', envelope: n % 2 === 0 }))
+        const socket = connect(Number(port), hostname)
+        const lines = [['Host', 'localhost'], ['Content-Length', String(raw.length)], ...headers]
+        const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+        socket.write(`POST /inbound/email HTTP/1.1\r\n${head}\r\n`, 'latin1')
+        await new Promise((resolve) => socket.write(raw.subarray(0, -1), resolve))
+        return socket
+      }),
+    )
+    for (let n = 0; n < 4; n++)
+      expect((await hand({ raw: mailOf(2 * 1024 * 1024), remoteIp: '203.0.113.7' })).status).toBe(200)
+    for (const socket of slow) {
+      socket.write(raw.subarray(-1))
+      expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 200/)
+      socket.destroy()
+    }
+  })
 
   test('is 25 MiB: one byte more is refused with 413, and concurrent mails are accepted', {
     timeout: 60_000,

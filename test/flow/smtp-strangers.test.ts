@@ -1,5 +1,6 @@
-import { rmSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Listening } from '../../src/channel/channel.ts'
 import { createEmailChannel, type EmailChannel } from '../../src/channel/email/email-channel.ts'
@@ -268,38 +269,65 @@ describe('a message that arrives slowly', () => {
     expect(await delivered()).toMatch(/^250/)
   })
 
-  test('does not keep other long messages out: the slowest one loses its slot', async () => {
-    await listen({ smallBytes: 10_000, largeMails: 2 })
-    const stalled = [await inData('127.0.0.2'), await inData('127.0.0.3')]
-    for (const { socket } of stalled) socket.write(HEAD + longText(50_000))
-    const answer = delivered('127.0.0.4', longText(50_000))
-    const cutOff = Promise.race(stalled.map(({ receive }) => receive()))
-    await until(() => {
-      clock.advance(1_000)
-      return stored.length > 0
-    })
-    expect(await answer).toMatch(/^250/)
-    expect(await cutOff).toMatch(/^421 .*its slot was needed/)
-    expect(stored).toHaveLength(1)
+  test('takes no place of other long messages, until it is complete', async () => {
+    mkdirSync(join(dataDir, 'spool'), { recursive: true })
+    writeFileSync(join(dataDir, 'spool', 'left by a killed process'), '')
+    await listen({ smallBytes: 10_000, largeMails: 1 })
+    const slow = []
+    for (let n = 2; n < 10; n++) {
+      const session = await inData(`127.0.0.${n}`)
+      session.socket.write(HEAD + longText(50_000))
+      slow.push(session)
+    }
+    for (let n = 1; n <= 4; n++) {
+      expect(await delivered('127.0.0.2', longText(50_000))).toMatch(/^250/)
+      expect(stored).toHaveLength(n)
+    }
+    for (const session of slow) expect(await session.send('.')).toMatch(/^250/)
+    expect(stored.slice(4).every(({ raw }) => raw!.length >= HEAD.length + 50_000)).toBe(true)
+    expect(readdirSync(join(dataDir, 'spool'))).toEqual([])
   })
 
-  test('uses the only slot for long messages of its source, and other sources have their own', async () => {
+  test('makes way when its disk space is needed: the slowest sender is cut off', async () => {
+    await listen({ smallBytes: 10_000, spoolBytes: 130_000 })
+    const stalled = [await inData('127.0.0.2'), await inData('127.0.0.3')]
+    for (const { socket } of stalled) socket.write(HEAD + longText(50_000))
+    const cutOff = Promise.race(stalled.map(({ receive }) => receive()))
+    clock.advance(2_000)
+    await until(async () => {
+      clock.advance(1_000)
+      return /^250/.test(await delivered('127.0.0.4', longText(50_000)))
+    })
+    expect(await cutOff).toMatch(/^421 .*its place was needed/)
+  })
+
+  test('is deferred with 452 when its source has too much on disk', async () => {
+    await listen({ smallBytes: 10_000, spoolBytesPerSource: 60_000, spoolBytes: 70_000 })
+    const first = await inData('127.0.0.2')
+    first.socket.write(HEAD + longText(50_000))
+    await until(async () => /^452 /.test(await delivered('127.0.0.2', longText(40_000))))
+    expect(await first.send('.')).toMatch(/^250/)
+    expect(await delivered('127.0.0.2', longText(40_000))).toMatch(/^250/)
+  })
+
+  test('waits for a place in memory when it is complete, of which its source has one', async () => {
     let release = (): void => undefined
     const gate = new Promise<void>((resolve) => {
       release = resolve
     })
-    await listen(
-      { smallBytes: 10_000, largeMails: 4, waitMs: 100, paceGraceMs: 100_000_000 },
-      async (message) => {
-        await gate
-        stored.push(message)
-      },
-    )
-    const first = await inData('127.0.0.2')
-    first.socket.write(HEAD + longText(50_000))
+    const waiting: Inbound[] = []
+    await listen({ smallBytes: 10_000, largeMails: 4, waitMs: 100 }, async (message) => {
+      waiting.push(message)
+      await gate
+      stored.push(message)
+    })
+    const first = delivered('127.0.0.2', longText(50_000))
+    await until(() => waiting.length === 1)
     expect(await delivered('127.0.0.2', longText(50_000))).toMatch(/^451 .*Too many long messages/)
+    const other = delivered('127.0.0.3', longText(50_000))
+    await until(() => waiting.length === 2)
     release()
-    expect(await delivered('127.0.0.3', longText(50_000))).toMatch(/^250/)
-    expect(await first.send('.')).toMatch(/^250/)
+    expect(await first).toMatch(/^250/)
+    expect(await other).toMatch(/^250/)
   })
 })

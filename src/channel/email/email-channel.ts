@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { type Clock, systemClock } from '../../core/clock.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Metrics } from '../../core/metrics.ts'
@@ -11,12 +12,14 @@ import { createMailReader } from './reading/create-reader.ts'
 import type { ReadMail } from './reading/protocol.ts'
 import type { ReaderLimits } from './reading/reader-limits.ts'
 import { createHttpIn } from './receive/http-in.ts'
+import { Intake } from './receive/intake.ts'
 import { deliverLocally } from './receive/local.ts'
 import { createReception } from './receive/reception.ts'
 import { createRspamd } from './receive/rspamd.ts'
 import { createSesIn } from './receive/ses/ses-in.ts'
 import { listenSmtp } from './receive/smtp-in.ts'
-import type { SmtpLimits } from './receive/smtp-limits.ts'
+import { SMTP_LIMITS, type SmtpLimits } from './receive/smtp-limits.ts'
+import { emptySpool } from './receive/spool.ts'
 import { ownCertificate, type TlsPair } from './receive/tls.ts'
 import { capture } from './send/capture.ts'
 import { createDirect } from './send/direct.ts'
@@ -138,6 +141,9 @@ export function createEmailChannel(options: EmailChannelOptions): EmailChannel {
   const spamCheck = options.rspamdUrl
     ? createRspamd({ url: options.rspamdUrl, mailDomain, log, metrics: options.metrics })
     : undefined
+  const limits = { ...SMTP_LIMITS, ...smtp.limits }
+  const spool = join(options.dataDir, 'spool')
+  const intake = new Intake(spool, limits)
   const receptionFor = (sink: Sink) =>
     createReception(sink, { reader, mailDomain, spamCheck, postmaster: options.postmaster, returnPaths, log })
   return {
@@ -149,10 +155,13 @@ export function createEmailChannel(options: EmailChannelOptions): EmailChannel {
     matches,
     routes: (sink) => {
       const reception = receptionFor(sink)
-      const httpRoute = createHttpIn({ reception, secrets: options.inboundSecrets ?? [], clock, log })
+      const httpRoute = createHttpIn({
+        ...{ reception, intake, secrets: options.inboundSecrets ?? [], clock, log },
+      })
       return options.ses ? [httpRoute, createSesIn({ reception, ...options.ses, clock, log })] : [httpRoute]
     },
     async listen(sink) {
+      await emptySpool(spool)
       return listenSmtp({
         host: smtp.host,
         port: smtp.port,
@@ -163,7 +172,7 @@ export function createEmailChannel(options: EmailChannelOptions): EmailChannel {
         log,
         metrics: options.metrics,
         ...(options.tracer ? { tracer: options.tracer } : {}),
-        ...(smtp.limits === undefined ? {} : { limits: smtp.limits }),
+        ...{ intake, limits },
       })
     },
     parse: (raw, source) => reader.read({ raw, envelope: null, source }),

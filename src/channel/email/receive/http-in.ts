@@ -3,25 +3,22 @@ import { isIP } from 'node:net'
 import { AppError, invalidInput } from '../../../core/errors.ts'
 import type { Logger } from '../../../core/logger.ts'
 import { sourceOf } from '../../../core/source.ts'
-import { TransferSlots } from '../../../core/transfer-slots.ts'
-import type { Entrance, Route, RouteCall, RouteHead } from '../../callback-route.ts'
+import type { ReadBody, ReadHead, Route, RouteCall } from '../../callback-route.ts'
 import { firstAccepted } from '../address.ts'
 import { loggable } from '../bounce/return-path.ts'
 import type { Envelope } from '../verify/verify.ts'
 import { checkBody, checkHead, type SignatureDeps, textOf } from './http-signature.ts'
+import type { Intake } from './intake.ts'
 import type { Reception } from './reception.ts'
 
 export interface HttpInOptions extends SignatureDeps {
   reception: Reception
+  intake: Intake
   log: Logger
 }
 
 const MAX_BYTES = 25 * 1024 * 1024
 const MAX_RECIPIENTS = 100
-/** Messages longer than SMALL_BYTES wait for a slot for at most WAIT_MS. */
-const SMALL_BYTES = 1024 * 1024
-const WAIT_MS = 30_000
-const EVICTION = { keepBytesPerSecond: 256 * 1024, reviewMs: 1_000 }
 
 const withoutBrackets = (address: string): string => address.replace(/^<(.*)>$/, '$1')
 
@@ -76,17 +73,31 @@ const receive = async (call: RouteCall, options: HttpInOptions) => {
 }
 
 /**
- * Creates the slots for long messages. Requests with a signed envelope are limited by the client address in
- * that envelope. Others have fewer slots, limited by their own address: the sender is unproven until the last
- * byte has been read, and its message occupies memory until then.
+ * Collects the message. A signed envelope is limited by the client address in it; others by their own address: the
+ * sender is unproven until the last byte has been read.
  */
-const createSlots = () => {
-  const signed = new TransferSlots({ total: 4, perSource: 1, ...EVICTION })
-  const unproven = new TransferSlots({ total: 2, perSource: 1, ...EVICTION })
-  return ({ headers, source, arrival }: RouteHead, proven: boolean) =>
-    proven
-      ? signed.enter(arrival, sourceOf(textOf(headers, 'x-remote-ip')), WAIT_MS)
-      : unproven.enter(arrival, source, WAIT_MS)
+const collect = async (
+  body: AsyncIterable<Uint8Array>,
+  { headers, source, arrival, proven }: ReadHead,
+  intake: Intake,
+): Promise<ReadBody | null> => {
+  const mail = intake.begin(arrival, proven ? sourceOf(textOf(headers, 'x-remote-ip')) : source)
+  const leave = () => mail.end()
+  try {
+    let bytes = 0
+    for await (const chunk of body) {
+      bytes += chunk.length
+      if (bytes > MAX_BYTES) {
+        await leave()
+        return null
+      }
+      await mail.add(chunk)
+    }
+    return { body: await mail.finish({ giveUp: null }), leave }
+  } catch (error) {
+    await leave()
+    throw error
+  }
 }
 
 /**
@@ -94,22 +105,14 @@ const createSlots = () => {
  * edge worker, a pipe from another mail server). Responds 200 once the message is committed for every known
  * recipient.
  */
-export const createHttpIn = (options: HttpInOptions): Route => {
-  const slotFor = createSlots()
-  return {
-    method: 'POST',
-    path: '/inbound/email',
-    maxBytes: MAX_BYTES,
-    async enter(head): Promise<Entrance> {
-      const { proven } = checkHead(head.headers, options)
-      if (Number(head.headers['content-length'] ?? Number.POSITIVE_INFINITY) <= SMALL_BYTES) return { proven }
-      const slot = await slotFor(head, proven)
-      if (!slot) throw new AppError('unavailable', 'Too many long messages at once.', { retryAfter: 30 })
-      return { proven, leave: () => slot.leave() }
-    },
-    async handle(call) {
-      const answer = await receive(call, options)
-      return { status: 200, type: 'application/json', body: JSON.stringify(answer) }
-    },
-  }
-}
+export const createHttpIn = (options: HttpInOptions): Route => ({
+  method: 'POST',
+  path: '/inbound/email',
+  maxBytes: MAX_BYTES,
+  enter: async ({ headers }) => checkHead(headers, options),
+  read: (body, head) => collect(body, head, options.intake),
+  async handle(call) {
+    const answer = await receive(call, options)
+    return { status: 200, type: 'application/json', body: JSON.stringify(answer) }
+  },
+})

@@ -2,18 +2,17 @@ import type { AddressInfo } from 'node:net'
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import { Arrivals } from '../../../core/arrivals.ts'
 import { messageOf } from '../../../core/errors.ts'
-import { MemoryShare } from '../../../core/memory-share.ts'
 import { sourceOf } from '../../../core/source.ts'
 import { noTracer, type Tracer, traced } from '../../../core/tracer.ts'
-import { TransferSlots } from '../../../core/transfer-slots.ts'
 import type { Listening } from '../../channel.ts'
 import { oneLine } from '../../sanitize-text.ts'
 import { loggable } from '../bounce/return-path.ts'
 import type { Wait } from '../reading/mail-reader.ts'
 import type { Envelope } from '../verify/verify.ts'
+import type { ArrivingMail, Intake } from './intake.ts'
 import type { DeliveryInfo } from './reception.ts'
-import { type Collected, collect } from './smtp-collect.ts'
-import { SMTP_LIMITS, type SmtpLimits } from './smtp-limits.ts'
+import { collect } from './smtp-collect.ts'
+import type { SmtpLimits } from './smtp-limits.ts'
 import { type RecipientOptions, SmtpRecipients } from './smtp-recipients.ts'
 import { isExpected, replyTo } from './smtp-reply.ts'
 import { PromptSmtpServer } from './smtp-server.ts'
@@ -31,7 +30,8 @@ export interface SmtpInOptions extends RecipientOptions {
    */
   deliver(raw: Buffer, envelope: Envelope, recipients: string[], info: DeliveryInfo): Promise<void>
   tracer?: Tracer
-  limits?: Partial<SmtpLimits>
+  intake: Intake
+  limits: SmtpLimits
 }
 
 type Done = (error?: Error | null, message?: string) => void
@@ -41,7 +41,7 @@ type Done = (error?: Error | null, message?: string) => void
  * listen on the port.
  */
 export async function listenSmtp(options: SmtpInOptions): Promise<Listening> {
-  const session = new Sessions(options, { ...SMTP_LIMITS, ...options.limits })
+  const session = new Sessions(options, options.limits)
   const { server } = session
   await new Promise<void>((resolve, reject) => {
     server.server.once('error', reject)
@@ -64,8 +64,6 @@ class Sessions {
   readonly server: PromptSmtpServer
   readonly #options: SmtpInOptions
   readonly #limits: SmtpLimits
-  readonly #slots: TransferSlots
-  readonly #share: MemoryShare
   readonly #arrivals: Arrivals
   readonly #recipients: SmtpRecipients
   /** Ids of sessions that are between DATA and its reply. */
@@ -76,17 +74,6 @@ class Sessions {
     this.#options = options
     this.#limits = limits
     this.#recipients = new SmtpRecipients(options, limits, this.#stopping.signal)
-    this.#slots = new TransferSlots({
-      total: limits.largeMails,
-      perSource: limits.largeMailsPerSource,
-      keepBytesPerSecond: limits.keepBytesPerSecond,
-      reviewMs: limits.tickMs,
-    })
-    this.#share = new MemoryShare({
-      total: limits.shortMailBytes,
-      perSource: limits.shortMailBytesPerSource,
-      keepBytesPerSecond: limits.keepBytesPerSecond,
-    })
     const { minBytesPerSecond, paceGraceMs: graceMs, paceWindowMs: windowMs, tickMs } = limits
     this.#arrivals = new Arrivals(options.clock, { minBytesPerSecond, graceMs, windowMs, tickMs })
     this.server = new PromptSmtpServer(
@@ -127,14 +114,14 @@ class Sessions {
     const started = performance.now()
     this.#busy.add(session.id)
     const recipients = this.#recipients.of(session)
+    const wait: Wait = { giveUp: null }
+    this.server.waits.set(session.id, wait)
     let outcome = 'accepted'
+    let mail: ArrivingMail | undefined
     try {
-      const { raw, slot } = await this.#collect(stream, session)
-      try {
-        await this.#deliver(raw, session, recipients)
-      } finally {
-        slot.leave()
-      }
+      const arriving = this.#collect(stream, session, wait)
+      mail = arriving.mail
+      await this.#deliver(await arriving.raw, session, { recipients, wait })
       return 'OK: message stored'
     } catch (error) {
       outcome = isExpected(error)
@@ -142,6 +129,7 @@ class Sessions {
         : `failed: ${oneLine(messageOf(error), 300)}`
       throw error
     } finally {
+      await mail?.end()
       this.#finish(session, {
         outcome,
         recipients,
@@ -151,7 +139,11 @@ class Sessions {
     }
   }
 
-  async #deliver(raw: Buffer, session: SMTPServerSession, recipients: string[]): Promise<void> {
+  async #deliver(
+    raw: Buffer,
+    session: SMTPServerSession,
+    { recipients, wait }: { recipients: string[]; wait: Wait },
+  ): Promise<void> {
     const received = performance.now()
     let outcome = 'not_stored'
     try {
@@ -161,14 +153,11 @@ class Sessions {
         'smtp.recipients': recipients.length,
         bytes: raw.length,
       }
-      const wait: Wait = { giveUp: null }
-      this.server.deliveries.set(session.id, { since: this.#options.clock.now().getTime(), wait })
       await traced(tracer, 'SMTP DATA', { kind: 'server', attributes }, () =>
         deliver(raw, envelopeOf(session), recipients, { origin: originOf(session), wait }),
       )
       outcome = 'stored'
     } finally {
-      this.server.deliveries.delete(session.id)
       this.#options.metrics?.observe('mails', outcome, (performance.now() - received) / 1000)
     }
   }
@@ -177,7 +166,11 @@ class Sessions {
    * Receives the whole message. If it arrives too slowly, the client gets an error, the connection is closed,
    * and the data is discarded at once.
    */
-  async #collect(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<Collected> {
+  #collect(
+    stream: SMTPServerDataStream,
+    session: SMTPServerSession,
+    wait: Wait,
+  ): { mail: ArrivingMail; raw: Promise<Buffer> } {
     const abort = (reason: string) => {
       this.#hangUp(session.id, reason)
       stream.destroy(new Error(reason))
@@ -188,17 +181,12 @@ class Sessions {
       starved: () => stream.readableLength === 0,
       cut: (why) =>
         abort(
-          why === 'slow' ? 'Message arrived too slowly' : 'Message arrived slowly, and its slot was needed',
+          why === 'slow' ? 'Message arrived too slowly' : 'Message arrived slowly, and its place was needed',
         ),
     })
-    const intake = {
-      slots: this.#slots,
-      share: this.#share,
-      arrival,
-      source: sourceOf(session.remoteAddress),
-      limits: this.#limits,
-    }
-    return collect(stream, intake).finally(() => clearTimeout(timer))
+    const mail = this.#options.intake.begin(arrival, sourceOf(session.remoteAddress))
+    const raw = collect(stream, mail, this.#limits.size, wait).finally(() => clearTimeout(timer))
+    return { mail, raw }
   }
 
   #finish(
@@ -206,6 +194,7 @@ class Sessions {
     facts: { outcome: string; recipients: string[]; bytes: number; ms: number },
   ): void {
     this.#busy.delete(session.id)
+    this.server.waits.delete(session.id)
     const answer =
       facts.outcome === 'accepted' ? '250' : facts.outcome.startsWith('failed') ? '451' : facts.outcome
     this.#options.metrics?.count('answers', answer)

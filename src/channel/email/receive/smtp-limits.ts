@@ -26,18 +26,22 @@ export interface SmtpLimits {
   commands: number
   recipientCommands: number
   /**
-   * Maximum number of messages longer than `smallBytes` in memory, in total and per source. They count from
-   * when they arrive until they are stored, which takes several times their size.
+   * Maximum number of messages longer than `smallBytes` in memory, in total and per source, and their bytes. They
+   * count from when they have arrived until they are stored, which takes several times their size.
    */
   largeMails: number
   largeMailsPerSource: number
+  largeMailBytes: number
   smallBytes: number
+  /** Maximum bytes of such messages on disk while they arrive, in total and per source. */
+  spoolBytes: number
+  spoolBytesPerSource: number
   /** Maximum bytes of all other messages in memory, arriving or waiting, in total and per source. */
   shortMailBytes: number
   shortMailBytesPerSource: number
-  /** Time in milliseconds that a long message waits for a slot before the client gets a temporary error. */
+  /** Time in milliseconds that a long message waits for memory before the client gets a temporary error. */
   waitMs: number
-  /** Rate below which a sender loses its slot when another source needs one. */
+  /** Rate below which a sender is cut off when another needs its memory or disk space. */
   keepBytesPerSecond: number
   /** Minimum rate of every sender, measured over `paceWindowMs` after an initial `paceGraceMs`. */
   minBytesPerSecond: number
@@ -78,9 +82,12 @@ export const SMTP_LIMITS: SmtpLimits = {
   errors: 30,
   commands: 100,
   recipientCommands: 1_000,
-  largeMails: 1,
+  largeMails: 8,
   largeMailsPerSource: 1,
+  largeMailBytes: 32 * 1024 * 1024,
   smallBytes: 1024 * 1024,
+  spoolBytes: 1024 * 1024 * 1024,
+  spoolBytesPerSource: 128 * 1024 * 1024,
   shortMailBytes: 128 * 1024 * 1024,
   shortMailBytesPerSource: 32 * 1024 * 1024,
   waitMs: 60_000,

@@ -1,4 +1,5 @@
 import { AppError, messageOf } from '../../../core/errors.ts'
+import { StorageFullError } from './spool.ts'
 
 /** An error that is sent as this SMTP reply. Other errors become a 451, or the code in `CODES`. */
 export class Reply extends Error {
@@ -20,6 +21,7 @@ export const isExpected = (error: unknown): boolean =>
 /** Converts an error to the reply for the client. */
 export const replyTo = (error: unknown): Reply => {
   if (error instanceof Reply) return error
+  if (error instanceof StorageFullError) return new Reply(452, error.message)
   const code = error instanceof AppError ? CODES[error.code] : undefined
   return code === undefined
     ? new Reply(451, 'Temporary failure, try again later')

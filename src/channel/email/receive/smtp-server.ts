@@ -12,12 +12,6 @@ import type { SmtpLimits } from './smtp-limits.ts'
 const SOCKETS_PER_SESSION = 2
 const ERRORS_WINDOW_MS = 600_000
 
-/** A message that has been received and is not stored yet. */
-export interface Delivery {
-  readonly since: number
-  readonly wait: Wait
-}
-
 /**
  * An SMTPServer that greets immediately and always has capacity for another sender. smtp-server's own delay
  * of 100 ms detects clients that talk too early, but costs every connection of every sender. Sessions that do
@@ -28,8 +22,8 @@ export class PromptSmtpServer extends SMTPServer {
   readonly clock: Clock
   /** Errors by source: a client that guesses addresses reconnects with new sessions. */
   readonly errors: WindowCounts
-  /** By session id, the messages that have been received and are not stored yet. */
-  readonly deliveries = new Map<string, Delivery>()
+  /** By session id, the messages that are being received. */
+  readonly waits = new Map<string, Wait>()
   readonly #sockets = new Set<Socket>()
   #timer: NodeJS.Timeout | undefined
 
@@ -95,6 +89,7 @@ class PromptConnection extends SMTPConnection implements EvictableSession {
   readonly #beganAt: number
   progressAt: number
   #seenSending: number | null = null
+  #seenBusy: number | null = null
   #commands = 0
   #recipients = 0
   #errors = 0
@@ -121,15 +116,14 @@ class PromptConnection extends SMTPConnection implements EvictableSession {
   }
 
   get waitingSince(): number | null {
-    const delivery = this.#server.deliveries.get(this.id)
-    return delivery?.wait.giveUp ? delivery.since : null
+    return this.#server.waits.get(this.id)?.giveUp ? this.#seenBusy : null
   }
 
   /** Closes this session in favour of another one. */
   evict(): void {
     const stream = this.state === 'sending' ? this._dataStream : null
-    const wait = this.#server.deliveries.get(this.id)?.wait
-    const why = stream ? 'slow' : wait?.giveUp ? 'waiting for DNS' : 'idle'
+    const wait = this.#server.waits.get(this.id)
+    const why = stream ? 'slow' : wait?.giveUp ? 'waiting to be read' : 'idle'
     this.send(421, `Too many connections, and this one was ${why}`)
     wait?.giveUp?.()
     if (stream) stream.destroy(new Error('evicted in favour of another session'))
@@ -148,6 +142,7 @@ class PromptConnection extends SMTPConnection implements EvictableSession {
     const { state } = this
     const { beforeMailMs, idleMs } = this.#limits
     this.#seenSending = state === 'sending' ? (this.#seenSending ?? now) : null
+    this.#seenBusy = state === 'busy' ? (this.#seenBusy ?? now) : null
     if (state === 'busy' || state === 'sending') {
       this.progressAt = now
       return null
