@@ -8,6 +8,7 @@ import type { Connection, Prisma } from '../db/generated/prisma/client.ts'
 import type { Notifier } from '../db/notify.ts'
 import { HEARD_BY_DEFAULT } from '../event/selection.ts'
 import { noteChange, noteChanges } from '../workspace/change-log.ts'
+import { isLimited } from '../workspace/session-token.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { findAgent } from './permission.ts'
 
@@ -131,7 +132,7 @@ export interface ListenerUse {
 }
 
 /**
- * Why a listener is no longer current. `revoked`: its token was deleted; `gone`: its agent was deleted; `replaced`:
+ * Why a listener is no longer current. `revoked`: its token was deleted or limited; `gone`: its agent was deleted; `replaced`:
  * another client has connected.
  */
 export type Ending = 'replaced' | 'revoked' | 'gone'
@@ -151,7 +152,7 @@ const ENDED = {
     )
     select u.place::int - 1 as place,
            case when t.id is null then 'revoked' when u.agent is not null and l.agent_id is null then 'gone' else 'replaced' end as ending
-      from suspect u left join token t on t.id = u.token left join event_log l on l.agent_id = u.agent
+      from suspect u left join token t on t.id = u.token and not ${isLimited('t')} left join event_log l on l.agent_id = u.agent
       left join connection c on c.id = u.connection and c.agent_id = u.agent
      where t.id is null or u.agent is not null and l.agent_id is null
         or u.connection is not null and (c.id is null or c.replaced_at is not null)`,

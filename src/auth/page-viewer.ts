@@ -34,6 +34,25 @@ export const findPageViewer = async (
 }
 
 /**
+ * Throws `forbidden` where the workspace requires passkeys, unless the member is signed in with one in the browser that
+ * sent the request: then a link that was mailed to them does not suffice.
+ */
+export const ensureByPasskey = async (
+  deps: CredentialDeps,
+  request: IncomingMessage,
+  { id, workspaceId }: { id: string; workspaceId: string },
+): Promise<void> => {
+  const workspace = await deps.prisma.workspace.findUnique({ where: { id: workspaceId } })
+  const viewer = workspace?.requirePasskeys ? (await findPageViewer(deps, request))?.viewer : null
+  if (viewer === null || (viewer?.id === id && !viewer.session.enrolling)) return
+  const app = `${deps.publicUrl()}/app`
+  throw new AppError(
+    'forbidden',
+    `This workspace requires passkeys. Sign in with yours at ${app} in this browser, then decide here.`,
+  )
+}
+
+/**
  * Throws `forbidden` unless a form was sent by a page of ours that was shown to this member: what a custom
  * header proves for GraphQL, a field proves for a form that works without JavaScript.
  */

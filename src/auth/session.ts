@@ -75,7 +75,7 @@ export const createSession = async (
     await holdMember(tx, memberId) // a concurrent removal ends the session too
     const ended = (await deleteSessionTokens(tx, await findExcess(tx, memberId))).map(({ id }) => id)
     const made = await createSessionToken(tx, { workspaceId, memberId, createdAt, expiresAt })
-    await tx.session.create({ data: { tokenId: made.id, browser, endsAt, enrolling } })
+    await tx.session.create({ data: { tokenId: made.id, browser, endsAt, way, enrolling } })
     const actor = { workspaceId, kind: 'member', id: memberId, tokenId: made.id } as const
     const detail = { session: made.id, way, browser, ...(ended.length > 0 ? { ended } : {}) }
     await audit({ ...deps, prisma: tx }, actor, { action: 'session.create', agentId: null, detail })

@@ -22,7 +22,7 @@ export interface paths {
         delete: operations["deleteWorkspace"];
         options?: never;
         head?: never;
-        /** Update the workspace's name, what agents may do on their own, how members sign in, or how long messages are kept (members only) */
+        /** Update the workspace's name (members), or what agents may do on their own, how members sign in, and how long messages are kept (owners only) */
         patch: operations["updateWorkspace"];
         trace?: never;
     };
@@ -3439,7 +3439,7 @@ export interface operations {
                     agentsMaySetAccess?: boolean;
                     /** @description Whether an agent's token may create agents */
                     agentsMayCreateAgents?: boolean;
-                    /** @description Whether members need a passkey to sign in (set by owners only) */
+                    /** @description Whether members need a passkey to sign in. When it is switched on, sessions without one only allow to register one, or to sign in with it */
                     requirePasskeys?: boolean;
                     /** @description Days after which refused messages are deleted */
                     keepRefusedDays?: number;

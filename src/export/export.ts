@@ -4,6 +4,7 @@ import { AppError } from '../core/errors.ts'
 import type { Places } from '../core/places.ts'
 import { audit, OPERATOR } from '../workspace/audit.ts'
 import { ensureOwner } from '../workspace/member.ts'
+import { isLimited } from '../workspace/session-token.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { agentFiles } from './agent-files.ts'
 import type { FileDeps } from './message-files.ts'
@@ -61,34 +62,62 @@ const streamOf = (chunks: AsyncGenerator<Uint8Array>, onEnd: () => void): Readab
   )
 }
 
-/** Yields files while the viewer's token is valid: an export may take hours. */
-async function* whileValid(
-  { prisma, clock }: ExportDeps,
-  { tokenId }: Viewer,
-  files: AsyncIterable<ArchiveFile>,
-): AsyncGenerator<ArchiveFile> {
-  for await (const file of files) {
-    const token = await prisma.token.findUnique({ where: { id: tokenId }, select: { expiresAt: true } })
-    if (!token || (token.expiresAt && token.expiresAt <= clock.now()))
-      throw new AppError('unauthorized', 'The token is not valid any more.')
-    yield file
-  }
+const RIGHTS = {
+  name: 'rights of an export',
+  text: `select m.role from token t left join member m on m.id = t.member_id
+          where t.id = $1 and (t.expires_at is null or t.expires_at > $2) and not ${isLimited('t')}`,
 }
 
-const begin = (deps: ExportDeps, viewer: Viewer, files: AsyncIterable<ArchiveFile>) => {
+/** What the viewer must still be while an export runs. */
+type Right = (viewer: Viewer) => void
+
+/** Throws `unauthorized` when the token is not valid any more, and what `right` throws for the role of its member. */
+const ensureStill = async ({ pool, clock }: ExportDeps, viewer: Viewer, right: Right): Promise<void> => {
+  const now = clock.now()
+  const { rows } = await pool.query<Pick<Viewer, 'role'>>({ ...RIGHTS, values: [viewer.tokenId, now] })
+  const [found] = rows
+  const isOver = viewer.session === null && viewer.expiresAt !== null && viewer.expiresAt <= now
+  if (!found || isOver) throw new AppError('unauthorized', 'The token is not valid any more.')
+  right({ ...viewer, ...found })
+}
+
+/** For how long the rights count that were read, in milliseconds: a revocation takes effect within a second. */
+const TRUSTED_MS = 500
+/** A reader of a few KB a second gets no more than this of a large file before the rights are read again. */
+const PIECE_BYTES = 128 * 1024
+
+/** Yields the archive in pieces while the viewer has the right to it: an export may take hours. */
+async function* whileAllowed(
+  deps: ExportDeps,
+  viewer: Viewer,
+  right: Right,
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  let trustedUntil = 0
+  for await (const chunk of chunks)
+    for (let at = 0; at < chunk.byteLength; at += PIECE_BYTES) {
+      if (deps.clock.now().getTime() >= trustedUntil) {
+        await ensureStill(deps, viewer, right)
+        trustedUntil = deps.clock.now().getTime() + TRUSTED_MS
+      }
+      yield chunk.subarray(at, at + PIECE_BYTES)
+    }
+}
+
+const begin = (deps: ExportDeps, viewer: Viewer, right: Right, files: AsyncIterable<ArchiveFile>) => {
   const leave = deps.exports.take(viewer.workspaceId)
   if (!leave)
     throw new AppError('rate_limited', 'An export of this workspace is running already.', { retryAfter: 60 })
-  return streamOf(archive(whileValid(deps, viewer, files), deps.clock.now()), leave)
+  return streamOf(whileAllowed(deps, viewer, right, archive(files, deps.clock.now())), leave)
 }
 
-/** Exports everything of the workspace. For owners. Throws `rate_limited` while another export runs here. */
+/** Exports everything of the workspace, as long as the viewer is an owner. Throws `rate_limited` while another export runs here. */
 export const exportWorkspace = async (
   deps: ExportDeps,
   viewer: Viewer,
 ): Promise<ReadableStream<Uint8Array>> => {
   ensureOwner(viewer)
-  const stream = begin(deps, viewer, workspaceFiles(deps, viewer.workspaceId))
+  const stream = begin(deps, viewer, ensureOwner, workspaceFiles(deps, viewer.workspaceId))
   await audit(deps, viewer, { action: 'workspace.export', agentId: null, detail: {} })
   return stream
 }
@@ -100,7 +129,7 @@ export const exportAgent = async (
   agentId: string,
 ): Promise<ReadableStream<Uint8Array>> => {
   const agent = await findAgent(deps, viewer, agentId)
-  const stream = begin(deps, viewer, agentFiles(deps, agent))
+  const stream = begin(deps, viewer, () => undefined, agentFiles(deps, agent))
   await audit(deps, viewer, { action: 'agent.export', agentId, detail: {} })
   return stream
 }

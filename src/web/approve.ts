@@ -1,4 +1,5 @@
-import type { Clock } from '../core/clock.ts'
+import { type CredentialDeps, checkOrigin } from '../auth/credential.ts'
+import { ensureByPasskey } from '../auth/page-viewer.ts'
 import { invalidInput } from '../core/errors.ts'
 import { html } from '../core/html.ts'
 import { rejectionReason } from '../core/rules.ts'
@@ -14,7 +15,7 @@ import { closedPage, type Link, type Wrong } from './link.ts'
 import type { Page } from './page.ts'
 import { checked } from './rule.ts'
 
-type ApproveDeps = ApprovalDeps & Pick<ApprovalRequestDeps, 'approvalKey'> & { clock: Clock }
+type ApproveDeps = ApprovalDeps & CredentialDeps & Pick<ApprovalRequestDeps, 'approvalKey'>
 
 const ADVICE = 'Members can still decide on messages that wait, with their token or in the web application.'
 
@@ -77,9 +78,11 @@ export const createApproveLink = (deps: ApproveDeps): Link => {
   return {
     show: (token) => page(token, null),
     again: page,
-    submit: async (token, form) => {
+    submit: async (token, form, sent) => {
+      checkOrigin(deps, sent)
       const request = await openApprovalRequest(deps, token)
       if (!request?.open) return page(token, null)
+      await ensureByPasskey(deps, sent, request.member)
       const ref = { agentId: request.agent.id, messageId: request.message.id }
       const decision = form.get('decision')
       if (decision === 'approve') return decided(await approveMessage(deps, deciderOf(request), ref))

@@ -2,6 +2,7 @@ import { messageOf } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Db } from '../db/client.ts'
 import type { Notifier } from '../db/notify.ts'
+import { isLimited } from './session-token.ts'
 import { TOKEN_REVOKED } from './token.ts'
 
 /**
@@ -12,10 +13,10 @@ export const TOKEN_CHECK_MS = 750
 
 const GONE = {
   name: 'tokens that are gone',
-  text: 'select held.id from unnest($1::uuid[]) as held(id) where not exists (select 1 from token t where t.id = held.id)',
+  text: `select held.id from unnest($1::uuid[]) as held(id) where not exists (select 1 from token t where t.id = held.id and not ${isLimited('t')})`,
 }
 
-/** Returns those of these tokens that no longer exist. */
+/** Returns those of these tokens that no longer exist, or allow nothing that is open. */
 const findGoneTokens = async ({ pool }: Pick<Db, 'pool'>, ids: readonly string[]): Promise<Set<string>> => {
   const { rows } = await pool.query<{ id: string }>({ ...GONE, values: [ids] })
   return new Set(rows.map(({ id }) => id))

@@ -6,7 +6,7 @@ import type { Invitation, Prisma } from '../db/generated/prisma/client.ts'
 import type { MemberRole } from '../db/generated/prisma/enums.ts'
 import { audit } from './audit.ts'
 import { ensureMayInvite } from './invitation-limits.ts'
-import { ensureMember, ensureOwner } from './member.ts'
+import { ensureMember, ensureOwner, ensureStillOwner } from './member.ts'
 import { ensureRoom } from './plan.ts'
 import { hashToken, type LinkState, linkState, newToken } from './token.ts'
 import type { Viewer } from './viewer.ts'
@@ -97,7 +97,7 @@ export const inviteMember = async (
   }
   const { invitation, workspace } = await deps.prisma.$transaction(async (prisma) => {
     await ensureRoom(prisma, workspaceId, 'members')
-    await ensureStillMember(prisma, viewer)
+    await (input.role === 'owner' ? ensureStillOwner : ensureStillMember)(prisma, viewer)
     await ensureMayInvite({ prisma, clock: deps.clock }, workspaceId, email)
     const known = await prisma.member.findUnique({ where: { workspaceId_email: { workspaceId, email } } })
     if (known) throw new AppError('conflict', `${email} is already a member.`)
@@ -125,13 +125,26 @@ export const inviteMember = async (
   return { invitation, url }
 }
 
-/** Returns the invitations that have not been accepted, oldest first. For members. */
+const WITH_INVITER = { invitedBy: { select: { role: true } } } as const
+
+/** The role that an invitation gives now: no more than its sender may give by now, who may have been an owner then. */
+const roleNow = ({
+  role,
+  invitedBy,
+}: {
+  role: MemberRole
+  invitedBy: { role: MemberRole } | null
+}): MemberRole => (invitedBy?.role === 'owner' ? role : 'member')
+
+/** Returns the invitations that have not been accepted, oldest first, with the roles that they give now. For members. */
 export const listInvitations = async ({ prisma }: Db, viewer: Viewer): Promise<Invitation[]> => {
   ensureMember(viewer)
-  return prisma.invitation.findMany({
+  const found = await prisma.invitation.findMany({
     where: { workspaceId: viewer.workspaceId, acceptedAt: null },
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+    include: WITH_INVITER,
   })
+  return found.map(({ invitedBy, ...row }) => ({ ...row, role: roleNow({ ...row, invitedBy }) }))
 }
 
 /** Revokes an invitation; its link becomes invalid. For members. */
@@ -161,7 +174,8 @@ export const findInvitation = async (
   token: string,
 ): Promise<{ state: Exclude<LinkState, 'open'> } | { state: 'open'; invitation: OpenInvitation }> => {
   const where = { tokenHash: Uint8Array.from(hashToken(token)) }
-  const invitation = await prisma.invitation.findUnique({ where, include: { workspace: true } })
+  const found = await prisma.invitation.findUnique({ where, include: { workspace: true, ...WITH_INVITER } })
+  const invitation = found && { ...found, role: roleNow(found) }
   const state = linkState(
     invitation && { expiresAt: invitation.expiresAt, usedAt: invitation.acceptedAt },
     clock.now(),
@@ -182,7 +196,8 @@ export interface Joined {
 
 /**
  * Makes the invited person a member with their own token, once. Returns null when the link is not valid or no
- * longer valid. Throws `plan_limit` when the workspace has become full; the link then stays valid.
+ * longer valid. An owner who invited them as an owner and is none any more makes them a member. Throws `plan_limit`
+ * when the workspace has become full; the link then stays valid.
  */
 export const join = async (
   deps: Db & { clock: Clock },
@@ -199,11 +214,15 @@ export const join = async (
       data: { acceptedAt: now },
     })
     if (count === 0) return null
-    const { workspaceId, email, role, workspace } = await prisma.invitation.findUniqueOrThrow({
+    const { workspaceId, email, workspace } = await prisma.invitation.findUniqueOrThrow({
       where: { tokenHash },
       include: { workspace: true },
     })
     await ensureRoom(prisma, workspaceId, 'members')
+    // Read now that the workspace is locked, as it is when a role is changed.
+    const role = roleNow(
+      await prisma.invitation.findUniqueOrThrow({ where: { tokenHash }, include: WITH_INVITER }),
+    )
     const known = await prisma.member.findUnique({ where: { workspaceId_email: { workspaceId, email } } })
     if (known) return null
     const member = await prisma.member.create({ data: { workspaceId, email, role, name, createdAt: now } })

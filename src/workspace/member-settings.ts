@@ -2,9 +2,10 @@ import { AppError, notFound } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { Member } from '../db/generated/prisma/client.ts'
 import type { MemberRole } from '../db/generated/prisma/enums.ts'
+import type { Notifier } from '../db/notify.ts'
 import { audit } from './audit.ts'
-import { ensureMember, ensureOwner } from './member.ts'
-import type { Viewer, ViewerDeps } from './viewer.ts'
+import { ensureMember, ensureOwner, ensureStillOwner } from './member.ts'
+import { RIGHTS_CHANGED, type Viewer, type ViewerDeps } from './viewer.ts'
 
 type Deps = Db & Pick<ViewerDeps, 'clock' | 'knownViewers'>
 
@@ -31,9 +32,9 @@ export const updateOwnMember = async (
   return changed
 }
 
-/** Changes a member's role. For owners. Throws `conflict` for the last owner, because a workspace needs one. */
+/** Changes a member's role, in every process at once. For owners. Throws `conflict` for the last owner, because a workspace needs one. */
 export const changeRole = async (
-  deps: Deps,
+  deps: Db & Pick<ViewerDeps, 'clock'> & { notifier: Pick<Notifier, 'publish'> },
   viewer: Viewer,
   memberId: string,
   role: MemberRole,
@@ -43,6 +44,7 @@ export const changeRole = async (
   const changed = await deps.prisma.$transaction(async (prisma) => {
     // Locked, because two owners who demote each other concurrently would leave none.
     await prisma.$queryRaw`select 1 from workspace where id = ${workspaceId}::uuid for no key update`
+    await ensureStillOwner(prisma, viewer)
     const member = await prisma.member.findFirst({ where: { id: memberId, workspaceId } })
     if (!member) throw notFound('member')
     if (member.role === role) return member
@@ -56,6 +58,6 @@ export const changeRole = async (
     })
     return prisma.member.update({ where: { id: memberId }, data: { role } })
   })
-  deps.knownViewers.forgetMember(memberId)
+  deps.notifier.publish(RIGHTS_CHANGED, workspaceId)
   return changed
 }

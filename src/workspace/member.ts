@@ -36,6 +36,19 @@ export const ensureOwner = (viewer: Viewer): void => {
   if (viewer.role !== 'owner') throw new AppError('forbidden', 'Only an owner of the workspace can do this.')
 }
 
+/**
+ * Throws `unauthorized` for a member who has been removed since the request was authenticated, and `forbidden` for one
+ * who is no owner any more. The workspace must be locked, as it is when a role is changed.
+ */
+export const ensureStillOwner = async (
+  { member }: Pick<Prisma.TransactionClient, 'member'>,
+  viewer: Viewer,
+): Promise<void> => {
+  const found = await member.findUnique({ where: { id: viewer.id }, select: { role: true } })
+  if (!found) throw new AppError('unauthorized', 'This token is not valid.')
+  ensureOwner({ ...viewer, role: found.role })
+}
+
 const HOLD = `select 1 from member where id = $1::uuid ${FOR_KEY_SHARE}`
 
 /**
@@ -73,6 +86,7 @@ export const removeMember = async (deps: MemberDeps, viewer: Viewer, memberId: s
     if (removed) await deps.forgetMember(prisma, removed)
     // Locked, because two owners who remove each other concurrently would leave none.
     await prisma.$queryRaw`select 1 from workspace where id = ${workspaceId}::uuid for no key update`
+    await ensureStillOwner(prisma, viewer)
     // Locked, so that nobody creates another token for the member from here on.
     await prisma.$queryRaw`select 1 from member where id = ${memberId}::uuid for update`
     const member = await prisma.member.findFirst({

@@ -7,6 +7,14 @@ import { hashToken, newToken } from './token.ts'
  * are not bearer tokens: `authenticate` refuses them.
  */
 
+/**
+ * Whether a token `t` is that of a session that was not opened with a passkey, in a workspace that requires one by
+ * now: it only allows to register one, and nothing that it has open goes on.
+ */
+export const isLimited = (t: string): string =>
+  `exists (select from session s join workspace w on w.id = ${t}.workspace_id
+            where s.token_id = ${t}.id and w.require_passkeys and s.way is distinct from 'passkey')`
+
 type Tx = Pick<Prisma.TransactionClient, 'token' | '$queryRaw'>
 
 /** Creates the token of a session. It can be read only in the result's `token`. */

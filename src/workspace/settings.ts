@@ -1,10 +1,11 @@
 import type { Clock } from '../core/clock.ts'
 import type { Db } from '../db/client.ts'
 import type { Plan, Workspace } from '../db/generated/prisma/client.ts'
+import type { Notifier } from '../db/notify.ts'
 import { audit } from './audit.ts'
 import { ensureMember, ensureOwner } from './member.ts'
 import { type Usage, usageOf } from './usage.ts'
-import type { Viewer } from './viewer.ts'
+import { RIGHTS_CHANGED, type Viewer } from './viewer.ts'
 
 export interface SettingsDeps extends Db {
   clock: Clock
@@ -20,7 +21,7 @@ export interface WorkspaceChanges {
   name?: string | undefined
   agentsMaySetAccess?: boolean | undefined
   agentsMayCreateAgents?: boolean | undefined
-  /** Whether members need a passkey to sign in. For owners. */
+  /** Whether members need a passkey to sign in. */
   requirePasskeys?: boolean | undefined
   /** 1 to 365. */
   keepRefusedDays?: number | undefined
@@ -69,18 +70,23 @@ export const readWorkspace = async (
   return { workspace, usage }
 }
 
-/** Changes the given settings. For members; `requirePasskeys` for owners. */
+/**
+ * Changes the given settings. The name is for members, all others for owners: they delete messages, or are what owners
+ * forbid the others. A change of `requirePasskeys` counts at once for the sessions that are open.
+ */
 export const updateWorkspace = async (
-  deps: SettingsDeps,
+  deps: SettingsDeps & { notifier: Pick<Notifier, 'publish'> },
   viewer: Viewer,
   changes: WorkspaceChanges,
 ): Promise<WorkspaceView> => {
   ensureMember(viewer)
-  if (changes.requirePasskeys !== undefined) ensureOwner(viewer)
+  const { name: _, ...rules } = changes
+  if (Object.values(rules).some((value) => value !== undefined)) ensureOwner(viewer)
   const data = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
   await deps.prisma.$transaction(async (prisma) => {
     await prisma.workspace.update({ where: { id: viewer.workspaceId }, data })
     await audit({ ...deps, prisma }, viewer, { action: 'workspace.update', agentId: null, detail: data })
   })
+  deps.notifier.publish(RIGHTS_CHANGED, viewer.workspaceId)
   return readWorkspace(deps, viewer)
 }

@@ -6,6 +6,7 @@ import type { MemberRole } from '../db/generated/prisma/enums.ts'
 import type { Notifier } from '../db/notify.ts'
 import { COMMAND_LINE } from './app-token.ts'
 import type { FailedTokens } from './failed-tokens.ts'
+import { isLimited } from './session-token.ts'
 import { hashToken, TOKEN_REVOKED } from './token.ts'
 
 /** The authenticated caller. Every operation takes one, and returns only data of its workspace. */
@@ -25,6 +26,8 @@ export interface Viewer {
   readonly session: {
     /** Whether the member must register a passkey before the session allows anything else. */
     readonly enrolling: boolean
+    /** Whether the session allows nothing at all until the member signs in with a passkey. */
+    readonly refused: boolean
   } | null
   /** Name of the connected app that acts as the agent; undefined without one. */
   readonly app?: string | undefined
@@ -44,6 +47,9 @@ export interface ViewerDeps extends Db {
 const TRUSTED_MS = 1_000
 const MAX_KNOWN = 10_000
 
+/** Topic that notifies every process that roles or rules of a workspace were changed; the key is its id. */
+export const RIGHTS_CHANGED = 'rights_changed'
+
 const keyOf = (hash: Buffer, audience: string | null): string => hash.toString('latin1') + (audience ?? '')
 
 /**
@@ -53,12 +59,15 @@ const keyOf = (hash: Buffer, audience: string | null): string => hash.toString('
 export class KnownViewers {
   readonly #viewers = new Map<string, { viewer: Viewer; until: number }>()
 
-  /** Removes revoked tokens when notified; returns a function that stops it. */
+  /** Forgets revoked tokens, and what members of a workspace may do, when notified; returns a function that stops it. */
   follow(notifier: Pick<Notifier, 'subscribe'>): () => void {
-    return notifier.subscribe(TOKEN_REVOKED, (tokenId) => {
-      for (const [hash, { viewer }] of this.#viewers)
-        if (viewer.tokenId === tokenId) this.#viewers.delete(hash)
-    })
+    const ends = [
+      notifier.subscribe(TOKEN_REVOKED, (id) => this.#forget((viewer) => viewer.tokenId === id)),
+      notifier.subscribe(RIGHTS_CHANGED, (id) => this.#forget((viewer) => viewer.workspaceId === id)),
+    ]
+    return () => {
+      for (const end of ends) end()
+    }
   }
 
   /** `audience` is what the token was looked up for: it is not valid for anything else. */
@@ -74,10 +83,13 @@ export class KnownViewers {
     this.#forgetOldest(now)
   }
 
-  /** Reads a member anew, whose name or role was just changed. */
+  /** Reads a member anew, whose name was just changed. */
   forgetMember(memberId: string): void {
-    for (const [key, { viewer }] of this.#viewers)
-      if (viewer.kind === 'member' && viewer.id === memberId) this.#viewers.delete(key)
+    this.#forget((viewer) => viewer.id === memberId)
+  }
+
+  #forget(isMeant: (viewer: Viewer) => boolean): void {
+    for (const [key, { viewer }] of this.#viewers) if (isMeant(viewer)) this.#viewers.delete(key)
   }
 
   /** Removes what is no longer trusted: thousands of open streams need their viewers only once. */
@@ -104,7 +116,9 @@ interface TokenRow {
   name: string | null
   /** Null for a bearer token. */
   session_ends_at: Date | null
-  enrolling: boolean | null
+  limited: boolean | null
+  /** Whether a session that is limited does not allow to register a passkey, because the member has one. */
+  refused: boolean | null
   /** Name of the connected app; undefined for a bearer token of the agent or a member. */
   app?: string
 }
@@ -112,7 +126,8 @@ interface TokenRow {
 const BY_HASH = {
   name: 'token by hash',
   text: `select t.id, t.workspace_id, t.member_id, t.agent_id, t.expires_at, t.last_used_at, m.email, m.role, coalesce(m.name, a.name) as name,
-                s.ends_at as session_ends_at, s.enrolling
+                s.ends_at as session_ends_at, s.token_id is not null and ${isLimited('t')} as limited,
+                s.way is distinct from 'link' and exists (select from passkey p where s.token_id is not null and p.member_id = t.member_id) as refused
            from token t left join member m on m.id = t.member_id left join agent a on a.id = t.agent_id left join session s on s.token_id = t.id
           where t.hash = $1`,
 }
@@ -125,7 +140,7 @@ const BY_HASH = {
 const BY_ACCESS_TOKEN = {
   name: 'token by access token',
   text: `select t.id, t.workspace_id, t.member_id, t.agent_id, least(r.expires_at, t.expires_at) as expires_at, t.last_used_at,
-                null as email, null as role, a.name, null as session_ends_at, null as enrolling, coalesce(t.name, '') as app
+                null as email, null as role, a.name, null as session_ends_at, null as limited, null as refused, coalesce(t.name, '') as app
            from oauth_record r join connected_app c on c.token_id = r.app_id join token t on t.id = c.token_id join agent a on a.id = t.agent_id
           where r.hash = $1 and r.kind = 'AccessToken' and (r.payload->>'aud' = $2 or r.payload->>'clientId' = '${COMMAND_LINE}')`,
 }
@@ -171,7 +186,8 @@ export const authenticate = async (
 }
 
 /**
- * Authenticates the token of a session, which comes in a cookie. Throws `unauthorized` when it has ended, and
+ * Authenticates the token of a session, which comes in a cookie. Throws `unauthorized` when it has ended or the
+ * member has to sign in with a passkey, and
  * `rate_limited` after too many invalid ones from one address.
  */
 export const authenticateSession = async (
@@ -181,6 +197,8 @@ export const authenticateSession = async (
 ): Promise<Viewer & { session: NonNullable<Viewer['session']> }> => {
   const viewer = await findViewer(deps, token, source)
   if (!viewer?.session) throw deps.failedTokens.fail(source, 'This session has ended. Sign in again.')
+  if (viewer.session.refused)
+    throw new AppError('unauthorized', 'This workspace requires passkeys. Sign in with yours.')
   return { ...viewer, session: viewer.session }
 }
 
@@ -225,7 +243,10 @@ const toViewer = (row: TokenRow, now: Date): Viewer => ({
   email: row.email,
   role: row.role,
   expiresAt: sessionExpiry(row, now) ?? row.expires_at,
-  session: row.session_ends_at && { enrolling: row.enrolling === true },
+  session: row.session_ends_at && {
+    enrolling: row.limited === true && !row.refused,
+    refused: row.limited === true && row.refused === true,
+  },
   app: row.app,
 })
 

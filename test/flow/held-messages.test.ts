@@ -233,7 +233,9 @@ describe('the mail that asks for approval', () => {
     expect(shown).toContain('Offer')
     await open({ method: 'HEAD' })
     expect((await read(sent.id)).hold.by).toBeNull()
-    const decide = (decision: string) => open({ method: 'POST', body: new URLSearchParams({ decision }) })
+    const Origin = service.http.replace('127.0.0.1', 'localhost')
+    const decide = (decision: string) =>
+      open({ method: 'POST', headers: { Origin }, body: new URLSearchParams({ decision }) })
     expect(await (await decide('nonsense')).text()).toContain('Must be approve or reject')
     expect(await (await decide('approve')).text()).toContain('Approved by Ann')
     expect(await (await decide('reject')).text()).toContain('Approved by Ann')

@@ -65,13 +65,13 @@ interface SettingProps extends Pick<Workspace, 'settings'> {
 /** A setting that is on or off. */
 const Setting = ({ flag, settings, ...rest }: SettingProps) => {
   const { update, failure } = useUpdate()
-  const { may } = useViewer()
+  const { role } = useViewer()
   return (
     <>
       <Switch
         {...rest}
         on={settings[flag]}
-        disabled={!may.updateWorkspace}
+        disabled={role !== 'owner'}
         onSwitch={(on) => update({ [flag]: on })}
       />
       {failure && (
@@ -86,12 +86,12 @@ const Setting = ({ flag, settings, ...rest }: SettingProps) => {
 /** The workspace's name, what agents and members may do in it, how long messages are kept, and its end. */
 export const Screen = () => {
   const loaded = useLive(SETTINGS, {}, ['workspace'])
-  const { may, role } = useViewer()
+  const { role } = useViewer()
   return (
     <Load from={loaded} lines={6}>
       {({ workspace, workspace: { name, settings } }) => (
         <>
-          {!may.updateWorkspace && <p className="soft">{text.ownersOnly}</p>}
+          {role !== 'owner' && <p className="soft">{text.ownersOnly}</p>}
           <Name saved={name} />
           <section className="panel">
             <h2>{text.agents}</h2>

@@ -22,7 +22,7 @@ export const Keeping = ({ saved }: { saved: Days }) => {
   )
   const [confirming, setConfirming] = useState(false)
   const { update, busy, failure } = useUpdate()
-  const { may } = useViewer()
+  const { role } = useViewer()
   const days = Object.fromEntries(FIELDS.map((field) => [field, toNumber(fields[field])])) as unknown as Days
   const save = () => update(days)
   const submit = (event: FormEvent) => {
@@ -49,7 +49,7 @@ export const Keeping = ({ saved }: { saved: Days }) => {
               max={MAX[field]}
               placeholder={text.forever}
               required={field === 'keepRefusedDays'}
-              disabled={!may.updateWorkspace}
+              disabled={role !== 'owner'}
             />
           ))}
         </div>
@@ -57,7 +57,7 @@ export const Keeping = ({ saved }: { saved: Days }) => {
           <Button
             submit
             busy={busy}
-            disabled={!may.updateWorkspace || FIELDS.every((field) => days[field] === saved[field])}
+            disabled={role !== 'owner' || FIELDS.every((field) => days[field] === saved[field])}
           >
             {text.save}
           </Button>

@@ -29,7 +29,10 @@ const ViewerMay = builder.objectRef<Permissions>('ViewerMay').implement({
     createAgents: t.exposeBoolean('createAgents', may('Create agents.')),
     createTokens: t.exposeBoolean('createTokens', may('Create tokens for agents.')),
     setAccess: t.exposeBoolean('setAccess', may('Set who may send messages on channels.')),
-    updateWorkspace: t.exposeBoolean('updateWorkspace', may("Change the workspace's name and settings.")),
+    updateWorkspace: t.exposeBoolean(
+      'updateWorkspace',
+      may("Change the workspace's name; only owners may change its settings."),
+    ),
     manageDomains: t.exposeBoolean('manageDomains', may('Add, verify and remove domains.')),
     managePhoneNumbers: t.exposeBoolean('managePhoneNumbers', may('Rent and release phone numbers.')),
     inviteMembers: t.exposeBoolean('inviteMembers', may('Invite members and revoke invitations.')),

@@ -154,7 +154,8 @@ const UpdateWorkspaceInput = builder.inputType('UpdateWorkspaceInput', {
     }),
     agentsMayCreateAgents: t.boolean({ description: 'Whether agents may create agents.' }),
     requirePasskeys: t.boolean({
-      description: 'Whether members need a passkey to sign in. Set by owners only.',
+      description:
+        'Whether members need a passkey to sign in. When it is switched on, sessions without one only allow to register one, or to sign in with it.',
     }),
     keepRefusedDays: t.int({ description: 'Days after which refused messages are deleted: 1 to 365.' }),
     keepMessagesDays: t.int({
@@ -189,7 +190,7 @@ builder.mutationField('updateWorkspace', (t) =>
     nullable: true,
     idempotency: 'ignored',
     description:
-      "Changes the workspace's name, what agents may do on their own, how members sign in, or how long messages are kept. Members only.",
+      "Changes the workspace's name, what agents may do on their own, how members sign in, or how long messages are kept. The name is for members, all else for owners.",
     args: { input: t.arg({ type: UpdateWorkspaceInput, required: true, description: 'What to change.' }) },
     resolve: async (_root, { input }, { deps, viewer }) => {
       const { agentsMaySetAccess, agentsMayCreateAgents, requirePasskeys } = input

@@ -104,7 +104,7 @@ const update = createRoute({
   path: '/workspace',
   operationId: 'updateWorkspace',
   summary:
-    "Update the workspace's name, what agents may do on their own, how members sign in, or how long messages are kept (members only)",
+    "Update the workspace's name (members), or what agents may do on their own, how members sign in, and how long messages are kept (owners only)",
   tags,
   security,
   request: body(
@@ -119,10 +119,10 @@ const update = createRoute({
           .boolean()
           .optional()
           .openapi({ description: "Whether an agent's token may create agents" }),
-        requirePasskeys: z
-          .boolean()
-          .optional()
-          .openapi({ description: 'Whether members need a passkey to sign in (set by owners only)' }),
+        requirePasskeys: z.boolean().optional().openapi({
+          description:
+            'Whether members need a passkey to sign in. When it is switched on, sessions without one only allow to register one, or to sign in with it',
+        }),
         keepRefusedDays: keepRefusedDays
           .optional()
           .openapi({ description: 'Days after which refused messages are deleted' }),
