@@ -401,3 +401,21 @@ test('a session has its own rate limit', async () => {
   const response = await surfer.ask(WHO)
   expect(response.headers.get('ratelimit')).toMatch(/^"token";r=99999/)
 })
+
+test('browsers are told to use https alone where PUBLIC_URL is https, with every response, and only there', async () => {
+  const secure = await startService({ environment: { PUBLIC_URL: 'https://agents.example' } })
+  for (const path of [
+    '/healthz',
+    '/nothing',
+    '/app/sign-in',
+    '/agents',
+    '/graphql',
+    '/oauth/authorize',
+    '/mcp',
+  ]) {
+    const { headers } = await fetch(secure.http + path, { redirect: 'manual' })
+    expect(headers.get('strict-transport-security'), path).toBe('max-age=31536000')
+    const plain = await fetch(service.http + path, { redirect: 'manual' })
+    expect(plain.headers.has('strict-transport-security'), path).toBe(false)
+  }
+})

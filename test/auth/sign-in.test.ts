@@ -243,6 +243,19 @@ describe('a link by email', () => {
     expect(tenant.id).toBeTruthy()
   })
 
+  test('signs nobody in to whose browser another port has given a cookie', async () => {
+    clock.advance(HOUR_MS)
+    const email = 'planter@example.com'
+    await service.workspace('Planter', email)
+    const attacker = surf(service)
+    await requestLink(attacker, email)
+    const link = await until(() => linksTo(email).at(-1))
+    const victim = surf(service)
+    for (const [name, value] of attacker.cookies) victim.cookies.set(name.replace('__Host-', ''), value)
+    expectPage(await use(victim, link), 403, /only in the browser in which you asked for it/)
+    expect((await use(attacker, link)).status).toBe(303)
+  })
+
   test('is requested in a known browser 3 times an hour, however many others ask from its place', async () => {
     clock.advance(HOUR_MS)
     const email = 'shared@example.com'
