@@ -69,9 +69,15 @@ const watchQueues = ({ metrics, pool, clock }: Operations): void => {
     'Work that is due: messages to send, webhooks with deliveries, messages to index for search, deleted agents to clean up; counted up to 10,000',
     'queue',
     async () => {
-      const { failingWebhooks: _, ...queues } = await depths()
+      const { failingWebhooks: _failing, unsearchable: _unsearchable, ...queues } = await depths()
       return queues
     },
+  )
+  metrics.gauges(
+    'ams_unsearchable_messages',
+    'Messages whose words search does not find because indexing them failed, counted up to 10,000',
+    'state',
+    async () => ({ failed: (await depths()).unsearchable }),
   )
   metrics.gauges(
     'ams_failing_webhooks',

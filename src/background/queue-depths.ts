@@ -3,12 +3,13 @@ import type { Db } from '../db/client.ts'
 /** Counting stops here, so that a large backlog does not make the statement that measures it slow. */
 const MAX = 10_000
 
-/** What waits for a worker, and webhooks that fail; each at most 10,000. */
+/** What waits for a worker, messages that could not be indexed for search, and webhooks that fail; each at most 10,000. */
 export interface Depths {
   send: number
   webhook: number
   search: number
   deletion: number
+  unsearchable: number
   failingWebhooks: number
 }
 
@@ -20,6 +21,7 @@ const DEPTHS = `select ${[
   upTo('send', 'job where due_at <= $1'),
   upTo('webhook', 'webhook where due_at <= $1'),
   upTo('search', 'unindexed_message'),
+  upTo('unsearchable', 'message_search where version < 0'),
   upTo('deletion', 'deleted_agent where empty_at is null'),
   upTo('failingWebhooks', 'webhook where due_at is not null and failing_since is not null'),
 ].join(', ')}`

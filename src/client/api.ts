@@ -5522,7 +5522,7 @@ export interface operations {
                 status?: "received" | "refused" | "sending" | "sent" | "failed" | "imported" | "reported";
                 /** @description The id of any message in the thread */
                 thread?: string;
-                /** @description Full-text search in subject, text and counterpart: words, "a phrase", or, -without */
+                /** @description Full-text search in subject, text and counterpart: at most 128 words, "a phrase", or, -without */
                 q?: string;
                 /** @description Only messages with this label */
                 label?: string;
@@ -5707,7 +5707,7 @@ export interface operations {
                 status?: "received" | "refused" | "sending" | "sent" | "failed" | "imported" | "reported";
                 /** @description The id of any message in the thread */
                 thread?: string;
-                /** @description Full-text search in subject, text and counterpart: words, "a phrase", or, -without */
+                /** @description Full-text search in subject, text and counterpart: at most 128 words, "a phrase", or, -without */
                 q?: string;
                 /** @description Only messages with this label */
                 label?: string;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { silentLogger } from '../../src/core/logger.ts'
 import type { Prisma } from '../../src/db/generated/prisma/client.ts'
 import type { MessageFilter } from '../../src/message/reading/filter.ts'
 import { findMessages, messageCursor } from '../../src/message/reading/find.ts'
@@ -14,6 +15,7 @@ const [agent, other] = [await createTestAgent(service, owner), await createTestA
 const foreign = await service.workspace('Foreign')
 const stranger = await createTestAgent(service, foreign)
 const { prisma } = service.db
+const indexing = { ...service.db, log: silentLogger }
 
 /** Small enough for every path to be taken in a small mailbox. */
 const SMALL = { recent: 5, few: 4, far: 6, maxFar: 2 }
@@ -73,7 +75,7 @@ const otherRows = Array.from({ length: 30 }, (_, n) => ({
 await store(otherRows)
 // Never found: they belong to another workspace.
 await store(Array.from({ length: 30 }, (_, n) => rowOf(stranger.id, n, foreign.id)))
-while ((await indexMessages(service.db)) > 0);
+while ((await indexMessages(indexing)) > 0);
 await store(rows.slice(110)) // the newest are not indexed yet
 await prisma.attachment.createMany({
   data: [...withFile].map((messageId) => ({

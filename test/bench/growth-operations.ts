@@ -121,7 +121,7 @@ export const OPERATIONS: Record<string, Operation> = {
   webhooks: ofAgent('/webhooks'),
   'audit log': ({ request }) => request('GET', '/audit'),
   'poll for webhooks': webhookPoll,
-  'poll for the search index': ({ db }) => indexMessages(db),
+  'poll for the search index': ({ db }) => indexMessages({ ...db, log: silentLogger }),
   metrics: ({ request }) => request('GET', '/metrics'),
   'delete expired rows': janitor,
 }

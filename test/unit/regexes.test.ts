@@ -47,8 +47,13 @@ const BUILT: Record<string, Omit<Found, 'file'>[]> = {
     { pattern: '^/oauth/authorize(?:/[\\w-]{1,100})?$', flags: '' },
     ...['token', 'register', 'revoke', 'jwks'].map((name) => ({ pattern: `^/oauth/${name}$`, flags: '' })),
   ],
-  'src/message/reading/search.ts': [
-    { pattern: '(?<=(.?))[\\p{scx=Han}\\p{scx=Hiragana}\\p{scx=Thai}]+', flags: 'gu' },
+  'src/message/reading/words.ts': [
+    { pattern: '[\\u0e00-\\u0eff\\u4e00-\\u9fff]', flags: 'gu' },
+    {
+      pattern:
+        '[\\u0e00-\\u0eff\\u4e00-\\u9fff]|[[\\p{L}\\p{Mn}\\p{Mc}\\p{Nd}\\p{Nl}]--[\\u0e00-\\u0eff\\u4e00-\\u9fff]]+',
+      flags: 'gv',
+    },
   ],
 }
 

@@ -16,7 +16,7 @@ export const FILTER_ARGS = builder.args((t) => ({
   }),
   q: t.string({
     description:
-      'Full-text search in subject, text and counterpart, 1 to 500 characters. Supports "a phrase", or, and -without.',
+      'Full-text search in subject, text and counterpart, 1 to 500 characters and at most 128 words. Supports "a phrase", or, and -without.',
   }),
   label: t.string({ description: 'Only messages with this label.' }),
   unread: t.boolean({

@@ -13,7 +13,8 @@ import {
 } from './filter.ts'
 import { forEach, joinMessage, KEYS, type MessageListKey, withConstant } from './for-each.ts'
 import { nameOf } from './prepared.ts'
-import { allMatching, asPhrases, joinWords, matches, unindexedMatching } from './search.ts'
+import { allMatching, joinWords, matches, matchTexts, unindexedAmong } from './search.ts'
+import { tsqueryOf } from './search-query.ts'
 
 /**
  * Lists with conditions that no index serves in the list's order: words, and some filters. What a page costs
@@ -88,8 +89,9 @@ export const begin = (keys: readonly MessageListKey[]) => {
   return { values, parameter, hidden, owner }
 }
 
+/** The words to search for. Here the filter has them in the form of `tsqueryOf`. */
 const wordsOf = ({ q }: MessageFilter, parameter: Parameter): string | null =>
-  q === undefined ? null : `${parameter(asPhrases(q))}::text`
+  q === undefined ? null : `${parameter(q)}::text`
 
 interface PlaceRow {
   key: number
@@ -97,6 +99,8 @@ interface PlaceRow {
   id: string
   agent_id: string
   created_at: Date
+  /** Of those that are not in the search index yet. */
+  text: string
 }
 
 const run = async ({ pool }: Pick<Db, 'pool'>, statement: Statement): Promise<PlaceRow[]> =>
@@ -139,20 +143,22 @@ const test = async (
   const words = q === null ? '' : joinWords('w')
   const conditions = [...tested, ...(q === null ? [] : [matches('w', q)])]
   const parts = [
-    `select 'match' as source, f.* from (
+    `select 'match' as source, f.*, null::text as text from (
        select w.id, w.agent_id, w.created_at from (${seen}) w ${message} ${words} where ${conditions.join(' and ') || 'true'}
         order by w.created_at desc, w.id desc limit ${hidden(limit + 1, 'bigint')}) f`,
-    `select 'end', e.id, e.agent_id, e.created_at from (
+    `select 'end', e.id, e.agent_id, e.created_at, null from (
        select s.*, count(*) over () as size from (${seen}) s order by s.created_at, s.id limit 1) e where e.size = ${most}`,
     ...(q === null || !start
       ? []
-      : [`select 'unindexed', u.* from (${unindexedMatching(owner, q, meets(range, parameter))}) u`]),
+      : [`select 'unindexed', u.* from (${unindexedAmong(owner, meets(range, parameter))}) u`]),
   ]
   const rows = await run(db, { ...forEach(keys, parts.join(' union all ')), values })
+  const candidates = rows.filter(({ source }) => source === 'unindexed')
+  const unindexed = await matchTexts(db, filter.q ?? '', candidates)
   return keys.map((_, index) => {
-    const of = (source: PlaceRow['source']) =>
-      rows.filter((row) => row.key === index + 1 && row.source === source).map(toPlace)
-    return { matches: of('match'), unindexed: of('unindexed'), end: of('end')[0] ?? null }
+    const of = (source: PlaceRow['source'], among = rows) =>
+      among.filter((row) => row.key === index + 1 && row.source === source).map(toPlace)
+    return { matches: of('match'), unindexed: of('unindexed', unindexed), end: of('end')[0] ?? null }
   })
 }
 
@@ -216,9 +222,12 @@ const complete = async (
 export const findMessages = async (
   db: Pick<Db, 'pool'>,
   keys: readonly MessageListKey[],
-  request: SearchRequest,
+  asked: SearchRequest,
   limits: SearchLimits = LIMITS,
 ): Promise<Found[]> => {
+  const q = asked.filter.q === undefined ? undefined : tsqueryOf(asked.filter.q)
+  if (q === null) return keys.map(() => ({ places: [], next: null }))
+  const request = { ...asked, filter: { ...asked.filter, q } }
   const newest = await test(db, keys, request, { size: limits.recent, start: true })
   const pages: Found[] = []
   // One after the other: a query over many agents must not take all connections.

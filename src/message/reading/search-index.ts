@@ -1,118 +1,110 @@
-import { randomBytes } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
+import type pg from 'pg'
 import type { Clock } from '../../core/clock.ts'
+import { messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import { Routine } from '../../core/routine.ts'
 import { tsvectorArray } from '../../db/bytea.ts'
-import { isUnavailable, type Queryable, type RootDb } from '../../db/client.ts'
+import { isUnavailable, type RootDb, type Statement } from '../../db/client.ts'
 import { amongAgents, dialect, SKIP_LOCKED } from '../../db/dialect.ts'
-import { agentWord, spaced, TEXT, WORDS } from './search.ts'
-import { collect, type Entry, joinPieces, splitPlain, tsvectorOf } from './words.ts'
+import { agentWord, TEXT } from './search.ts'
+import { tsvectorOf } from './words.ts'
 
 /**
- * Messages that leave the queue. The rows of `message` are locked, so that they are not deleted before their words
- * are inserted.
+ * How a message's words were found: 1 by PostgreSQL's parser, 2 by `words.ts`. Negative when that failed: the number
+ * of attempts.
  */
-const TAKE = {
+const VERSION = 2
+const EARLIER = 1
+const MAX_ATTEMPTS = 3
+const RETRIED = Array.from({ length: MAX_ATTEMPTS - 1 }, (_, index) => index + 1 - MAX_ATTEMPTS)
+
+/** Messages indexed in one transaction: other work waits for at most about 10 ms. */
+const MAX = 20
+/** For a statement that indexes messages, which usually takes some milliseconds. */
+const TIMEOUT_MS = 1_000
+
+/** The next `MAX` agents with unindexed messages, after the agent $2. */
+const AGENTS = `
+    agents as (
+      (select agent_id, 1 as n from unindexed_message where agent_id > $2::uuid order by agent_id limit 1)
+      union all
+      select (select u.agent_id from unindexed_message u where u.agent_id > a.agent_id order by u.agent_id limit 1), a.n + 1
+        from agents a where a.agent_id is not null and a.n < ${MAX}
+    )`
+
+/** As many messages of each of these agents, so that many messages to one do not delay those to others. */
+const IN_TURN = `
+  select u.agent_id, u.message_id from agents a cross join lateral (
+    select agent_id, message_id from unindexed_message where agent_id = a.agent_id order by message_id
+     limit (select greatest(1, $1::bigint / count(agent_id)) from agents) ${SKIP_LOCKED}) u limit $1`
+
+/** Up to $1 messages that leave the queue. */
+const TAKE_NEW = {
   name: 'take unindexed messages',
   text: `
-    with taken as (
-      delete from unindexed_message
-       where (agent_id, message_id) in (select agent_id, message_id from unindexed_message limit $1 ${SKIP_LOCKED})
-      returning agent_id, message_id
+    with recursive ${dialect(`${AGENTS},`, '')} chosen as (
+      ${dialect(IN_TURN, 'select agent_id, message_id from unindexed_message where agent_id >= $2::uuid limit $1')}
     )
-    select m.id, m.agent_id, ${TEXT} as text from message m join taken on taken.message_id = m.id and taken.agent_id = m.agent_id
-       ${dialect('for key share of m', '')}`,
+    delete from unindexed_message where (agent_id, message_id) in (select agent_id, message_id from chosen)
+    returning agent_id, message_id as id`,
 }
 
-/** $1 texts. Returns the words of each, with their positions. */
-const SPLIT = {
-  name: 'split texts',
+/** Up to $1 messages whose words have the version $2. */
+const TAKE_AGAIN = {
+  name: 'take messages to index again',
+  text: `select agent_id, message_id as id from message_search where version = $2 and version < ${VERSION} order by agent_id limit $1 ${SKIP_LOCKED}`,
+}
+
+/** $1 messages and $2 their agents. They are locked, so that they are not deleted before their words are inserted. */
+const READ = {
+  name: 'read messages to index',
   text: `
-    select (select json_agg(json_build_array(w.lexeme, w.positions)) from unnest(to_tsvector('simple', ${spaced('t.text')})) w) as words
-      from unnest($1::text[]) with ordinality as t(text, ord) order by t.ord`,
+    select m.id, m.agent_id, ${TEXT} as text from unnest($1::uuid[], $2::uuid[]) as g(id, agent_id)
+      join message m on m.id = g.id and m.agent_id = g.agent_id ${dialect('for key share of m', amongAgents('m.agent_id'))}`,
 }
 
-/** $1 messages and $2 their agents, $3 their words; null for those that PostgreSQL splits. */
+/** $1 messages and $2 their agents, $3 their words. */
 const INSERT = {
   name: 'index messages',
   text: `
-    insert into message_search (message_id, agent_id, words)
-    select m.id, m.agent_id, coalesce(g.words, ${WORDS} || array_to_tsvector(array[${agentWord('m.agent_id')}]))
-      from unnest($1::uuid[], $2::uuid[], $3::tsvector[]) as g(id, agent_id, words)
+    insert into message_search (message_id, agent_id, words, version)
+    select m.id, m.agent_id, g.words, ${VERSION} from unnest($1::uuid[], $2::uuid[], $3::tsvector[]) as g(id, agent_id, words)
       join message m on m.id = g.id and m.agent_id = g.agent_id ${dialect('', amongAgents('m.agent_id'))}
-    on conflict (message_id, agent_id) do update set words = excluded.words`,
+    on conflict (message_id, agent_id) do update set words = excluded.words, version = excluded.version`,
 }
 
-/** A word that no text contains. */
-const MARK = randomBytes(8)
-  .toString('hex')
-  .replace(/[0-9]/g, (digit) => 'ghijklmnop'[Number(digit)]!)
-
-/** Splits texts into words with their positions. Null for those that PostgreSQL splits as fast. */
-const splitAll = async (
-  db: Queryable,
-  texts: readonly string[],
-): Promise<(Map<string, number[]> | null)[]> => {
-  const split: ReturnType<typeof splitPlain>[] = []
-  for (const text of texts) {
-    split.push(splitPlain(text))
-    await setImmediate() // a text takes up to 2 ms
-  }
-  const joined = split.map((parts) => (parts === null ? '' : joinPieces(parts, MARK)))
-  const { rows } = await db.query<{ words: Entry[] | null }>({ ...SPLIT, values: [joined] })
-  return split.map((parts, index) => parts && collect(parts, rows[index]!.words ?? [], MARK))
+const DELETE_NEW = {
+  name: 'delete an unindexed message',
+  text: 'delete from unindexed_message where message_id = $1 and agent_id = $2',
 }
 
-const PANGRAM = 'The QUICK brown fox JUMPS over "12" (Lazy, dogs); with vex\'d Nymphs: why not?'
-
-const alike = new WeakMap<Queryable, boolean>()
-
-/** Whether the database splits plain words as we do: its locale or text search configuration may differ. */
-const splitsAlike = async (pool: Queryable): Promise<boolean> => {
-  const [words] = await splitAll(pool, [PANGRAM])
-  const { rows } = await pool.query<{ alike: boolean }>(
-    "select to_tsvector('simple', $1) || array_to_tsvector(array['label']) = ($2::tsvector[])[1] as alike",
-    [PANGRAM, tsvectorArray([tsvectorOf(words!, 'label')])],
-  )
-  return rows[0]!.alike
+/** Marks the message $1 of the agent $2 as one that could not be indexed: only words from before find it. */
+const MARK = {
+  name: 'mark a message as not indexed',
+  text: `
+    insert into message_search as s (message_id, agent_id, words, version)
+    select id, agent_id, array_to_tsvector(array[${agentWord('agent_id')}]), -1 from message where id = $1 and agent_id = $2
+    on conflict (message_id, agent_id) do update set version = least(s.version, 0) - 1`,
 }
 
-const indexTaken = async (
-  db: Queryable,
-  taken: readonly { id: string; agent_id: string; text: string }[],
-  isAlike: boolean,
-): Promise<void> => {
-  const split = isAlike
-    ? await splitAll(
-        db,
-        taken.map(({ text }) => text),
-      )
-    : taken.map(() => null)
-  const words = split.map((each, index) => each && tsvectorOf(each, `agent ${taken[index]!.agent_id}`))
-  const agents = taken.map(({ agent_id }) => agent_id)
-  await db.query({ ...INSERT, agents, values: [taken.map(({ id }) => id), agents, tsvectorArray(words)] })
+interface Key {
+  id: string
+  agent_id: string
 }
 
-/**
- * Messages indexed in one transaction, so that other work waits for at most about 10 ms; 3 s of the database (of
- * the 30 s allowed) when all are of maximum length and Chinese.
- */
-const MAX = 20
-const EVERY_MS = 1_000
-
-/** Adds messages that are not yet indexed to the index. Returns their number, at most `limit`. */
-export const indexMessages = async ({ pool }: Pick<RootDb, 'pool'>, limit = MAX): Promise<number> => {
-  const isAlike = alike.get(pool) ?? (await splitsAlike(pool))
-  alike.set(pool, isAlike)
+const inTransaction = async <Result>(
+  { pool }: Pick<RootDb, 'pool'>,
+  run: (client: pg.PoolClient) => Promise<Result>,
+): Promise<Result> => {
   const client = await pool.connect()
   let failure: Error | undefined
   try {
     await client.query('begin')
-    const { rows } = await client.query({ ...TAKE, values: [limit] })
-    if (rows.length > 0) await indexTaken(client, rows, isAlike)
+    await client.query(`set local statement_timeout = ${TIMEOUT_MS}`)
+    const result = await run(client)
     await client.query('commit')
-    return rows.length
+    return result
   } catch (error) {
     failure = error as Error
     await client.query('rollback').catch(() => undefined)
@@ -122,16 +114,101 @@ export const indexMessages = async ({ pool }: Pick<RootDb, 'pool'>, limit = MAX)
   }
 }
 
+const write = async (client: pg.PoolClient, keys: readonly Key[]): Promise<void> => {
+  const about = (messages: readonly Key[]) => {
+    const agents = messages.map(({ agent_id }) => agent_id)
+    return { agents, values: [messages.map(({ id }) => id), agents] }
+  }
+  const { rows } = await client.query<Key & { text: string }>({ ...READ, ...about(keys) })
+  const words: Buffer[] = []
+  for (const { text, agent_id } of rows) {
+    words.push(tsvectorOf(text, `agent ${agent_id}`))
+    await setImmediate() // a long text takes some milliseconds
+  }
+  const { agents, values } = about(rows)
+  const insert: Statement = { ...INSERT, agents, values: [...values, tsvectorArray(words)] }
+  await client.query(insert)
+}
+
+type Deps = Pick<RootDb, 'pool'> & { log: Logger }
+
+/** Indexes a message on its own. If that fails, it is marked; so it is neither tried for ever nor in the way of others. */
+const indexAlone = async (deps: Deps, key: Key): Promise<void> => {
+  const values = [key.id, key.agent_id]
+  const leave = (client: pg.PoolClient) => client.query({ ...DELETE_NEW, values })
+  try {
+    await inTransaction(deps, async (client) => {
+      await write(client, [key])
+      await leave(client)
+    })
+  } catch (error) {
+    if (isUnavailable(error)) throw error
+    await inTransaction(deps, async (client) => {
+      await client.query({ ...MARK, values })
+      await leave(client)
+    })
+    const about = { message: key.id, agent: key.agent_id, error: messageOf(error) }
+    deps.log.warn(about, 'could not index a message for search, which does not find its words')
+  }
+}
+
+/** Indexes the messages that a statement takes, together if possible, and returns them. */
+const indexTaken = async (deps: Deps, take: Statement): Promise<Key[]> => {
+  let taken: Key[] = []
+  try {
+    await inTransaction(deps, async (client) => {
+      taken = (await client.query<Key>(take)).rows
+      if (taken.length > 0) await write(client, taken)
+    })
+  } catch (error) {
+    if (isUnavailable(error) || taken.length === 0) throw error
+    for (const key of taken) await indexAlone(deps, key)
+  }
+  return taken
+}
+
+const FIRST = '00000000-0000-0000-0000-000000000000'
+
+/**
+ * Indexes messages that are not indexed yet, at most `limit`, and returns their number. `turn` is the agent after
+ * which the next call goes on.
+ */
+export const indexMessages = async (deps: Deps, limit = MAX, turn = { after: FIRST }): Promise<number> => {
+  const taken = await indexTaken(deps, { ...TAKE_NEW, values: [limit, turn.after] })
+  if (taken.length === 0 && turn.after === FIRST) return 0
+  turn.after =
+    taken
+      .map(({ agent_id }) => agent_id)
+      .sort()
+      .at(-1) ?? FIRST
+  return taken.length || indexMessages(deps, limit, turn)
+}
+
+/** Indexes messages again, at most 20, of which the words have this version. Returns their number. */
+export const indexAgain = async (deps: Deps, version = EARLIER): Promise<number> =>
+  (await indexTaken(deps, { ...TAKE_AGAIN, values: [MAX, version] })).length
+
+const EVERY_MS = 1_000
+/** Messages that an earlier version has indexed: 100 a second, a tenth of what a database does. */
+const BATCHES_AGAIN = 5
+const RETRY_MS = 10 * 60_000
+
 /** The worker that keeps the search index up to date. Any number of processes may run one. */
-export const createIndexer = (deps: RootDb & { clock: Clock; log: Logger }): Routine =>
-  new Routine(
-    async (signal) => {
-      while ((await indexMessages(deps)) === MAX && !signal.aborted);
-    },
-    {
-      clock: deps.clock,
-      log: deps.log,
-      everyMs: EVERY_MS,
-      failed: 'could not index messages for search; retrying',
-    },
-  )
+export const createIndexer = (deps: Deps & { clock: Clock }): Routine => {
+  const turn = { after: FIRST }
+  let retryAt = 0
+  const round = async (signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted && (await indexMessages(deps, MAX, turn)) > 0);
+    for (let n = 0; n < BATCHES_AGAIN && !signal.aborted; n++) if ((await indexAgain(deps)) === 0) break
+    const now = deps.clock.now().getTime()
+    if (now < retryAt) return
+    retryAt = now + RETRY_MS
+    for (const version of RETRIED) while (!signal.aborted && (await indexAgain(deps, version)) > 0);
+  }
+  return new Routine(round, {
+    clock: deps.clock,
+    log: deps.log,
+    everyMs: EVERY_MS,
+    failed: 'could not index messages for search; retrying',
+  })
+}

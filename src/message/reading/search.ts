@@ -1,80 +1,15 @@
+import { setImmediate } from 'node:timers/promises'
+import { tsvectorArray } from '../../db/bytea.ts'
+import type { Db } from '../../db/client.ts'
 import { dialect } from '../../db/dialect.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
 import type { Owner } from './filter.ts'
 import { joinMessage } from './for-each.ts'
+import { tsvectorOf } from './words.ts'
 
-type Range = readonly [from: number, to: number]
-
-/** A character class that PostgreSQL's and JavaScript's regular expressions both accept. */
-const oneOf = (ranges: readonly Range[]): string =>
-  `[${ranges.map((range) => range.map((codePoint) => String.fromCodePoint(codePoint)).join('-')).join('')}]`
-
-/**
- * Separators between words. PostgreSQL's parser uses the locale, and with C it treats all non-ASCII
- * characters as letters, including “quotes” and dashes.
- */
-const PUNCTUATION = oneOf([
-  [0x80, 0xa9],
-  [0xab, 0xb4],
-  [0xb6, 0xb9],
-  [0xbb, 0xbf],
-  [0xd7, 0xd7],
-  [0xf7, 0xf7],
-  [0x2000, 0x206f], // general punctuation
-  [0x20a0, 0x20cf], // currencies
-  [0x2190, 0x2bff], // arrows, symbols
-  [0x3000, 0x303f], // Chinese, Japanese and Korean
-  [0xfe00, 0xfe6f], // variation selectors, small forms
-  [0xff00, 0xff0f], // fullwidth forms
-  [0xff1a, 0xff20],
-])
-
-/**
- * Letters of scripts that write no spaces between words (Chinese, Japanese, Thai …) or attach endings to
- * words (Korean), and emoji. Each is indexed as a word, and a sequence of them is searched as a phrase:
- * finding word boundaries would need a dictionary.
- */
-const UNSPACED = oneOf([
-  [0x0e00, 0x0eff],
-  [0x1000, 0x109f],
-  [0x1780, 0x17ff],
-  [0x3040, 0x30ff],
-  [0x3400, 0x4dbf],
-  [0x4e00, 0x9fff],
-  [0xac00, 0xd7af],
-  [0xf900, 0xfaff],
-  [0x1f000, 0x1faff],
-  [0x20000, 0x3ffff],
-])
-
-/** Inserts spaces between words in a text (SQL). Most texts are ASCII and skip this. */
-export const spaced = (text: string) =>
-  `case when octet_length(${text}) = length(${text}) then ${text} else regexp_replace(${text}, '(${UNSPACED})|${PUNCTUATION}', ' \\1 ', 'g') end`
-
-/** The text of a message `m` to search in. It is cut because PostgreSQL rejects a tsvector of more than 1 MB. */
+/** The text of a message `m` to search in. */
 export const TEXT =
   "left(coalesce(m.subject, '') || ' ' || m.counterpart || ' ' || coalesce(m.counterpart_name, '') || ' ' || m.text, 100000)"
-
-const wordsIn = (text: string) => `to_tsvector('simple', ${spaced(text)})`
-
-/** The words of a message to search in. The `simple` configuration works for all languages. */
-export const WORDS = `(select ${wordsIn('t')} from ${TEXT} as t)`
-
-const RUNS = new RegExp(`(?<=(.?))${UNSPACED}+`, 'gu')
-
-/**
- * Prepares a search query for `queryOf`: all kinds of quotation marks become plain ones, and letters of
- * unspaced scripts become phrases.
- */
-export const asPhrases = (q: string): string =>
-  q
-    .split(/["“”„«»]/)
-    .map((part, index) =>
-      index % 2 === 1
-        ? part
-        : part.replace(RUNS, (run, before: string) => `${/[^\s-]/.test(before) ? ' ' : ''}"${run}" `),
-    )
-    .join('"')
 
 /**
  * A word that marks the agent's messages, so that the index returns no other agent's. It contains a space,
@@ -82,11 +17,8 @@ export const asPhrases = (q: string): string =>
  */
 export const agentWord = (agentId: string) => `'agent ' || ${agentId}::text`
 
-/**
- * Returns the query `q` (SQL) in the syntax of search engines: words, `"a phrase"`, `or`, `-without`. Its value
- * must have gone through `asPhrases`. A scalar subquery, so that it is parsed once for each statement.
- */
-const queryOf = (q: string): string => `(select websearch_to_tsquery('simple', ${spaced(q)}))`
+/** The value of a query `q` (SQL): what `tsqueryOf` returned. A scalar subquery: the planner does not know the value. */
+const queryOf = (q: string): string => `(select ${q}::tsquery)`
 
 /** Joins the words of a message `w` for `matches`, on a distributed database only. */
 export const joinWords = (w: string): string =>
@@ -121,14 +53,13 @@ const ofOwner = ({ column, id }: Owner, query: string): string =>
  */
 export const allMatching = (owner: Owner, q: string, limit: number): string => `
   select s.message_id, s.agent_id from message_search s
-   where s.words @@ (select ${ofOwner(owner, 't.query')}
-                       from (select ${queryOf(q)} as query) t where numnode(t.query) > 0) limit ${limit}`
+   where s.words @@ (select ${ofOwner(owner, 't.query')} from (select ${queryOf(q)} as query) t) limit ${limit}`
 
 /**
  * Limits on what a search reads of messages that are not indexed yet. Usually there are none, because they
  * are indexed within a second; after an upgrade that indexes everything again there may be a million.
  */
-const UNINDEXED = { messages: 100, bytes: 1024 * 1024 }
+const UNINDEXED = { messages: 100, bytes: 512 * 1024 }
 
 const UNINDEXED_OF = dialect(
   'cross join lateral (select * from unindexed_message where agent_id = n.agent_id and message_id = n.id limit 1) u',
@@ -147,13 +78,41 @@ const unindexedOf = ({ column, id }: Owner): string =>
                 order by n.created_at desc, n.id desc limit ${UNINDEXED.messages}) n
         ${UNINDEXED_OF}`
 
-/** Of an owner's newest messages that are not indexed yet, those that match and meet the `condition` on `m`. */
-export const unindexedMatching = (owner: Owner, q: string, condition: string): string => `
-  select m.id, m.agent_id, m.created_at from (
+/** Of an owner's newest messages that are not indexed yet, those that meet the `condition` on `m`, with their text. */
+export const unindexedAmong = (owner: Owner, condition: string): string => `
+  select m.id, m.agent_id, m.created_at, ${TEXT} as text from (
     select m.*, sum(octet_length(m.text)) over (order by m.id desc rows between unbounded preceding and 1 preceding) as before
       from (${unindexedOf(owner)}) u
       ${joinMessage('u', 'message_id')}
-  ) m where coalesce(m.before, 0) < ${UNINDEXED.bytes} and ${condition} and ${dialect(WORDS, wordsIn(TEXT))} @@ ${queryOf(q)}`
+  ) m where coalesce(m.before, 0) < ${UNINDEXED.bytes} and ${condition}`
+
+/** $1 the words of texts, $2 the query. */
+const MATCH = {
+  name: 'match texts',
+  text: `select t.words @@ ${queryOf('$2')} as matches from unnest($1::tsvector[]) with ordinality as t(words, ord) order by t.ord`,
+}
+
+/** Returns those of these rows whose texts match the query `q`. Of several mailboxes it reads as much as of one. */
+export const matchTexts = async <Row extends { text: string }>(
+  { pool }: Pick<Db, 'pool'>,
+  q: string,
+  rows: readonly Row[],
+): Promise<Row[]> => {
+  if (rows.length === 0) return []
+  const words: Buffer[] = []
+  let characters = 0
+  for (const { text } of rows) {
+    characters += text.length
+    if (characters > UNINDEXED.bytes && words.length > 0) break
+    words.push(tsvectorOf(text))
+    await setImmediate() // a long text takes some milliseconds
+  }
+  const { rows: matched } = await pool.query<{ matches: boolean }>({
+    ...MATCH,
+    values: [tsvectorArray(words), q],
+  })
+  return rows.filter((_, index) => matched[index]?.matches)
+}
 
 /** Queues a message whose words have changed for the index, in the transaction that changes them. */
 export const indexAgain = async (

@@ -94,7 +94,8 @@ const LISTED = {
   status: z.enum(MessageStatus).optional(),
   thread: uuid.optional().openapi({ description: 'The id of any message in the thread' }),
   q: searchText.optional().openapi({
-    description: 'Full-text search in subject, text and counterpart: words, "a phrase", or, -without',
+    description:
+      'Full-text search in subject, text and counterpart: at most 128 words, "a phrase", or, -without',
   }),
   label: label.optional().openapi({ description: 'Only messages with this label' }),
   unread: flag.optional().openapi({
