@@ -1,6 +1,7 @@
 import { ProtocolError } from '@modelcontextprotocol/server'
 import type { AppError, ErrorCode } from '../core/errors.ts'
 import { publicError } from '../db/failure.ts'
+import { clean, clip } from './fence.ts'
 
 /** The next step for a model after a failure. */
 const NEXT: Record<ErrorCode, string> = {
@@ -18,12 +19,16 @@ const NEXT: Record<ErrorCode, string> = {
 const nextOf = ({ code, retryAfter }: AppError): string =>
   retryAfter === undefined ? NEXT[code] : `Wait ${retryAfter} seconds, then call again.`
 
+const MAX_MESSAGE = 2_000
+
 /** A failure as the result of a tool. */
 export const failureOf = (error: unknown) => {
   const failure = publicError(error)
+  // It may quote a mail server, or the argument that was passed on from a message.
+  const message = clip(clean(failure.message), MAX_MESSAGE)
   return {
     failure,
-    result: { error: { code: failure.code, message: failure.message, next: nextOf(failure) } },
+    result: { error: { code: failure.code, message, next: nextOf(failure) } },
   }
 }
 

@@ -8,6 +8,7 @@ import { readEvents, readHead, readPlaceOf } from '../event/log.ts'
 import { occurrenceOf } from '../webhook/payload.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { noSuchEvent, refusal } from './errors.ts'
+import { clean, clip } from './fence.ts'
 import { inputSchemaOf } from './json-schema.ts'
 import { readPosition } from './position.ts'
 import type { Call } from './tool.ts'
@@ -100,9 +101,24 @@ export const startOf = async (
   return { after, truncated: after > asked }
 }
 
-/** An event in the extension's form. */
+const MAX_LINE = 500
+
+const shown = <Text extends string | null>(text: Text): Text | string =>
+  text === null ? text : clip(clean(text), MAX_LINE)
+
+/**
+ * An event in the extension's form. Its schema says which fields the sender wrote, so programs get them without
+ * markers; hosts may show them to a model, so they are cleaned as all others.
+ */
 export const occurrence = (event: LoggedEvent, { agent }: Wanted) =>
-  occurrenceOf({ agentName: agent.name, ...event })
+  occurrenceOf({
+    agentName: agent.name,
+    ...event,
+    from: shown(event.from),
+    subject: shown(event.subject),
+    ...(event.text === undefined ? {} : { text: clean(event.text) }),
+    ...('error' in event ? { error: shown(event.error) } : {}),
+  })
 
 const MAX_POLLED = 100
 const NEXT_POLL_MS = 5_000

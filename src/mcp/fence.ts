@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { withoutMarkers } from './markers.ts'
 
 /**
  * Text from outside is shown to models between two markers with an id that is random for each response. No
@@ -13,65 +14,26 @@ const LINE_ENDS = /\r\n?|[\u0085\u2028\u2029]/g
  */
 const INVISIBLE = /(?![\t\n])[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/gu
 
-const OPENS = '(?:[<＜﹤‹«〈《⟨⟪≪⋘⧼❮❰˂ᐸ]|&lt;|&#0{0,8}60;|&#x0{0,8}3c;)'
-const CLOSES = '(?:[>＞﹥›»〉》⟩⟫≫⋙⧽❯❱˃ᐳ]|&gt;|&#0{0,8}62;|&#x0{0,8}3e;)'
+/** Scripts and emoji in which a joiner or a variation selector changes what is seen. */
+const JOINED =
+  /(?<=[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Mongolian}\p{M}])[\u200c\u200d](?=\p{L})|(?<=\p{Extended_Pictographic}\ufe0f?|\p{Emoji_Modifier})\u200d(?=\p{Extended_Pictographic})|(?<=[\p{Extended_Pictographic}])\ufe0f/uy
 
-/** Characters that look like the letters of OUTSIDE and END. */
-const LOOKALIKES: Record<string, string> = {
-  O: 'o0оοօ',
-  U: 'uυսцʋ',
-  T: 'tтτ',
-  S: 'sѕꜱ5$',
-  I: 'iіιl1ı|!',
-  D: 'dԁɗ',
-  E: 'eеεҽ3',
-  N: 'nпηո',
+const isSeen = (text: string, at: number): boolean => {
+  JOINED.lastIndex = at
+  return JOINED.test(text)
 }
-
-const letter = (one: string) => `[${LOOKALIKES[one]!.replace(/[$|]/g, '\\$&')}]\\p{M}{0,4}[\\s._-]{0,3}`
-const word = (text: string) => [...text].map(letter).join('')
-
-/**
- * Anything that looks like a marker: opening brackets, one of the words, and the closing brackets if they are
- * near. Every repetition is bounded, so that matching takes linear time.
- */
-const LIKE_MARKER = new RegExp(
-  String.raw`${OPENS}(?:\s{0,3}${OPENS}){1,8}[\s/\\]{0,8}(?:${word('OUTSIDE')}|${word('END')})(?:[^\n<>]{0,64}?${CLOSES}(?:\s{0,3}${CLOSES}){1,8})?`,
-  'giu',
-)
-
-/** The end of a marker without its opening brackets: `END 9f3c>>>`. */
-const LIKE_REST = new RegExp(
-  String.raw`\b(?:OUTSIDE|END)\s{1,3}[0-9a-f]{4,32}\s{0,3}${CLOSES}(?:\s{0,3}${CLOSES}){1,8}`,
-  'giu',
-)
-
-/** Replaces what looked like a marker. */
-const REMOVED = '[removed]'
-
-/** Replaces compatibility forms of letters and brackets (full-width, mathematical, circled) by plain ones. */
-const withoutForms = (text: string): string =>
-  text.replace(/[\u2460-\u24ff\uff01-\uff5e\u{1d400}-\u{1d7ff}\u{1f130}-\u{1f189}]/gu, (one) =>
-    one.normalize('NFKC'),
-  )
 
 /** Makes a text safe to show: line ends become \n; invisible characters and look-alike markers are removed. */
-export const clean = (text: string): string => {
-  const visible = text.replace(LINE_ENDS, '\n').replace(INVISIBLE, '')
-  if (!/[<＜﹤‹«〈《⟨⟪≪⋘⧼❮❰˂ᐸ&>＞]/u.test(visible)) return visible
-  return unmarked(visible)
-}
+export const clean = (text: string): string =>
+  withoutMarkers(
+    text
+      .replace(LINE_ENDS, '\n')
+      .replace(INVISIBLE, (one, at: number, whole: string) => (isSeen(whole, at) ? one : '')),
+  )
 
-/** Removes look-alike markers until none is left: removing one can create another from what surrounded it. */
-const unmarked = (text: string): string => {
-  const plain = withoutForms(text)
-  // Compatibility forms that hide no marker are kept.
-  const source = LIKE_MARKER.test(plain) || LIKE_REST.test(plain) ? plain : text
-  LIKE_MARKER.lastIndex = 0
-  LIKE_REST.lastIndex = 0
-  const without = source.replace(LIKE_MARKER, REMOVED).replace(LIKE_REST, REMOVED)
-  return without === text ? text : unmarked(without)
-}
+/** The beginning of a text that is shown in a line. */
+export const clip = (text: string, max: number): string =>
+  text.length <= max ? text : `${text.slice(0, max).replace(/[\ud800-\udbff]$/, '')}…`
 
 /** 48 random bits in hexadecimal: the start of a random UUID, of which Node keeps a supply. */
 const newId = (): string => randomUUID().slice(0, 13).replace('-', '')
@@ -80,9 +42,9 @@ const newId = (): string => randomUUID().slice(0, 13).replace('-', '')
 export class Fence {
   readonly id = newId()
 
-  /** Cleans a text and puts it between the markers. */
-  wrap(text: string): string {
-    return this.around(clean(text))
+  /** Cleans a text, of at most this length, and puts it between the markers. */
+  wrap(text: string, max = Number.POSITIVE_INFINITY): string {
+    return this.around(clip(clean(clip(text, 4 * max)), max))
   }
 
   /** The same for a text that is already clean. */
@@ -92,8 +54,8 @@ export class Fence {
   }
 
   /** The same; null for an empty text. */
-  wrapped(text: string | null): string | null {
-    return text === null || text === '' ? null : this.wrap(text)
+  wrapped(text: string | null, max?: number): string | null {
+    return text === null || text === '' ? null : this.wrap(text, max)
   }
 
   /** Shows a common media type as it is, and fences any other. */
@@ -103,7 +65,13 @@ export class Fence {
 
   /** Shows an ordinary address as it is. Anything else could contain a sentence, and is fenced. */
   address(address: string): string {
-    return PLAIN_ADDRESS.test(address) ? address : this.wrap(address)
+    return isPlain(address) ? address : this.wrap(address, MAX_ADDRESS)
+  }
+
+  /** The first of these addresses, and how many more there are. */
+  addresses(addresses: readonly string[], most: number): string[] {
+    const shown = addresses.slice(0, most).map((address) => this.address(address))
+    return addresses.length > most ? [...shown, `and ${addresses.length - most} more`] : shown
   }
 }
 
@@ -111,5 +79,23 @@ export class Fence {
 const KNOWN_MEDIA_TYPE =
   /^(?:text\/(?:plain|html|csv|calendar|markdown|xml|x-vcard|vcard|rtf)|image\/(?:png|jpeg|gif|webp|svg\+xml|heic|tiff|bmp)|(?:audio|video)\/(?:mpeg|mp4|ogg|wav|webm|aac|amr|3gpp|quicktime)|application\/(?:pdf|zip|gzip|json|xml|rtf|msword|octet-stream|pgp-signature|pkcs7-signature|ics|vnd\.ms-(?:excel|powerpoint|outlook)|vnd\.openxmlformats-officedocument\.(?:wordprocessingml\.document|spreadsheetml\.sheet|presentationml\.presentation))|message\/(?:rfc822|delivery-status))$/
 
-/** An email address, phone number, short code, Telegram id or name, without spaces. */
-const PLAIN_ADDRESS = /^(?:[A-Za-z0-9._+-]{1,64}@[A-Za-z0-9.-]{1,253}|[+@-]?[A-Za-z0-9_/-]{1,40})$/
+const MAX_ADDRESS = 160
+
+/** A dot-atom at a domain, or a phone number, short code, Telegram id or name. */
+const PLAIN_ADDRESS =
+  /^(?:(?=[^@]{1,64}@.{1,100}$)[A-Za-z0-9_+-]+(?:\.[A-Za-z0-9_+-]+)*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*|[+@-]?[A-Za-z0-9_/-]{1,40})$/
+
+/** At most so many words of so many letters: `first.middle.last@mail.example.co.uk`, but no sentence. */
+const [MAX_NAME_WORDS, MAX_DOMAIN_WORDS, MAX_WORD] = [3, 4, 20]
+
+const wordsIn = (text: string): string[] => text.match(/[A-Za-z]{3,}/g) ?? []
+
+const isPlain = (address: string): boolean => {
+  const [name, domain] = address.replace(/^@/, '').split('@').map(wordsIn)
+  return (
+    PLAIN_ADDRESS.test(address) &&
+    name!.length <= MAX_NAME_WORDS &&
+    (domain ?? []).length <= MAX_DOMAIN_WORDS &&
+    [...name!, ...(domain ?? [])].every(({ length }) => length <= MAX_WORD)
+  )
+}

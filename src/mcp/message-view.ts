@@ -1,13 +1,16 @@
 import { awaitsApproval } from '../message/out/hold.ts'
 import type { PresentedMessage } from '../message/reading/present.ts'
 import type { InThread, Sibling } from '../message/reading/siblings.ts'
-import { clean, type Fence } from './fence.ts'
+import { clean, clip, type Fence } from './fence.ts'
 import { textPage } from './pages.ts'
 import { compact } from './tool.ts'
 
 /** Messages for models: what the service knows is plain, what somebody wrote is fenced. */
 
 const PREVIEW = 160
+
+/** What is shown of what senders can make long. One mail may name 2,000 recipients and 1,000 files. */
+const MAX = { recipients: 10, recipientsInList: 3, files: 20, name: 160, subject: 500, error: 1_000 }
 
 const WORD = /^[a-z_]{1,30}$/
 
@@ -27,7 +30,7 @@ export const mediaTypeOf = (type: string): string => {
   return MEDIA_TYPE.test(bare) ? bare : 'application/octet-stream'
 }
 
-const summaryOf = (message: PresentedMessage, fence: Fence) => {
+const summaryOf = (message: PresentedMessage, fence: Fence, recipients: number) => {
   const inbound = message.direction === 'inbound'
   return {
     messageId: message.id,
@@ -40,7 +43,8 @@ const summaryOf = (message: PresentedMessage, fence: Fence) => {
     unread: message.status === 'received' && message.readAt === null,
     labels: message.labels,
     from: inbound ? fence.address(message.counterpart) : null,
-    to: message.to.map((address) => fence.address(address)),
+    to: fence.addresses(message.to, recipients),
+    toCount: message.to.length > recipients ? message.to.length : null,
   }
 }
 
@@ -50,9 +54,10 @@ export const lineOf = (message: PresentedMessage, fence: Fence) => {
   const words = clean((replyText ?? text).slice(0, 4 * PREVIEW))
     .replace(/\s+/g, ' ')
     .slice(0, PREVIEW)
-  const preview = [counterpartName, subject, words].filter(Boolean).join(' | ')
+  const heads = [counterpartName, subject].map((head) => head && clip(head, PREVIEW))
+  const preview = [...heads, words].filter(Boolean).join(' | ')
   return compact({
-    ...summaryOf(message, fence),
+    ...summaryOf(message, fence, MAX.recipientsInList),
     files: attachments.length || null,
     preview: status === 'refused' ? null : fence.wrapped(preview.toWellFormed()),
   })
@@ -79,9 +84,9 @@ const linkOf = ({ id, direction, status, counterpart, createdAt }: Sibling, fenc
 })
 
 const filesOf = ({ attachments }: PresentedMessage, fence: Fence) =>
-  attachments.map(({ name, type, size }, index) => ({
+  attachments.slice(0, MAX.files).map(({ name, type, size }, index) => ({
     attachmentId: index,
-    name: fence.wrap(name),
+    name: fence.wrap(name, MAX.name),
     type: fence.mediaType(mediaTypeOf(type)),
     size,
   }))
@@ -97,16 +102,18 @@ export const messageView = (
   const leftOut = quoted ? 0 : message.text.length - (message.replyText ?? message.text).length
   return compact({
     fence: fence.id,
-    ...summaryOf(message, fence),
-    cc: message.cc.map((address) => fence.address(address)),
+    ...summaryOf(message, fence, MAX.recipients),
+    cc: fence.addresses(message.cc, MAX.recipients),
+    ccCount: message.cc.length > MAX.recipients ? message.cc.length : null,
     checks: message.direction === 'inbound' ? verdictsOf(message) : null,
-    senderName: fence.wrapped(message.counterpartName),
-    subject: fence.wrapped(message.subject),
+    senderName: fence.wrapped(message.counterpartName, MAX.name),
+    subject: fence.wrapped(message.subject, MAX.subject),
     text: text === '' ? null : fence.around(text),
     nextOffset,
     quotedCharactersLeftOut: leftOut > 0 ? leftOut : null,
     attachments: filesOf(message, fence),
-    error: fence.wrapped(message.error),
+    attachmentCount: message.attachments.length > MAX.files ? message.attachments.length : null,
+    error: fence.wrapped(message.error, MAX.error),
     next: nextOf(message),
     thread: others.map((sibling) => linkOf(sibling, fence)),
     threadHasMore: more,

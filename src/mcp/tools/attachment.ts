@@ -11,6 +11,8 @@ import { compact, READS_OUTSIDE, ResultWithImage, tool } from '../tool.ts'
 const MAX_IMAGE_BYTES = 1024 * 1024
 const MAX_TEXT_BYTES = 5 * 1024 * 1024
 
+const MAX_NAME = 160
+
 /** Types that are shown as text. HTML is not: it can hide text. */
 const TEXT =
   /^(?:text\/(?!html)[a-z0-9.+-]+|application\/(?!xhtml)(?:[a-z0-9.-]+\+)?(?:json|xml|yaml|toml|sql)|application\/x-ndjson)$/
@@ -53,7 +55,7 @@ export const getAttachment = tool({
     const declared = mediaTypeOf(file.type)
     const about = {
       fence: fence.id,
-      name: fence.wrap(file.name),
+      name: fence.wrap(file.name, MAX_NAME),
       type: fence.mediaType(declared),
       size: file.size,
     }

@@ -22,10 +22,14 @@ const HELD =
 const send = (call: ToolCall, name: string, asked: { key?: string | undefined }, input: SendInput) =>
   atMostOnce(call, name, asked, async (deps) => {
     const sent = await sendMessage(deps, call.viewer, call.agentId, input, { refuseOptedOut: true })
+    const everybody = [...sent.to, ...sent.cc]
+    const to = call.fence.addresses(everybody, MAX_TO)
     return compact({
+      fence: to.some((address) => address.includes(call.fence.id)) ? call.fence.id : null,
       messageId: sent.id,
       status: sent.status,
-      to: [...sent.to, ...sent.cc].map((address) => call.fence.address(address)),
+      to,
+      toCount: everybody.length > MAX_TO ? everybody.length : null,
       next: sent.holdReason === 'approval' ? HELD : null,
     })
   })
