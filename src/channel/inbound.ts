@@ -115,6 +115,8 @@ export interface Inbound {
   references: string[]
   /** Whether the channel proved that `from` wrote it. */
   proven: boolean
+  /** What the sender's domain signed, if a proven email has its valid signature. */
+  signature?: SignedContent | null
   /**
    * Network that handed it over, which a sender cannot forge. Unproven messages are counted by it. Null or
    * undefined: not known.
@@ -146,6 +148,18 @@ export interface Inbound {
   raw: Uint8Array | null
   /** What the log lines of its transport have in common, such as the id of the SMTP session. */
   origin?: Origin | undefined
+}
+
+/** What is known of an email from a DKIM signature. Anyone who has the email can send it again with the signature. */
+export interface SignedContent {
+  /** Identifies what was signed: a digest in hex, the same whatever else was added to a copy. */
+  id: string
+  /** When it was signed, in milliseconds since 1970; null if it does not say. */
+  signedAt: number | null
+  /** Names of the fields that it covers, in lower case. */
+  covers: string[]
+  /** Whether nothing else proves the sender: the email did not come from a server of its domain. */
+  isOnlyProof: boolean
 }
 
 /** Fields of a log line. */

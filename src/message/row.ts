@@ -47,6 +47,7 @@ export const toRow = <Of extends Message | Unplaced>(message: Of) => ({
   forward_of_id: message.forwardOfId,
   checks: message.checks,
   fingerprint: message.fingerprint && `\\x${Buffer.from(message.fingerprint).toString('hex')}`,
+  signed_content: message.signedContent && `\\x${Buffer.from(message.signedContent).toString('hex')}`,
   hold_reason: message.holdReason,
   hold_until: message.holdUntil,
   hold_by: message.holdBy,
@@ -56,7 +57,7 @@ export const toRow = <Of extends Message | Unplaced>(message: Of) => ({
 
 /** A message with its attachments' metadata, as `SELECT_MESSAGE` reads it. */
 export interface MessageRow
-  extends Omit<ReturnType<typeof toRow<Message>>, 'fingerprint' | 'proven' | 'html'> {
+  extends Omit<ReturnType<typeof toRow<Message>>, 'fingerprint' | 'signed_content' | 'proven' | 'html'> {
   labels: string[]
   read_at: Date | null
   attachments: AttachmentView[]
@@ -67,7 +68,7 @@ const COLUMNS = `id, workspace_id, agent_id, address_id, channel, direction, sta
   checks, hold_reason, hold_until, hold_by, send_at, created_at`
 
 const ofM = (columns: string) => columns.replace(/[a-z_"]+/g, (column) => `m.${column}`)
-const WRITTEN = `${COLUMNS}, html, proven, fingerprint`
+const WRITTEN = `${COLUMNS}, html, proven, fingerprint, signed_content`
 const READ = `${COLUMNS}, labels, read_at`
 
 /**
@@ -126,6 +127,7 @@ export const fromRow = (row: MessageRow): MessageWithFiles => ({
   labels: row.labels,
   readAt: row.read_at,
   fingerprint: null,
+  signedContent: null,
   holdReason: row.hold_reason,
   holdUntil: row.hold_until,
   holdBy: row.hold_by,

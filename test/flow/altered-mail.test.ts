@@ -172,9 +172,9 @@ const words = async (agent: TestAgent) => {
     include: { raw: true },
   })
   return Promise.all(
-    messages.map(async ({ subject, text, counterpart, counterpartName, replyAddress, to, raw }) => {
+    messages.map(async ({ subject, text, counterpart, counterpartName, replyAddress, to, cc, raw }) => {
       const { html } = await viewMail(raw!.content!, { remoteImages: false }, true)
-      return JSON.stringify({ subject, text, counterpart, counterpartName, replyAddress, to, html })
+      return JSON.stringify({ subject, text, counterpart, counterpartName, replyAddress, to, cc, html })
     }),
   )
 }
@@ -186,7 +186,7 @@ const BATCH = 25
 const compare = async (additions: readonly Addition[]) => {
   const create = async () => {
     const agent = await createTestAgent(service, owner)
-    await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone' })
+    await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })
     return agent
   }
   const [untouched, target] = [await create(), await create()]

@@ -99,6 +99,7 @@ export const toMessage = (
     forwardOfId: null,
     checks: [mailbox.check, ...damageCheck(read)].map((check) => ({ ...check })),
     fingerprint,
+    signedContent: null,
     ...NOT_HELD,
     ...UNMARKED,
     createdAt: dateOf(read, mail, now),

@@ -23,6 +23,7 @@ import type { Plans } from '../../workspace/plan.ts'
 import type { RateLimits } from '../../workspace/rate-limits.ts'
 import { NOT_HELD, UNMARKED } from '../row.ts'
 import { limitRefused } from './refused-retention.ts'
+import { contentFingerprint, inTurn, signedQuery, weighed, withSignedReferences } from './replay.ts'
 import { displayOf, isOn, senderOf } from './sender.ts'
 import { type Arrival, type ArrivalStore, placeArrival } from './store.ts'
 import { AGENT_CHECK, type Target, type TargetLookup } from './target.ts'
@@ -95,11 +96,13 @@ const eventOf = (refusal: Verdict['refusal'], message: Inbound, target: Target):
 
 const arrivalOf = async (
   deps: ReceiveDeps,
-  message: Inbound,
+  received: Inbound,
   target: Target,
   fingerprint: Uint8Array<ArrayBuffer> | null,
 ): Promise<Arrival> => {
+  const message = weighed(received, target, deps.clock.now())
   const verdict = await judge(deps, message, target)
+  const signedContent = contentFingerprint(message, { isRefused: verdict.refusal !== null })
   const id = newId()
   const { mail: isMail } = CHANNELS[message.channel]
   const arrival: Arrival = {
@@ -134,7 +137,9 @@ const arrivalOf = async (
       checks: [...message.checks, ...agentCheck(message), ...keywordCheck(message), evidenceOf(verdict)].map(
         (check) => ({ ...check }),
       ),
-      fingerprint,
+      // A copy with the same bytes that was not trusted must not keep the genuine mail out either.
+      fingerprint: signedContent && (verdict.refusal || !message.proven) ? null : fingerprint,
+      signedContent,
       ...UNMARKED,
       createdAt: deps.clock.now(),
     },
@@ -226,6 +231,19 @@ const store = async ({ arrivals, limited, blobs }: ReceiveDeps, given: Arrival):
 }
 
 /**
+ * Whether the agent has this mail already. A copy counts against whoever sends it, not against its author.
+ */
+const isRepeated = ({ rates, log }: ReceiveDeps, message: Inbound, { known, agentId }: Target): boolean => {
+  if (!known) return false
+  overRate(rates, agentId, { ...message, proven: false })
+  log.info(
+    { ...message.origin, sender: message.from.address, agentId },
+    'incoming message ignored: the agent has received the same signed content before',
+  )
+  return true
+}
+
+/**
  * Stores an inbound message for each of the agents addressed, admitted or refused, and notifies the listeners
  * of those that admitted it. Resolves once everything is committed. When it rejects, the channel must ask for
  * the message to be sent again.
@@ -234,10 +252,15 @@ const store = async ({ arrivals, limited, blobs }: ReceiveDeps, given: Arrival):
  * a refusal would be final, for mail of which nothing would be stored because too much was refused today, and
  * while contents cannot be written to the object store. Throws `invalid_input` for what cannot be stored at all.
  */
-export const receive = async (deps: ReceiveDeps, inbound: Inbound): Promise<void> => {
+export const receive = (deps: ReceiveDeps, inbound: Inbound): Promise<void> =>
+  inTurn(inbound, () => receiveNext(deps, withSignedReferences(inbound)))
+
+const receiveNext = async (deps: ReceiveDeps, inbound: Inbound): Promise<void> => {
   const fingerprint = fingerprintOf(inbound)
   const chat = deps.channels[inbound.channel]?.threads === 'counterpart'
-  const targets = await deps.targets.add({ message: inbound, chat }).catch(refuseUnstorable)
+  const query = { message: inbound, chat, signed: signedQuery(inbound) }
+  const found = await deps.targets.add(query).catch(refuseUnstorable)
+  const targets = found.filter((target) => !isRepeated(deps, inbound, target))
   const { keyword: _, ...rest } = inbound
   const message: Inbound = (await applyKeyword(deps, inbound, targets, fingerprint)) ? inbound : rest
   const arrivals = await Promise.all(targets.map((target) => arrivalOf(deps, message, target, fingerprint)))

@@ -28,6 +28,10 @@ export interface Target {
   ownAddress: boolean
   /** Whether the agent itself sent a message with this Message-ID. */
   ownMessage: boolean
+  /** Whether it has received the same signed content before, from a proven sender. */
+  known: boolean
+  /** Whether the signed recipients contain one of the agent's addresses. */
+  named: boolean
   member: { id: string; name: string | null } | null
   teammate: { id: string; name: string } | null
   /**
@@ -55,6 +59,8 @@ interface TargetRow {
   wake_limits: Target['wakeLimits']
   own_address: boolean
   own_message: boolean
+  known: boolean
+  named: boolean
   member: Target['member']
   teammate: Target['teammate']
   thread_id: string | null
@@ -107,6 +113,10 @@ const TEAMMATE = `select jsonb_build_object('id', a.id, 'name', a.name)
     where o.channel = q.channel and o.value = q.sender and o.workspace_id = t.workspace_id and o.agent_id <> t.agent_id
       and (o.domain_id is null or d.state = 'verified')`
 
+/** The same mail, received while its signature could not be verified, or before signed contents were recorded. */
+const RECEIVED_UNSIGNED = `exists (select from message m where m.agent_id = c.agent_id and m.internet_message_id = q.signed_id
+                     and m.counterpart = q.sender and m.direction = 'inbound' and m.status = 'received' and m.proven and m.signed_content is null)`
+
 const IS_AGENT = (channel: string, address: string) =>
   `exists (select from address o where o.channel = ${channel} and o.value = ${address} and o.agent_id <> c.agent_id)`
 const TURNS = `message m where m.agent_id = c.agent_id and m.thread_id = c.thread_id and m.created_at > c.since
@@ -133,16 +143,19 @@ const TARGETS = {
   text: `
     with q as materialized (
       select * from json_to_recordset($1) as q(n int, channel "Channel", recipients text[], sender text, message_id text, refs text[],
-                                               chat boolean, by_agent boolean, proven boolean, since timestamptz)
+                                               chat boolean, by_agent boolean, proven boolean, since timestamptz,
+                                               contents bytea[], named text[], signed_id text)
        where q.n between 0 and ${MAX - 1}
     )
-    select c.n, c.address_id, c.agent_id, c.workspace_id, c.admit, c.senders, c.blocked, c.wake_limits, c.own_address, c.own_message,
+    select c.n, c.address_id, c.agent_id, c.workspace_id, c.admit, c.senders, c.blocked, c.wake_limits, c.own_address, c.own_message, c.known, c.named,
            c.member, c.teammate, c.thread_id, case when c.is_agent then ${AGENT_TURNS} else 0 end as agent_turns
       from ${dialect('q cross join lateral (select distinct on (c.agent_id)', '(select distinct on (q.n, c.agent_id)')}
            q.n, q.channel, q.proven, q.since, t.id as address_id, c.agent_id, t.workspace_id, c.admit, c.senders, c.blocked,
            (${WAKE_LIMITS}) as wake_limits,
            exists (select from address o where o.channel = q.channel and o.value = q.sender and o.agent_id = c.agent_id) as own_address,
            exists (select from message m where m.agent_id = c.agent_id and m.internet_message_id = q.message_id and m.direction = 'outbound') as own_message,
+           exists (select from message m where m.agent_id = c.agent_id and m.signed_content = any(q.contents) and m.proven and m.status <> 'refused') or ${RECEIVED_UNSIGNED} as known,
+           exists (select from address o where o.channel = q.channel and o.value = any(q.named) and o.agent_id = c.agent_id) as named,
            ${MEMBER} as member,
            (${TEAMMATE}) as teammate,
            coalesce((${THREAD_OF_ANSWERED}), case when q.channel <> 'email' then (${THREAD_OF_SENT}) end,
@@ -163,9 +176,20 @@ type Addressed = Pick<
 export interface TargetQuery {
   message: Addressed
   chat: boolean
+  signed?: SignedQuery | undefined
 }
 
-const toQuery = ({ message, chat }: TargetQuery, n: number, since: Date) => ({
+/** What is looked up for a signed mail. */
+export interface SignedQuery {
+  /** The fingerprints under which its content may be stored. */
+  contents: Uint8Array[]
+  /** The addresses among its signed recipients. */
+  named: string[]
+  /** Its signed Message-ID, if nothing but the signature proves it. */
+  messageId: string | null
+}
+
+const toQuery = ({ message, chat, signed }: TargetQuery, n: number, since: Date) => ({
   n,
   channel: message.channel,
   recipients: message.recipients,
@@ -176,6 +200,9 @@ const toQuery = ({ message, chat }: TargetQuery, n: number, since: Date) => ({
   by_agent: message.byAgent ?? false,
   proven: message.proven,
   since,
+  contents: signed?.contents.map((content) => `\\x${Buffer.from(content).toString('hex')}`) ?? [],
+  named: signed?.named ?? [],
+  signed_id: signed?.messageId ?? null,
 })
 
 const toTarget = (row: TargetRow): Target => ({
@@ -188,6 +215,8 @@ const toTarget = (row: TargetRow): Target => ({
   wakeLimits: row.wake_limits,
   ownAddress: row.own_address,
   ownMessage: row.own_message,
+  known: row.known,
+  named: row.named,
   member: row.member,
   teammate: row.teammate,
   threadId: row.thread_id,

@@ -161,6 +161,7 @@ export const draft = async (deps: DraftDeps, sender: Sender, input: SendInput): 
       forwardOfId: mode === 'forward' ? plan.original!.id : null,
       checks: [],
       fingerprint: null,
+      signedContent: null,
       ...UNMARKED,
       ...NOT_HELD,
       sendAt: input.sendAt ?? null,

@@ -7,7 +7,7 @@ const MAX_DATE = 100
  * Reads a date of RFC 5322, or one of the many forms that mail programs have written instead. Comments in
  * parentheses repeat the time zone. Returns null for anything else.
  */
-const readDate = (text: string): Date | null => {
+export const readDate = (text: string): Date | null => {
   const date = new Date(text.slice(0, MAX_DATE).replaceAll(/\([^()]*\)?/g, ' '))
   return Number.isNaN(date.getTime()) ? null : date
 }

@@ -8,6 +8,8 @@ export interface Signature {
   identity: string
   /** `b=` without white space, which identifies the signature. */
   value: string
+  /** `t=` in milliseconds since 1970; null without it. */
+  signedAt: number | null
 }
 
 /** A signature that proves nothing, whatever its key says. */
@@ -82,7 +84,13 @@ export function readSignature(text: string): Signature | Fault {
   if (/sha1$/i.test(tags.get('a')!)) return fault('SHA-1 is no longer accepted (RFC 8301 3.1)', 'policy')
   if (!tags.get('h')!.toLowerCase().split(':').includes('from'))
     return fault('it does not cover From', 'policy')
-  return { domain, identity, value: tags.get('b')! }
+  const time = tags.get('t')
+  return {
+    domain,
+    identity,
+    value: tags.get('b')!,
+    signedAt: time === undefined ? null : Number(time) * 1000,
+  }
 }
 
 function identityOf(agent: string | undefined, domain: string): string | null {

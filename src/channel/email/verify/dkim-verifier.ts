@@ -10,6 +10,8 @@ import type { Screened } from './screened-header.ts'
 interface Signed {
   /** `b=`. */
   signature?: string
+  /** The hash of the body in the signature's canonical form, in base64. */
+  bodyHash?: string
   /** The key record without white space. */
   rr?: string
   /** The names of the fields that were hashed. */

@@ -1,4 +1,4 @@
-import type { Check } from '../../inbound.ts'
+import type { Check, SignedContent } from '../../inbound.ts'
 import { oneLine } from '../../sanitize-text.ts'
 import type { RawHeader } from '../parse/headers.ts'
 import { signedWay } from '../unsubscribe.ts'
@@ -7,12 +7,15 @@ import { type Fault, keyFault, type Signature } from './dkim-signature.ts'
 import type { Evidence } from './evidence.ts'
 import { isAligned } from './hostname.ts'
 import type { Screened } from './screened-header.ts'
+import { contentOf } from './signed-content.ts'
 
 /** The conclusion from the evidence. */
 export interface Judgement {
   proven: boolean
   unsettled: boolean
   checks: Check[]
+  /** What the signature says that is aligned with From; null if there is none, or the message is not proven. */
+  signature: SignedContent | null
 }
 
 type Result = Evidence['dkim']['results'][number]
@@ -25,6 +28,7 @@ interface Verified {
   fault: string | null
   /** The names of the fields that it covers; none if it is not valid. */
   covered: ReadonlySet<string>
+  bodyHash: string
 }
 
 const NONE: ReadonlySet<string> = new Set()
@@ -41,10 +45,12 @@ export function judge(
   )
   const dmarc = judgeDmarc(evidence, verified, from)
   const proven = dmarc.verdict === 'pass' || (dmarc.verdict === 'none' && dmarc.aligned)
-  const { aligned: _, ...dmarcCheck } = dmarc
+  const { aligned: _, signer, path, ...dmarcCheck } = dmarc
+  const isOnlyProof = proven && path === null
   return {
     proven,
-    unsettled: !proven && mayStillPass(evidence, verified, dmarc, from),
+    signature: proven && signer ? { ...contentOf(signer, headers), isOnlyProof } : null,
+    unsettled: (!proven || isOnlyProof) && mayStillPass(evidence, verified, dmarc, from),
     checks: [
       spfCheck(evidence, from),
       ...(verified.length + faults.length === 0
@@ -64,17 +70,18 @@ function verifiedBy(
   signature: Signature,
   { headers, body }: { headers: readonly RawHeader[]; body: Uint8Array },
 ): Verified {
+  const invalid = { signature, covered: NONE, bodyHash: '' }
   // mailauth appends certain ARC seals to the list of signatures.
   if (result?.signature !== signature.value)
-    return { signature, verdict: 'permerror', fault: 'it was not verified', covered: NONE }
+    return { ...invalid, verdict: 'permerror', fault: 'it was not verified' }
   const { result: verdict, comment } = result.status
-  if (verdict !== 'pass') return { signature, verdict, fault: comment ?? weakKey(verdict), covered: NONE }
+  if (verdict !== 'pass') return { ...invalid, verdict, fault: comment ?? weakKey(verdict) }
   const covered = coveredBy(result)
   const fault =
     unsignedEnd(result) ?? keyFault(result.rr ?? '', signature) ?? coverageFault(headers, covered, body)
   return fault === null
-    ? { signature, verdict: 'pass', fault, covered }
-    : { signature, verdict: 'policy', fault, covered: NONE }
+    ? { signature, verdict: 'pass', fault, covered, bodyHash: result.bodyHash ?? '' }
+    : { ...invalid, verdict: 'policy', fault }
 }
 
 const weakKey = (verdict: string) =>
@@ -114,18 +121,20 @@ function judgeDmarc(
   { dmarc, spf }: Evidence,
   verified: readonly Verified[],
   from: string,
-): Check & { aligned: boolean } {
+): Check & { aligned: boolean; signer: Verified | undefined; path: string | null } {
   const record = dmarc === null || 'error' in dmarc ? null : dmarc
-  const signer = verified.find(
-    ({ fault, signature }) =>
-      fault === null && isAligned(from, signature.domain, record?.strictDkim ?? false),
-  )
+  const signer = verified
+    .filter(
+      ({ fault, signature }) =>
+        fault === null && isAligned(from, signature.domain, record?.strictDkim ?? false),
+    )
+    .toSorted((a, b) => (b.signature.signedAt ?? 0) - (a.signature.signedAt ?? 0))[0]
   const path =
     spf?.result.status.result === 'pass' && isAligned(from, spf.domain, record?.strictSpf ?? false)
       ? spf.domain
       : null
   const by = signer ? `DKIM of ${signer.signature.domain}` : path === null ? null : `SPF of ${path}`
-  const base = { name: 'dmarc', aligned: by !== null }
+  const base = { name: 'dmarc', aligned: by !== null, signer, path }
   if (dmarc === null)
     return {
       ...base,

@@ -1,6 +1,6 @@
 import { messageOf } from '../../../core/errors.ts'
 import { toHostname } from '../../../core/hostname.ts'
-import type { Check } from '../../inbound.ts'
+import type { Check, SignedContent } from '../../inbound.ts'
 import { oneLine } from '../../sanitize-text.ts'
 import { domainOf, normalizeLoosely } from '../address.ts'
 import { type RawHeader, scanHeaders } from '../parse/headers.ts'
@@ -21,6 +21,8 @@ export interface Verification {
    */
   unsettled: boolean
   checks: Check[]
+  /** What the sender's domain signed, if the message is proven and has its signature. */
+  signature?: SignedContent | null
 }
 
 export interface VerifyOptions {

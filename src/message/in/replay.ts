@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto'
+import { recipientCandidates } from '../../channel/email/address.ts'
+import type { Inbound } from '../../channel/inbound.ts'
+import type { SignedQuery, Target } from './target.ts'
+
+/**
+ * A DKIM signature proves who wrote a mail, but not who sends it, when, and to whom: everyone who has a copy can send it
+ * again with other unsigned fields. What follows decides what such a copy is worth.
+ */
+
+const DAY_MS = 24 * 3_600_000
+/**
+ * For how many days a signature alone proves a mail. Mail servers try for up to five days (RFC 5321 4.5.4.1), some of
+ * them through a relay that queues as well.
+ */
+const MAX_SIGNATURE_AGE_DAYS = 7
+
+/** Whether the mail is proven, and by nothing but a signature. */
+const isSignedOnly = ({ proven, signature }: Inbound): boolean => proven && signature?.isOnlyProof === true
+
+/** Leaves out the references to other messages that anyone could have added to a signed mail. */
+export const withSignedReferences = (message: Inbound): Inbound => {
+  if (!isSignedOnly(message)) return message
+  const { covers } = message.signature!
+  return {
+    ...message,
+    inReplyTo: covers.includes('in-reply-to') ? message.inReplyTo : null,
+    references: covers.includes('references') ? message.references : [],
+  }
+}
+
+const fingerprintOf = (id: string, isTrusted: boolean): Uint8Array<ArrayBuffer> =>
+  Uint8Array.from(
+    createHash('sha256')
+      .update(`${isTrusted ? 'received' : 'other'}:${id}`)
+      .digest(),
+  )
+
+/**
+ * Identifies the signed content of an arrival; null without a signature. A copy that is refused, or whose sender is not
+ * proven, must not keep the genuine mail out that comes after it.
+ */
+export const contentFingerprint = (
+  { proven, signature }: Inbound,
+  { isRefused }: { isRefused: boolean },
+): Uint8Array<ArrayBuffer> | null => (signature ? fingerprintOf(signature.id, proven && !isRefused) : null)
+
+/** What is looked up for a signed mail. */
+export const signedQuery = (message: Inbound): SignedQuery | undefined => {
+  const { signature, to, cc, messageId } = message
+  if (!signature) return undefined
+  const isAlone = isSignedOnly(message)
+  return {
+    contents: [true, false].map((isTrusted) => fingerprintOf(signature.id, isTrusted)),
+    named: isAlone ? [...to, ...cc].flatMap(recipientCandidates) : [],
+    messageId: isAlone && signature.covers.includes('message-id') ? messageId : null,
+  }
+}
+
+const UNLESS_SPF = 'anyone could send a copy, so that the mail must come from a server of its domain (SPF)'
+
+/** Returns why the mail may be a copy that its author did not send to this agent now, or null. */
+const doubtOf = ({ signature, to, cc }: Inbound, { named }: Target, now: Date): string | null => {
+  const { signedAt, covers } = signature!
+  if (signedAt === null) return `the signature does not say when it was made: ${UNLESS_SPF}`
+  const days = (now.getTime() - signedAt) / DAY_MS
+  const date = new Date(signedAt).toISOString().slice(0, 10)
+  if (days > MAX_SIGNATURE_AGE_DAYS)
+    return `signed ${Math.floor(days)} days ago (${date}), more than ${MAX_SIGNATURE_AGE_DAYS}: ${UNLESS_SPF}`
+  if (days < -1) return `signed in the future (${date}): ${UNLESS_SPF}`
+  if ((to.length > 0 && !covers.includes('to')) || (cc.length > 0 && !covers.includes('cc')))
+    return `the signature does not cover To and Cc: ${UNLESS_SPF}`
+  return named ? null : `To and Cc, which are signed, do not name this agent: ${UNLESS_SPF}`
+}
+
+/** Returns the message with what it proves to this agent. */
+export const weighed = (message: Inbound, target: Target, now: Date): Inbound => {
+  const doubt = isSignedOnly(message) ? doubtOf(message, target, now) : null
+  if (doubt === null) return message
+  const check = { name: 'replay', verdict: 'fail', detail: doubt }
+  return { ...message, proven: false, checks: [...message.checks, check] }
+}
+
+const arriving = new Map<string, Promise<unknown>>()
+
+/** Runs the work for copies of the same signed content one after another, so that each finds what was stored before. */
+export const inTurn = async <Result>(
+  { signature }: Inbound,
+  work: () => Promise<Result>,
+): Promise<Result> => {
+  if (!signature) return work()
+  const before = arriving.get(signature.id) ?? Promise.resolve()
+  const mine = before.then(work, work)
+  arriving.set(signature.id, mine)
+  try {
+    return await mine
+  } finally {
+    if (arriving.get(signature.id) === mine) arriving.delete(signature.id)
+  }
+}
