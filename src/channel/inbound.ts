@@ -158,6 +158,8 @@ export interface SignedContent {
   signedAt: number | null
   /** Names of the fields that it covers, in lower case. */
   covers: string[]
+  /** Addresses in To and Cc, with and without plus-tags; null if it leaves one of these fields uncovered. */
+  recipients: string[] | null
   /** Whether nothing else proves the sender: the email did not come from a server of its domain. */
   isOnlyProof: boolean
 }

@@ -49,6 +49,7 @@ export const text = {
     dmarc: 'The domain’s policy (DMARC)',
     arc: 'Servers on the way (ARC)',
     from: 'Sender line',
+    replay: 'Copy of a signed email',
     admission: 'Rule that decided',
     release: 'Let in by hand',
     spam: 'Spam filter',

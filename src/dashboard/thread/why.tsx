@@ -26,7 +26,8 @@ const proves = ({ name, verdict, detail }: Check): boolean =>
 /** Email is proven by its domain; the other channels by their providers. */
 export const isProven = ({ channel, checks }: Pick<ShownMessage, 'channel' | 'checks'>): boolean =>
   channel !== 'email' ||
-  (checks.some(proves) && !checks.some(({ name, verdict }) => name === 'from' && verdict === 'fail'))
+  (checks.some(proves) &&
+    !checks.some(({ name, verdict }) => (name === 'from' || name === 'replay') && verdict === 'fail'))
 
 const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1)
 

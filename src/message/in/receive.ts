@@ -23,7 +23,14 @@ import type { Plans } from '../../workspace/plan.ts'
 import type { RateLimits } from '../../workspace/rate-limits.ts'
 import { NOT_HELD, UNMARKED } from '../row.ts'
 import { limitRefused } from './refused-retention.ts'
-import { contentFingerprint, inTurn, signedQuery, weighed, withSignedReferences } from './replay.ts'
+import {
+  contentFingerprint,
+  inTurn,
+  isRepeated,
+  signedQuery,
+  weighed,
+  withSignedReferences,
+} from './replay.ts'
 import { displayOf, isOn, senderOf } from './sender.ts'
 import { type Arrival, type ArrivalStore, placeArrival } from './store.ts'
 import { AGENT_CHECK, type Target, type TargetLookup } from './target.ts'
@@ -94,6 +101,25 @@ const eventOf = (refusal: Verdict['refusal'], message: Inbound, target: Target):
     : { type: MESSAGE_RECEIVED, ...facts }
 }
 
+/** The columns that a message has from its content. */
+const contentOf = (message: Inbound) => {
+  const { mail: isMail } = CHANNELS[message.channel]
+  return {
+    counterpart: message.from.address,
+    counterpartName: message.from.name,
+    replyAddress: message.replyTo ?? null,
+    to: message.to,
+    cc: message.cc,
+    subject: message.subject,
+    text: message.text,
+    html: null,
+    replyText: message.replyText === message.text ? null : message.replyText,
+    internetMessageId: message.messageId,
+    threadMessageId: isMail ? message.messageId : null,
+    threadReferences: isMail ? message.references : [],
+  }
+}
+
 const arrivalOf = async (
   deps: ReceiveDeps,
   received: Inbound,
@@ -104,7 +130,6 @@ const arrivalOf = async (
   const verdict = await judge(deps, message, target)
   const signedContent = contentFingerprint(message, { isRefused: verdict.refusal !== null })
   const id = newId()
-  const { mail: isMail } = CHANNELS[message.channel]
   const arrival: Arrival = {
     message: {
       id,
@@ -118,18 +143,7 @@ const arrivalOf = async (
       admission: verdict.admission,
       proven: message.proven,
       error: null,
-      counterpart: message.from.address,
-      counterpartName: message.from.name,
-      replyAddress: message.replyTo ?? null,
-      to: message.to,
-      cc: message.cc,
-      subject: message.subject,
-      text: message.text,
-      html: null,
-      replyText: message.replyText === message.text ? null : message.replyText,
-      internetMessageId: message.messageId,
-      threadMessageId: isMail ? message.messageId : null,
-      threadReferences: isMail ? message.references : [],
+      ...contentOf(message),
       threadId: target.threadId ?? id,
       replyToId: null,
       forwardOfId: null,
@@ -228,19 +242,6 @@ const withTrace = (arrival: Arrival, traceparent: string | null): Arrival =>
 const store = async ({ arrivals, limited, blobs }: ReceiveDeps, given: Arrival): Promise<StoredArrival> => {
   const arrival = await placeArrival(blobs, given)
   return arrival.wakeLimits ? limited.add(arrival) : { arrival, event: await arrivals.add(arrival) }
-}
-
-/**
- * Whether the agent has this mail already. A copy counts against whoever sends it, not against its author.
- */
-const isRepeated = ({ rates, log }: ReceiveDeps, message: Inbound, { known, agentId }: Target): boolean => {
-  if (!known) return false
-  overRate(rates, agentId, { ...message, proven: false })
-  log.info(
-    { ...message.origin, sender: message.from.address, agentId },
-    'incoming message ignored: the agent has received the same signed content before',
-  )
-  return true
 }
 
 /**

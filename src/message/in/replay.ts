@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
-import { recipientCandidates } from '../../channel/email/address.ts'
+import { overRate } from '../../admission/sender-rate.ts'
 import type { Inbound } from '../../channel/inbound.ts'
+import type { Logger } from '../../core/logger.ts'
+import type { RateLimits } from '../../workspace/rate-limits.ts'
 import type { SignedQuery, Target } from './target.ts'
 
 /**
@@ -47,12 +49,12 @@ export const contentFingerprint = (
 
 /** What is looked up for a signed mail. */
 export const signedQuery = (message: Inbound): SignedQuery | undefined => {
-  const { signature, to, cc, messageId } = message
+  const { signature, messageId } = message
   if (!signature) return undefined
   const isAlone = isSignedOnly(message)
   return {
     contents: [true, false].map((isTrusted) => fingerprintOf(signature.id, isTrusted)),
-    named: isAlone ? [...to, ...cc].flatMap(recipientCandidates) : [],
+    named: isAlone ? (signature.recipients ?? []) : [],
     messageId: isAlone && signature.covers.includes('message-id') ? messageId : null,
   }
 }
@@ -60,16 +62,15 @@ export const signedQuery = (message: Inbound): SignedQuery | undefined => {
 const UNLESS_SPF = 'anyone could send a copy, so that the mail must come from a server of its domain (SPF)'
 
 /** Returns why the mail may be a copy that its author did not send to this agent now, or null. */
-const doubtOf = ({ signature, to, cc }: Inbound, { named }: Target, now: Date): string | null => {
-  const { signedAt, covers } = signature!
+const doubtOf = ({ signature }: Inbound, { named }: Target, now: Date): string | null => {
+  const { signedAt, recipients } = signature!
   if (signedAt === null) return `the signature does not say when it was made: ${UNLESS_SPF}`
   const days = (now.getTime() - signedAt) / DAY_MS
   const date = new Date(signedAt).toISOString().slice(0, 10)
   if (days > MAX_SIGNATURE_AGE_DAYS)
     return `signed ${Math.floor(days)} days ago (${date}), more than ${MAX_SIGNATURE_AGE_DAYS}: ${UNLESS_SPF}`
   if (days < -1) return `signed in the future (${date}): ${UNLESS_SPF}`
-  if ((to.length > 0 && !covers.includes('to')) || (cc.length > 0 && !covers.includes('cc')))
-    return `the signature does not cover To and Cc: ${UNLESS_SPF}`
+  if (recipients === null) return `the signature does not cover To and Cc: ${UNLESS_SPF}`
   return named ? null : `To and Cc, which are signed, do not name this agent: ${UNLESS_SPF}`
 }
 
@@ -79,6 +80,23 @@ export const weighed = (message: Inbound, target: Target, now: Date): Inbound =>
   if (doubt === null) return message
   const check = { name: 'replay', verdict: 'fail', detail: doubt }
   return { ...message, proven: false, checks: [...message.checks, check] }
+}
+
+/**
+ * Whether the agent has this mail already. A copy counts against whoever sends it, not against its author.
+ */
+export const isRepeated = (
+  { rates, log }: { rates: RateLimits; log: Logger },
+  message: Inbound,
+  { known, agentId }: Target,
+): boolean => {
+  if (!known) return false
+  overRate(rates, agentId, { ...message, proven: false })
+  log.info(
+    { ...message.origin, sender: message.from.address, agentId },
+    'incoming message ignored: the agent has received the same signed content before',
+  )
+  return true
 }
 
 const arriving = new Map<string, Promise<unknown>>()

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { SignedContent } from '../../inbound.ts'
+import { recipientCandidates } from '../address.ts'
+import { addressesIn } from '../parse/address-list.ts'
 import { readDate } from '../parse/date.ts'
 import { type RawHeader, valuesOf } from '../parse/headers.ts'
 import type { Signature } from './dkim-signature.ts'
@@ -32,5 +34,13 @@ export function contentOf(
     id: createHash('sha256').update(JSON.stringify(parts)).digest('hex'),
     signedAt: signature.signedAt ?? (date === undefined ? null : (readDate(date)?.getTime() ?? null)),
     covers: [...covered],
+    recipients: recipientsOf(headers, covered),
   }
+}
+
+function recipientsOf(headers: readonly RawHeader[], covered: ReadonlySet<string>): string[] | null {
+  const fields = headers.filter(({ name }) => name === 'to' || name === 'cc')
+  if (fields.some(({ name }) => !covered.has(name))) return null
+  const mailboxes = fields.flatMap(({ value }) => addressesIn(value))
+  return mailboxes.flatMap(({ address = '' }) => recipientCandidates(address))
 }
