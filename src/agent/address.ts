@@ -19,7 +19,10 @@ export const isReserved = (local: string): boolean => RESERVED.has(local)
 
 const SUFFIX_ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789'
 
-/** Random, because a counter would tell one workspace how many others chose the same name. */
+/**
+ * Random, and part of every address: otherwise an address without it would tell a workspace that no other one has
+ * an agent of that name, and one with it that another has.
+ */
 const suffix = () =>
   Array.from({ length: 4 }, () => SUFFIX_ALPHABET[randomInt(SUFFIX_ALPHABET.length)]).join('')
 
@@ -67,9 +70,7 @@ export const giveEmailAddress = async (
 ): Promise<string> => {
   const slug = slugOf(agent.name) || 'agent'
   for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
-    const locals = Array.from({ length: CHOICE }, () => `${slug}-${suffix()}`)
-    if (attempt === 0 && !isReserved(slug)) locals.unshift(slug)
-    const choice = locals.map((local) => `${local}@${domain}`)
+    const choice = Array.from({ length: CHOICE }, () => `${slug}-${suffix()}@${domain}`)
     const values = [agent.id, agent.workspaceId, choice, agent.createdAt]
     const { rows } = await pool.query<{ value: string }>({ ...GIVE, values })
     if (rows[0]) return rows[0].value

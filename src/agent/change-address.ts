@@ -35,8 +35,8 @@ const checkNewValue = async (deps: OwnAddressDeps, address: Address, input: stri
   if (!given)
     throw new AppError('conflict', 'Only the email address that the service assigned can be changed.')
   const checked = await checkOwnAddress(deps, workspaceId, input)
-  await ensureFree(deps, { id: agentId, workspaceId }, checked, id)
   await ensureAddressMayChange(deps, workspaceId)
+  await ensureFree(deps, { id: agentId, workspaceId }, checked, id)
   return checked
 }
 

@@ -1,6 +1,7 @@
 import { AppError, invalidInput } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { Agent, Prisma } from '../db/generated/prisma/client.ts'
+import type { RateLimits } from '../workspace/rate-limits.ts'
 import { isReserved } from './address.ts'
 import { isUnavailableTo, reserveFor, untagged } from './given-address.ts'
 
@@ -11,6 +12,7 @@ import { isUnavailableTo, reserveFor, untagged } from './given-address.ts'
 
 export interface OwnAddressDeps extends Db {
   mailDomain: string
+  rates: Pick<RateLimits, 'takeAll'>
 }
 
 export interface OwnAddress {
@@ -58,11 +60,29 @@ const domainOf = async (
   return own.id
 }
 
+/**
+ * How many addresses of other workspaces a workspace can ask for in an hour. Whoever chooses a name on a shared
+ * domain learns that it is taken; this keeps it from becoming a way to find out who is here.
+ */
+const HITS_AN_HOUR = 10
+const HOUR_MS = 3_600_000
+
+const hitsOf = (workspaceId: string) => ({ key: `address-hits:${workspaceId}`, windowMs: HOUR_MS })
+
+const ensureFewHits = ({ rates }: OwnAddressDeps, workspaceId: string): void => {
+  if (rates.takeAll([{ ...hitsOf(workspaceId), limit: HITS_AN_HOUR - 1, amount: 0 }]) === null) return
+  throw new AppError(
+    'rate_limited',
+    `At most ${HITS_AN_HOUR} addresses of others can be asked for in an hour. Use a domain of your own.`,
+    { retryAfter: HOUR_MS / 1000 },
+  )
+}
+
 const taken = (value: string) => new AppError('conflict', `The address ${value} is taken.`)
 
 /**
  * Normalizes an address that an agent of the workspace could have. Throws `invalid_input` for its form or
- * domain, `conflict` for a reserved name.
+ * domain, `conflict` for a reserved name, and `rate_limited` after too many that others have.
  */
 export const checkOwnAddress = async (
   deps: OwnAddressDeps,
@@ -72,17 +92,20 @@ export const checkOwnAddress = async (
   const { value, local, domain } = normalize(input)
   const domainId = await domainOf(deps, workspaceId, domain)
   if (domainId === null && isReserved(local)) throw taken(value)
+  if (domainId === null) ensureFewHits(deps, workspaceId)
   return { value, domainId }
 }
 
-type Taken = { prisma: Pick<Prisma.TransactionClient, 'address' | 'givenAddress' | 'member'> }
+type Taken = Pick<OwnAddressDeps, 'rates'> & {
+  prisma: Pick<Prisma.TransactionClient, 'address' | 'givenAddress' | 'member'>
+}
 
 /**
  * Returns whether it belongs to someone else in the workspace: tagged mail for another agent's address must
  * still reach that agent, and mail from a member's address counts as the member's.
  */
 const belongsToOther = async (
-  { prisma }: Taken,
+  { prisma }: Pick<Taken, 'prisma'>,
   { id, workspaceId }: Owner,
   value: string,
 ): Promise<boolean> => {
@@ -110,8 +133,12 @@ export const ensureFree = async (
 ): Promise<void> => {
   const holder = await db.prisma.address.findUnique({ where: { channel_value: { channel: 'email', value } } })
   if (holder && holder.id === except) return
-  if (holder || (domainId === null && (await isUnavailableTo(db, agent.workspaceId, value))))
-    throw taken(value)
+  const { workspaceId } = agent
+  const isTheirs = holder
+    ? holder.workspaceId !== workspaceId
+    : domainId === null && (await isUnavailableTo(db, workspaceId, value))
+  if (isTheirs) db.rates.takeAll([{ ...hitsOf(workspaceId), limit: HITS_AN_HOUR }])
+  if (holder || isTheirs) throw taken(value)
   if (await belongsToOther(db, agent, value)) throw taken(value)
 }
 

@@ -3,6 +3,8 @@ import type { InboundAttachment } from './inbound.ts'
 export interface Outbound {
   /** Id of the message; undefined for system mail, whose delivery is not tracked. */
   id?: string
+  /** The sender's workspace; undefined for system mail. */
+  workspaceId?: string
   from: { address: string; name: string | null }
   /** Recipients that the message has not been delivered to yet: those of the envelope. */
   envelopeTo: string[]

@@ -54,12 +54,13 @@ describe('the address of a deleted agent', () => {
     const first = await createTestAgent(service, acme, 'First')
     await remove(acme, first)
     const theirs = await createTestAgent(service, rival, 'Theirs')
-    const free = await change(theirs, (await createTestAgent(service, rival, 'Live')).address)
+    const live = await createTestAgent(service, rival, 'Live')
+    const free = await change(theirs, live.address)
     const kept = await change(theirs, first.address)
     expectFailure(kept, 'conflict', `The address ${first.address} is taken.`)
-    expect(kept.text.replace(first.address, '')).toBe(free.text.replace('live@agents.localhost', ''))
+    expect(kept.text.replace(first.address, '')).toBe(free.text.replace(live.address, ''))
     const again = await createTestAgent(service, acme, 'First')
-    expect(again.address).toBe(first.address)
+    expect((await change(again, first.address)).status).toBe(200)
   })
 })
 
@@ -84,7 +85,7 @@ describe('a former address of an agent', () => {
       .body
     const page = await fetch(url, {
       method: 'POST',
-      body: new URLSearchParams({ local: 'mover', domain: 'agents.localhost' }),
+      body: new URLSearchParams({ local: before.split('@')[0]!, domain: 'agents.localhost' }),
       headers: { Origin: new URL(url).origin },
     })
     expect(await page.text()).toContain('is taken')
@@ -130,6 +131,19 @@ test('a removed address leaves the access lists but stays reserved for its works
     'conflict',
     /is taken/,
   )
+})
+
+test('whether another workspace has an agent of the same name is not told, nor more than ten addresses an hour', async () => {
+  const form = /^unheard-of-[a-z2-9]{4}@agents\.localhost$/
+  const first = await createTestAgent(service, acme, 'Unheard of')
+  const curious = await service.workspace('Curious')
+  const guesser = await createTestAgent(service, curious, 'Unheard of')
+  expect([first.address, guesser.address]).toEqual([expect.stringMatching(form), expect.stringMatching(form)])
+  for (let n = 0; n < 10; n++) expectFailure(await change(guesser, first.address), 'conflict', /is taken/)
+  const theirs = await change(guesser, first.address)
+  expectFailure(theirs, 'rate_limited', /At most 10 addresses of others/)
+  expect((await change(guesser, 'nobody-has-this@agents.localhost')).text).toBe(theirs.text)
+  expect((await change(first, 'not-limited@agents.localhost')).status).toBe(200)
 })
 
 test('no agent can have the email address of a member', async () => {

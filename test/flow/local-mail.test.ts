@@ -65,6 +65,40 @@ test('an agent of another workspace is admitted like any sender, an unknown one 
   expect(existsSync(join(service.dataDir, 'outbox'))).toBe(true)
 })
 
+test('after 50 unknown recipients of a workspace in an hour, its mail to any agent waits', async () => {
+  const guesser = await service.workspace('Guesser')
+  const agents = [
+    await createTestAgent(service, guesser, 'One'),
+    await createTestAgent(service, guesser, 'Two'),
+  ]
+  const send = async (n: number, to: string[]) => {
+    const agent = agents[n]!
+    const { body } = await agent.api('POST', `/agents/${agent.id}/messages`, {
+      channel: 'email',
+      to,
+      text: 'hi',
+    })
+    return { agent, id: body.id as string }
+  }
+  for (let n = 0; n < 5; n++) {
+    const guesses = Array.from({ length: 10 }, (_, k) => `nobody-${n}-${k}@agents.localhost`)
+    const { agent, id } = await send(n % 2, guesses)
+    expect(await settled(agent, id)).toMatchObject({ status: 'failed' })
+  }
+  const detailOf = async (to: string) => {
+    const { id } = await send(1, [to])
+    const recipient = () => service.db.prisma.recipient.findFirst({ where: { messageId: id } })
+    const { status, detail } = (await until(async () => {
+      const row = await recipient()
+      return row?.detail ? row : null
+    }))!
+    return [status, detail]
+  }
+  const known = await detailOf(eve.address)
+  expect(known).toEqual(['sending', '450 4.7.1 Too many unknown recipients here'])
+  expect(await detailOf('nobody@agents.localhost')).toEqual(known)
+})
+
 test('an agent’s mail to itself is refused', async () => {
   const { body } = await ann.api('POST', `/agents/${ann.id}/messages`, {
     channel: 'email',

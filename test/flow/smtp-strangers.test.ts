@@ -203,6 +203,23 @@ describe('an SMTP session with transactions', () => {
   })
 })
 
+test('a source with many unknown recipients in an hour learns no more of any recipient, and others do', async () => {
+  await listen({ unknownPerSource: 3, countOwnNetworks: true, tarpitMs: 0, maxTarpitMs: 0 })
+  const begun = async (from: string) => {
+    const session = await greeted(from)
+    await session.send('MAIL FROM:<ann@example.com>')
+    return session
+  }
+  const guess = (session: Session, local: string) => session.send(`RCPT TO:<${local}@agents.localhost>`)
+  for (const local of ['a', 'b', 'c']) expect(await guess(await begun('127.0.0.2'), local)).toMatch(/^550/)
+  const known = await guess(await begun('127.0.0.2'), 'bot')
+  expect(known).toMatch(/^450 .*Too many unknown recipients/)
+  expect(await guess(await begun('127.0.0.2'), 'd')).toBe(known)
+  expect(await guess(await begun('127.0.0.3'), 'bot')).toMatch(/^250/)
+  clock.advance(3_600_000)
+  expect(await guess(await begun('127.0.0.2'), 'bot')).toMatch(/^250/)
+})
+
 test('a mail server in the same network is not limited for the errors that it passes on', async () => {
   await listen({ errorsPerSource: 3, connectionsWhenErring: 1 })
   const gateway = await greeted('127.0.0.2')

@@ -48,7 +48,7 @@ export const setUpEmailAddress = async (
   await ensureAddressMayChange(deps, workspaceId)
   const take = () =>
     redeem(deps, token, async (tx, setup) => {
-      await ensureFree({ prisma: tx }, setup.agent, checked)
+      await ensureFree({ ...deps, prisma: tx }, setup.agent, checked)
       await reserveAddress(tx, workspaceId, checked)
       await joinAddress(tx, setup, { value, domainId, createdAt: deps.clock.now() })
       if (setup.member) await listSenders(tx, setup, [setup.member.email])

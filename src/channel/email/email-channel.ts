@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../../core/clock.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Metrics } from '../../core/metrics.ts'
 import type { Tracer } from '../../core/tracer.ts'
+import { WindowCounts } from '../../core/window-counts.ts'
 import type { Channel } from '../channel.ts'
 import type { Inbound, Sink } from '../inbound.ts'
 import type { Outbound, Progress, SendResult } from '../outbound.ts'
@@ -13,7 +14,7 @@ import type { ReadMail } from './reading/protocol.ts'
 import type { ReaderLimits } from './reading/reader-limits.ts'
 import { createHttpIn } from './receive/http-in.ts'
 import { Intake } from './receive/intake.ts'
-import { deliverLocally } from './receive/local.ts'
+import { deliverLocally, UNKNOWN_WINDOW_MS } from './receive/local.ts'
 import { createReception } from './receive/reception.ts'
 import { createRspamd } from './receive/rspamd.ts'
 import { createSesIn } from './receive/ses/ses-in.ts'
@@ -124,6 +125,7 @@ export function createEmailChannel(options: EmailChannelOptions): EmailChannel {
     limits: options.readerLimits,
   })
   const relay = createTransport(options)
+  const unknown = new WindowCounts(clock, UNKNOWN_WINDOW_MS)
   const returnPaths =
     options.returnPathKeys === undefined ? null : createReturnPaths(options.returnPathKeys, mailDomain)
   const outgoingOptions = { signingKeysOf: options.signingKeysOf ?? (async () => []), returnPaths }
@@ -180,7 +182,10 @@ export function createEmailChannel(options: EmailChannelOptions): EmailChannel {
       const sentBefore = message.envelopeTo.filter((recipient) => (progress?.of(recipient) ?? []).length > 0)
       const envelopeTo = message.envelopeTo.filter((recipient) => !sentBefore.includes(recipient))
       const { remote, ...delivered } = options.local
-        ? await deliverLocally({ ...message, envelopeTo }, { sink: options.local, reader, mailDomain })
+        ? await deliverLocally(
+            { ...message, envelopeTo },
+            { sink: options.local, reader, mailDomain, unknown },
+          )
         : { remote: envelopeTo, ...NO_RECIPIENTS }
       const sent =
         remote.length > 0

@@ -7,6 +7,7 @@ import { SEND_LEASE_S, type SendJob } from './send-job.ts'
 export interface OutgoingMessage {
   id: string
   agentId: string
+  workspaceId: string
   channel: ChannelKind
   /** Null: the address to send it from no longer exists. */
   from: { address: string; name: string } | null
@@ -74,7 +75,7 @@ const CLAIM = {
     ),
     found as materialized (
       select m.id, m.agent_id, json_build_object(
-             'id', m.id, 'agentId', m.agent_id, 'channel', m.channel, 'to', m."to", 'cc', m.cc, 'subject', m.subject, 'text', m.text, 'html', m.html,
+             'id', m.id, 'agentId', m.agent_id, 'workspaceId', m.workspace_id, 'channel', m.channel, 'to', m."to", 'cc', m.cc, 'subject', m.subject, 'text', m.text, 'html', m.html,
              'internetMessageId', m.internet_message_id,
              'answered', (select json_build_object('internetMessageId', p.internet_message_id, 'threadMessageId', p.thread_message_id,
                                                    'threadReferences', p.thread_references)

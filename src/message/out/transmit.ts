@@ -57,6 +57,7 @@ const outboundOf = (
   if (!from) return null
   return {
     ...{ id, from, to, cc, subject, text, html },
+    workspaceId: message.workspaceId,
     envelopeTo: recipients.map(({ address }) => address),
     messageId: message.internetMessageId ?? id,
     inReplyTo: answered?.internetMessageId ?? null,

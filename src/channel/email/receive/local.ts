@@ -1,5 +1,6 @@
+import type { WindowCounts } from '../../../core/window-counts.ts'
 import type { Inbound, Sink } from '../../inbound.ts'
-import type { Outbound, Rejection, SendResult } from '../../outbound.ts'
+import type { Outbound, SendResult } from '../../outbound.ts'
 import { domainOf, recipientCandidates } from '../address.ts'
 import type { MailReader } from '../reading/mail-reader.ts'
 import { compose } from '../send/compose.ts'
@@ -13,7 +14,13 @@ export interface LocalDelivery {
   reader: MailReader
   /** The service's own domain. */
   mailDomain: string
+  /** Unknown recipients on that domain, by the workspace that sent to them. */
+  unknown: WindowCounts
 }
+
+/** How many unknown recipients a workspace can have in a window: more are guesses. */
+const MAX_UNKNOWN = 50
+export const UNKNOWN_WINDOW_MS = 3_600_000
 
 const PROVEN = { name: 'local', verdict: 'pass', detail: 'sent by an agent of this service' }
 const UNPROVEN = {
@@ -56,21 +63,30 @@ const findLocal = async (recipient: string, { sink }: LocalDelivery): Promise<st
 }
 
 const NO_SUCH = '550 5.1.1 No such recipient here'
+const TOO_MANY_UNKNOWN = '450 4.7.1 Too many unknown recipients here'
 
 /**
  * Delivers a message to its recipients that are agents of this service, without leaving the process but with
  * the same checks as other mail. `remote`: the recipients that remain to be sent to. Unknown addresses on our
- * own domain are rejected.
+ * own domain are rejected; after too many of them, all addresses on it are, for now, so that nobody finds out
+ * which exist by guessing.
  */
 export const deliverLocally = async (
   message: Outbound,
   delivery: LocalDelivery,
 ): Promise<SendResult & { remote: string[] }> => {
+  const { unknown, mailDomain } = delivery
+  const isOurs = (recipient: string) => domainOf(recipient) === mailDomain
+  const workspaceId = message.workspaceId ?? ''
+  const barred = unknown.of(workspaceId) >= MAX_UNKNOWN ? message.envelopeTo.filter(isOurs) : []
+  const retryAfterMs = unknown.resetSeconds * 1000
   const found = await Promise.all(
-    message.envelopeTo.map(async (recipient) => ({
-      recipient,
-      address: await findLocal(recipient, delivery),
-    })),
+    message.envelopeTo
+      .filter((recipient) => !barred.includes(recipient))
+      .map(async (recipient) => ({
+        recipient,
+        address: await findLocal(recipient, delivery),
+      })),
   )
   const local = found.flatMap(({ recipient, address }) => (address === null ? [] : [{ recipient, address }]))
   if (local.length > 0)
@@ -78,12 +94,13 @@ export const deliverLocally = async (
       await toInbound(message, [...new Set(local.map(({ address }) => address))], delivery),
     )
   const others = found.filter(({ address }) => address === null).map(({ recipient }) => recipient)
-  const isOurs = (recipient: string) => domainOf(recipient) === delivery.mailDomain
+  for (const _ of others.filter(isOurs)) unknown.note(workspaceId)
   return {
     accepted: local.map(({ recipient }) => recipient),
-    rejected: others
-      .filter(isOurs)
-      .map((recipient): Rejection => ({ recipient, reason: NO_SUCH, permanent: true })),
+    rejected: [
+      ...others.filter(isOurs).map((recipient) => ({ recipient, reason: NO_SUCH, permanent: true })),
+      ...barred.map((recipient) => ({ recipient, reason: TOO_MANY_UNKNOWN, permanent: false, retryAfterMs })),
+    ],
     remote: others.filter((recipient) => !isOurs(recipient)),
   }
 }

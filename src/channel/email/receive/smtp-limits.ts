@@ -64,6 +64,11 @@ export interface SmtpLimits {
   /** Maximum number of unknown recipients in one session, against address harvesting. */
   unknown: number
   /**
+   * Maximum number of unknown recipients of one source in an hour. Then all its recipients are deferred, known or
+   * not. Not for the operator's own networks, unless they are counted.
+   */
+  unknownPerSource: number
+  /**
    * Delay in milliseconds before the response to the second unknown recipient of a session. It doubles with
    * each further one, up to `maxTarpitMs`.
    */
@@ -101,6 +106,7 @@ export const SMTP_LIMITS: SmtpLimits = {
   lifetimeMs: 1_800_000,
   tickMs: 1_000,
   unknown: 20,
+  unknownPerSource: 100,
   tarpitMs: 100,
   maxTarpitMs: 2_000,
 }

@@ -3,6 +3,8 @@ import type { Clock } from '../../../core/clock.ts'
 import { messageOf } from '../../../core/errors.ts'
 import type { Logger } from '../../../core/logger.ts'
 import type { Metrics } from '../../../core/metrics.ts'
+import { publicSourceOf, sourceOf } from '../../../core/source.ts'
+import { WindowCounts } from '../../../core/window-counts.ts'
 import { oneLine } from '../../sanitize-text.ts'
 import { domainOf, firstAccepted } from '../address.ts'
 import { loggable } from '../bounce/return-path.ts'
@@ -20,19 +22,24 @@ export interface RecipientOptions {
   metrics?: Metrics | undefined
 }
 
+const GUESSES_WINDOW_MS = 3_600_000
+
 /** Checks the recipient of each RCPT command, and slows down clients that guess addresses. */
 export class SmtpRecipients {
   readonly #options: RecipientOptions
-  readonly #limits: Pick<SmtpLimits, 'unknown' | 'tarpitMs' | 'maxTarpitMs'>
+  readonly #limits: SmtpLimits
   readonly #stopping: AbortSignal
   /** Normalized address of each accepted RCPT. */
   readonly #accepted = new WeakMap<SMTPServerAddress, string>()
   readonly #unknown = new WeakMap<SMTPServerSession, number>()
+  /** Unknown recipients by source: a client that guesses reconnects. */
+  readonly #guesses: WindowCounts
 
   constructor(options: RecipientOptions, limits: SmtpLimits, stopping: AbortSignal) {
     this.#options = options
     this.#limits = limits
     this.#stopping = stopping
+    this.#guesses = new WindowCounts(options.clock, GUESSES_WINDOW_MS)
   }
 
   /** Returns the normalized addresses that were accepted in this transaction, each once. */
@@ -43,6 +50,9 @@ export class SmtpRecipients {
   /** Rejects with the reply to the client when the recipient does not exist. */
   async check(address: SMTPServerAddress, session: SMTPServerSession): Promise<undefined> {
     const { mailDomain, log } = this.#options
+    const source = this.#sourceOf(session)
+    if (source !== '' && this.#guesses.of(source) >= this.#limits.unknownPerSource)
+      throw new Reply(450, 'Too many unknown recipients from your address, try again later')
     const recipient = address.address.includes('@') ? address.address : `${address.address}@${mailDomain}`
     const normalized = await firstAccepted(recipient, (candidate) => this.#accepts(candidate))
     if (normalized !== null) {
@@ -63,6 +73,11 @@ export class SmtpRecipients {
     throw new Reply(550, isOwnDomain ? 'No such recipient here' : 'No such recipient here, relay denied')
   }
 
+  /** '' for the operator's own networks, which is never limited. */
+  #sourceOf({ remoteAddress }: SMTPServerSession): string {
+    return this.#limits.countOwnNetworks ? sourceOf(remoteAddress) : (publicSourceOf(remoteAddress) ?? '')
+  }
+
   async #accepts(candidate: string): Promise<boolean> {
     try {
       return await this.#options.accepts(candidate)
@@ -79,6 +94,7 @@ export class SmtpRecipients {
     const { unknown: maxUnknown, tarpitMs, maxTarpitMs } = this.#limits
     const unknown = (this.#unknown.get(session) ?? 0) + 1
     this.#unknown.set(session, unknown)
+    this.#guesses.note(this.#sourceOf(session))
     this.#options.metrics?.count('answers', unknown > maxUnknown ? '421' : '550')
     if (unknown > 1)
       await this.#options.clock.sleep(Math.min(tarpitMs * 2 ** (unknown - 2), maxTarpitMs), this.#stopping)
