@@ -97,7 +97,7 @@ export const listSuppressions = async (
 
 /**
  * Removes a recipient from the agent's list, so that messages are sent to it again. Throws `not_found` for
- * one that is not on the list.
+ * one that is not on the list, and `forbidden` for an agent when the recipient has complained.
  */
 export const removeSuppression = async (
   deps: Db & { clock: Clock },
@@ -106,12 +106,19 @@ export const removeSuppression = async (
   recipient: string,
 ): Promise<void> => {
   await findAgent(deps, viewer, agentId)
+  const entries = { agentId, recipient: lowerCase(recipient) }
   await deps.prisma.$transaction(async (tx) => {
-    const { count } = await tx.suppression.deleteMany({
-      where: { agentId, recipient: lowerCase(recipient) },
-    })
+    if (
+      viewer.kind === 'agent' &&
+      (await tx.suppression.count({ where: { ...entries, reason: 'complaint' } }))
+    )
+      throw new AppError(
+        'forbidden',
+        'The recipient has complained: only a member can remove it from the list.',
+      )
+    const { count } = await tx.suppression.deleteMany({ where: entries })
     if (count === 0) throw new AppError('not_found', 'This recipient is not on the suppression list.')
-    const detail = { recipient: lowerCase(recipient) }
+    const detail = { recipient: entries.recipient }
     await audit({ ...deps, prisma: tx }, viewer, { action: 'suppression.remove', agentId, detail })
   })
 }

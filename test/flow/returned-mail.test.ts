@@ -409,6 +409,19 @@ describe('a complaint', () => {
     expect((await read(id)).status).toBe('reported')
   })
 
+  test('can be undone by a member, but not by the agent', async () => {
+    const { returnPath } = await sent('ivy@example.com')
+    await bounceTo(returnPath, arf({ 'Feedback-Type': 'abuse', 'Original-Rcpt-To': '<ivy@example.com>' }))
+    const entry = `${path}/suppressions/Ivy%40example.com`
+    expectFailure(await agent.api('DELETE', entry), 'forbidden', /only a member/)
+    const query =
+      'mutation ($input: RemoveSuppressionInput!) { removeSuppression(input: $input) { __typename } }'
+    const input = { agentId: agent.id, recipient: 'ivy@example.com' }
+    const { body } = await agent.api('POST', '/graphql', { query, variables: { input } })
+    expect(body.errors[0].extensions.code).toBe('forbidden')
+    expect((await owner.api('DELETE', entry)).status).toBe(204)
+  })
+
   test('from a feedback loop to the postmaster or abuse address counts for the return path that it contains', async () => {
     for (const [office, recipient] of [
       ['abuse', 'ed@example.com'],
