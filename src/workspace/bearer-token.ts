@@ -34,6 +34,24 @@ export const listTokens = ({ prisma }: Db, holder: Holder): Promise<Token[]> =>
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
   })
 
+/** Each is looked up, listed and kept for ever. */
+const MAX_TOKENS = 100
+
+/** Throws `conflict` when the holder has the maximum number of tokens. Concurrent requests wait for each other. */
+const ensureRoomForToken = async (
+  tx: Pick<Prisma.TransactionClient, '$queryRawUnsafe' | 'token'>,
+  holder: Holder,
+): Promise<void> => {
+  const [table, id] = 'agentId' in holder ? ['agent', holder.agentId] : ['member', holder.memberId]
+  await tx.$queryRawUnsafe(`select 1 from ${table} where id = $1::uuid for no key update`, id)
+  const own = await tx.token.count({ where: { ...holder, session: null, connectedApp: null } })
+  if (own >= MAX_TOKENS)
+    throw new AppError(
+      'conflict',
+      `There can be at most ${MAX_TOKENS} tokens of one holder. Revoke one first.`,
+    )
+}
+
 const HOLD = `select 1 from token where id = $1::uuid ${FOR_KEY_SHARE}`
 
 /**
@@ -49,8 +67,8 @@ const holdOwn = async (
 }
 
 /**
- * Creates a token for the holder. It can be read only in the result's `token`. Throws `unauthorized` when the
- * viewer's own token was revoked concurrently.
+ * Creates a token for the holder. It can be read only in the result's `token`. Throws `conflict` when the holder
+ * has too many, and `unauthorized` when the viewer's own token was revoked concurrently.
  */
 export const issueToken = async (
   deps: IssueTokenDeps,
@@ -70,6 +88,7 @@ export const issueToken = async (
     expiresAt,
   }
   const row = await deps.prisma.$transaction(async (prisma) => {
+    await ensureRoomForToken(prisma, holder)
     const made = await prisma.token.create({ data })
     await holdOwn(prisma, viewer)
     await audit({ ...deps, prisma }, viewer, {

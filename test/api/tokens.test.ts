@@ -48,6 +48,21 @@ test('a token is returned once, and only its hash is stored', async () => {
   expect(rows[0].whole).not.toContain(token)
 })
 
+test('a member and an agent can each have at most 100 tokens', async () => {
+  const { api } = await service.workspace()
+  const other = (await api('POST', '/agents', { name: 'Many', icon: 'bot' })).body
+  for (const path of ['/tokens', `/agents/${other.id}/tokens`]) {
+    const answers = await Promise.all(Array.from({ length: 102 }, () => api('POST', path, {})))
+    const refused = answers.filter(({ status }) => status !== 201)
+    expect((await api('GET', path)).body).toHaveLength(100)
+    for (const answer of refused) expectFailure(answer, 'conflict', /at most 100 tokens/)
+    expect(
+      (await api('DELETE', `${path}/${answers.find(({ status }) => status === 201)!.body.id}`)).status,
+    ).toBe(204)
+    expect((await api('POST', path, {})).status).toBe(201)
+  }
+})
+
 test('the last use of a token is recorded', async () => {
   const { id, token } = await mint()
   await apiOf(service.http, token)('GET', `/agents/${agent.id}`)

@@ -1,6 +1,7 @@
 import type { Channels } from '../../channel/channel.ts'
 import type { ChannelKind } from '../../core/channels.ts'
 import type { Clock } from '../../core/clock.ts'
+import { AppError } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
 import { hashToken, newToken } from '../../workspace/token.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
@@ -14,10 +15,12 @@ export interface SetupLinkDeps extends Db {
 }
 
 const VALID_MS = 3_600_000
+/** Maximum number of links of an agent that are valid at a time. */
+const MAX_LINKS = 100
 
 /**
  * Creates a link with which a member sets up an address for the agent. It works once, for an hour; only its
- * hash is stored.
+ * hash is stored. Throws `rate_limited` while too many are valid.
  */
 export const createSetupLink = async (
   deps: SetupLinkDeps,
@@ -28,6 +31,13 @@ export const createSetupLink = async (
   const agent = await findAgent(deps, viewer, agentId)
   const token = newToken('setup')
   const now = deps.clock.now()
+  // Until then its page says that it has expired.
+  const forgotten = new Date(now.getTime() - 24 * VALID_MS)
+  await deps.prisma.setupLink.deleteMany({ where: { agentId, expiresAt: { lt: forgotten } } })
+  if ((await deps.prisma.setupLink.count({ where: { agentId, expiresAt: { gt: now } } })) >= MAX_LINKS)
+    throw new AppError('rate_limited', `An agent can get at most ${MAX_LINKS} set-up links an hour.`, {
+      retryAfter: 60,
+    })
   await deps.prisma.setupLink.create({
     data: {
       agentId,
