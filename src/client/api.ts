@@ -55,7 +55,7 @@ export interface paths {
         };
         /**
          * Export everything of the workspace, as a tar archive (owners only)
-         * @description Settings, members, domains, phone numbers and the audit log, and a folder for each agent. `messages-….jsonl` has the messages as the API shows them, with their recipients; `mail-….mbox` the emails as received; `attachments/` the files of all other messages. Secrets are listed without their values. It is made as it is read: one export of a workspace at a time, and a client that stops reading for a minute is cut off. An archive that ends without the two empty blocks at its end is incomplete.
+         * @description Settings, members, domains, phone numbers and the audit log, and a folder for each agent. `messages-….jsonl` has the messages as the API shows them, with their recipients; `mail-….mbox` the emails as received; `attachments/` the files of all other messages. Secrets are listed without their values. It is made as it is read: one export of a member or an agent at a time, and a client that stops reading for a minute, or reads less than 4 KiB a second, is cut off. An archive that ends without the two empty blocks at its end is incomplete.
          */
         get: operations["exportWorkspace"];
         put?: never;
@@ -75,7 +75,7 @@ export interface paths {
         };
         /**
          * Export everything of an agent, as a tar archive
-         * @description `messages-….jsonl` has the messages as the API shows them, with their recipients; `mail-….mbox` the emails as received; `attachments/` the files of all other messages. Secrets are listed without their values. It is made as it is read: one export of a workspace at a time, and a client that stops reading for a minute is cut off. An archive that ends without the two empty blocks at its end is incomplete.
+         * @description `messages-….jsonl` has the messages as the API shows them, with their recipients; `mail-….mbox` the emails as received; `attachments/` the files of all other messages. Secrets are listed without their values. It is made as it is read: one export of a member or an agent at a time, and a client that stops reading for a minute, or reads less than 4 KiB a second, is cut off. An archive that ends without the two empty blocks at its end is incomplete.
          */
         get: operations["exportAgent"];
         put?: never;

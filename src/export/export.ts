@@ -15,12 +15,16 @@ import { workspaceFiles } from './workspace-files.ts'
 
 export interface ExportDeps extends FileDeps {
   clock: Clock
-  /** Exports that are running, by workspace. */
+  /** Exports that are running, by member or agent: one person's does not wait for another's. */
   exports: Places
 }
 
 /** A reader that takes nothing for this long, in milliseconds, is cut off. */
 const STALL_MS = 60_000
+/** So is one that was waited for that long in all, and was slower than this: it would hold its place for ever. */
+const MIN_BYTES_PER_SECOND = 4 * 1024
+
+const tooSlow = () => new Error('the reader of an export has stopped reading')
 
 /**
  * Returns a stream that takes the next chunk only when it is asked for it. `onEnd` is called once, also when the
@@ -28,9 +32,14 @@ const STALL_MS = 60_000
  */
 const streamOf = (chunks: AsyncGenerator<Uint8Array>, onEnd: () => void): ReadableStream<Uint8Array> => {
   let timer: NodeJS.Timeout | undefined
+  let [bytes, waited, handedAt] = [0, 0, performance.now()]
   const end = () => {
     clearTimeout(timer)
     onEnd()
+  }
+  const isSlow = () => {
+    waited += performance.now() - handedAt
+    return waited > STALL_MS && bytes * 1000 < MIN_BYTES_PER_SECOND * waited
   }
   return new ReadableStream<Uint8Array>(
     {
@@ -38,13 +47,19 @@ const streamOf = (chunks: AsyncGenerator<Uint8Array>, onEnd: () => void): Readab
         timer = setTimeout(() => {
           end()
           void chunks.return(undefined)
-          controller.error(new Error('the reader of an export has stopped reading'))
+          controller.error(tooSlow())
         }, STALL_MS).unref()
       },
       async pull(controller) {
         timer?.refresh()
         try {
+          if (isSlow()) {
+            await chunks.return(undefined)
+            throw tooSlow()
+          }
           const { done, value } = await chunks.next()
+          handedAt = performance.now()
+          bytes += value?.byteLength ?? 0
           if (!done) return controller.enqueue(value)
           end()
           controller.close()
@@ -105,13 +120,12 @@ async function* whileAllowed(
 }
 
 const begin = (deps: ExportDeps, viewer: Viewer, right: Right, files: AsyncIterable<ArchiveFile>) => {
-  const leave = deps.exports.take(viewer.workspaceId)
-  if (!leave)
-    throw new AppError('rate_limited', 'An export of this workspace is running already.', { retryAfter: 60 })
+  const leave = deps.exports.take(`${viewer.kind}:${viewer.id}`)
+  if (!leave) throw new AppError('rate_limited', 'An export of yours is running already.', { retryAfter: 60 })
   return streamOf(whileAllowed(deps, viewer, right, archive(files, deps.clock.now())), leave)
 }
 
-/** Exports everything of the workspace, as long as the viewer is an owner. Throws `rate_limited` while another export runs here. */
+/** Exports everything of the workspace, as long as the viewer is an owner. Throws `rate_limited` while another one of theirs runs here. */
 export const exportWorkspace = async (
   deps: ExportDeps,
   viewer: Viewer,
@@ -122,7 +136,7 @@ export const exportWorkspace = async (
   return stream
 }
 
-/** Exports everything of an agent. Throws `rate_limited` while another export of the workspace runs here. */
+/** Exports everything of an agent. Throws `rate_limited` while another one of the viewer's runs here. */
 export const exportAgent = async (
   deps: ExportDeps,
   viewer: Viewer,

@@ -153,7 +153,13 @@ test('a second export of a workspace waits for the first, which ends with its re
       headers: { Authorization: `Bearer ${token.token}` },
       ...(signal ? { signal } : {}),
     })
+  // One that an agent begins and never reads does not hold up the owner's.
+  const unread = await fetch(`${service.http}/agents/${bot.id}/export`, {
+    headers: { Authorization: `Bearer ${bot.token}` },
+    signal: leaving.signal,
+  })
   const first = await begin(leaving.signal)
+  expect([unread.status, first.status]).toEqual([200, 200])
   await first.body!.getReader().read()
   const second = await begin()
   expect([second.status, second.headers.get('retry-after')]).toEqual([429, '60'])

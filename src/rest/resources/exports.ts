@@ -7,7 +7,7 @@ import { attachmentHeaders } from './file.ts'
 const security = SECURITY
 const TAR = 'application/x-tar'
 const CONTENTS =
-  '`messages-….jsonl` has the messages as the API shows them, with their recipients; `mail-….mbox` the emails as received; `attachments/` the files of all other messages. Secrets are listed without their values. It is made as it is read: one export of a workspace at a time, and a client that stops reading for a minute is cut off. An archive that ends without the two empty blocks at its end is incomplete.'
+  '`messages-….jsonl` has the messages as the API shows them, with their recipients; `mail-….mbox` the emails as received; `attachments/` the files of all other messages. Secrets are listed without their values. It is made as it is read: one export of a member or an agent at a time, and a client that stops reading for a minute, or reads less than 4 KiB a second, is cut off. An archive that ends without the two empty blocks at its end is incomplete.'
 
 const workspace = createRoute({
   method: 'get',
