@@ -2,6 +2,7 @@ import type { Foundation } from './boot/foundation.ts'
 import type { Config } from './config/config.ts'
 import type { Logger } from './core/logger.ts'
 import { followDistribution } from './db/citus/follow.ts'
+import { untilAvailable } from './db/patience.ts'
 import { watchCertificate, watchDatabase } from './gauges.ts'
 import { createTracer } from './observability/tracing.ts'
 import { buildOperations } from './operations.ts'
@@ -32,7 +33,7 @@ export const startApp = async (
   const operations = buildOperations(config, foundation, log, { tracer, ...replaced })
   watchDatabase(operations)
   watchCertificate(operations, config.smtp.tls?.cert)
-  await operations.notifier.start()
+  await untilAvailable(log, 'listen for notifications', () => operations.notifier.start())
   operations.feed.start()
   operations.rates.start()
   const forget = operations.knownViewers.follow(operations.notifier)

@@ -10,6 +10,7 @@ import { systemClock } from './core/clock.ts'
 import { AppError, messageOf } from './core/errors.ts'
 import type { Logger } from './core/logger.ts'
 import { DataDirInUseError, EmbeddedPostgresError } from './db/embedded.ts'
+import { DatabaseTooSlowError, untilAvailable } from './db/patience.ts'
 import { dkimKeys, rotateDkimKey } from './email-domain/dkim.ts'
 import { createLogger } from './observability/log.ts'
 import { followStopRequests } from './stop-requests.ts'
@@ -36,15 +37,15 @@ const bringUp = async (config: Config, log: Logger, foundation: Foundation): Pro
   // console.
   console.log = (...output: unknown[]) =>
     log.debug({ said: output.map(String) }, 'console output of a library')
-  const ownerToken = await welcomeOwner(config, foundation)
+  const ownerToken = await untilAvailable(log, 'create the first workspace', () =>
+    welcomeOwner(config, foundation),
+  )
   if (ownerToken) say(`Owner token (shown only once, saved in ${config.dataDir}/owner-token): ${ownerToken}`)
   const { startApp } = await loadApp()
   const app = await startApp(config, foundation, log)
   if (ownerToken && config.roles.has('api')) {
-    const { url } = await createOperatorLink(
-      { ...foundation.db, clock: systemClock, publicUrl: () => app.publicUrl },
-      {},
-    )
+    const deps = { ...foundation.db, clock: systemClock, publicUrl: () => app.publicUrl }
+    const { url } = await untilAvailable(log, 'create a sign-in link', () => createOperatorLink(deps, {}))
     say(`Sign in in a browser (once, within 10 minutes; later with npm start -- sign-in): ${url}`)
   }
   if (config.roles.has('worker') && !config.smtp.relayUrl && !config.smtp.direct)
@@ -264,9 +265,14 @@ const dispatch = async (requested: Command): Promise<void> => {
 
 /** Prints the error for the person at the terminal, and exits with the code for scripts. */
 const fail = (error: unknown): never => {
-  const expected = [ConfigError, DataDirInUseError, EmbeddedPostgresError, UsageError, AppError].some(
-    (kind) => error instanceof kind,
-  )
+  const expected = [
+    ConfigError,
+    DataDirInUseError,
+    DatabaseTooSlowError,
+    EmbeddedPostgresError,
+    UsageError,
+    AppError,
+  ].some((kind) => error instanceof kind)
   const stack = !expected && error instanceof Error && !('syscall' in error) ? error.stack : undefined
   process.stderr.write(`${stack ?? messageOf(error)}\n`)
   const usage = [ConfigError, DataDirInUseError, UsageError].some((kind) => error instanceof kind)

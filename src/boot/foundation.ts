@@ -9,6 +9,7 @@ import { misplacedTables } from '../db/citus/distribute.ts'
 import { type Db, type OpenDb, openDb } from '../db/client.ts'
 import { lockDataDir, startEmbedded } from '../db/embedded.ts'
 import { migrate } from '../db/migrate.ts'
+import { untilAvailable } from '../db/patience.ts'
 import { probeDatabase, probePooler, probeReplica, UnusableDatabaseError } from '../db/probe.ts'
 import { Replica } from '../db/replica.ts'
 import { type OtherKeys, opensDataKey } from '../workspace/keyring.ts'
@@ -162,13 +163,15 @@ export const openFoundation = async (
   await openDataDir(config.dataDir)
   const server = await startDatabase(config, log, service)
   try {
-    await migrate(server.url, MIGRATIONS, log)
+    await untilAvailable(log, 'take its migrations', () => migrate(server.url, MIGRATIONS, log))
     const pooled = server.poolerUrl !== undefined
     const db = await openDb(server.poolerUrl ?? server.url, { max: MAX_CONNECTIONS, log, pooled })
     const keys = await readMasterKeys(config)
-    await checkMasterKeys(db, keys)
-    await checkPlan(db, config.plan)
-    if (service) await checkDistribution(db)
+    await untilAvailable(log, 'answer queries', async () => {
+      await checkMasterKeys(db, keys)
+      await checkPlan(db, config.plan)
+      if (service) await checkDistribution(db)
+    })
     const replica = service ? await openReplica(config, db, log) : undefined
     const close = async ({ atOnce } = { atOnce: false }) => {
       if (!atOnce) {

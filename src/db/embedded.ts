@@ -12,10 +12,11 @@ export { EmbeddedPostgresError } from './embedded/error.ts'
 
 const DATABASE = 'ams'
 /**
- * Time in milliseconds to wait for another process's initdb (0.7 s), or for the remains of a killed server to
- * disappear.
+ * Time in milliseconds to wait for another process's initdb (0.7 s, and much longer on a busy machine), or for the
+ * remains of a killed server to disappear.
  */
-const START_TIMEOUT_MS = 30_000
+const START_TIMEOUT_MS = 60_000
+const TELL_MS = 10_000
 const STOP_TIMEOUT_MS = 10_000
 
 /** Another service runs on this DATA_DIR: exit code 2. */
@@ -235,11 +236,16 @@ export async function startEmbedded({
   const unlock = await takeLock(join(home, 'pg.lock'), START_TIMEOUT_MS)
   let cluster: Cluster
   let running: Running
+  const telling = setInterval(
+    () => log.warn({}, 'waiting for the embedded PostgreSQL to accept connections, while its process lives'),
+    TELL_MS,
+  )
   try {
     cluster = await openCluster(home, settings, settings.fsync !== 'off')
     running = await startWithRetries(cluster, log)
     await createDatabase(cluster.url(running.port, 'postgres'))
   } finally {
+    clearInterval(telling)
     unlock()
   }
   const keeper = new Keeper(cluster, log, running, supervise)

@@ -141,7 +141,7 @@ function freePort(): Promise<number> {
 
 /** Returns whether the server on this port belongs to this folder and accepts connections. */
 async function isServing(url: string, folder: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 })
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
   client.on('error', () => undefined)
   try {
     await client.connect()
