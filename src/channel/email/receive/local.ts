@@ -76,9 +76,11 @@ export const deliverLocally = async (
   delivery: LocalDelivery,
 ): Promise<SendResult & { remote: string[] }> => {
   const { unknown, mailDomain } = delivery
+  const { workspaceId } = message
   const isOurs = (recipient: string) => domainOf(recipient) === mailDomain
-  const workspaceId = message.workspaceId ?? ''
-  const barred = unknown.of(workspaceId) >= MAX_UNKNOWN ? message.envelopeTo.filter(isOurs) : []
+  // System mail is never held up: invitations to unknown addresses would otherwise delay everybody's.
+  const guesses = workspaceId === undefined ? 0 : unknown.of(workspaceId)
+  const barred = guesses >= MAX_UNKNOWN ? message.envelopeTo.filter(isOurs) : []
   const retryAfterMs = unknown.resetSeconds * 1000
   const found = await Promise.all(
     message.envelopeTo
@@ -94,11 +96,12 @@ export const deliverLocally = async (
       await toInbound(message, [...new Set(local.map(({ address }) => address))], delivery),
     )
   const others = found.filter(({ address }) => address === null).map(({ recipient }) => recipient)
-  for (const _ of others.filter(isOurs)) unknown.note(workspaceId)
+  const missing = others.filter(isOurs)
+  if (workspaceId !== undefined) for (const _ of missing) unknown.note(workspaceId)
   return {
     accepted: local.map(({ recipient }) => recipient),
     rejected: [
-      ...others.filter(isOurs).map((recipient) => ({ recipient, reason: NO_SUCH, permanent: true })),
+      ...missing.map((recipient) => ({ recipient, reason: NO_SUCH, permanent: true })),
       ...barred.map((recipient) => ({ recipient, reason: TOO_MANY_UNKNOWN, permanent: false, retryAfterMs })),
     ],
     remote: others.filter((recipient) => !isOurs(recipient)),
