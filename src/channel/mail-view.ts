@@ -2,6 +2,8 @@
 export interface ViewOptions {
   /** Whether images are loaded from other servers, which tells these that the mail is read. */
   remoteImages: boolean
+  /** Whether it is HTML to be sent: what its readers would not see is removed. */
+  outgoing?: boolean
 }
 
 /** A header field with its decoded value. */

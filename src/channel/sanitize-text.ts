@@ -25,6 +25,9 @@ export function oneLine(text: string, max: number): string {
 const INVISIBLE =
   /(?<!\u{1f3f4}[\u{e0020}-\u{e007e}]{0,6})[\u{e0000}-\u{e007f}]+|(?<=[\ufe00-\ufe0f\u{e0100}-\u{e01ef}])[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]+/gu
 
+/** Returns text without characters that people cannot see but models read. */
+export const withoutInvisible = (text: string): string => text.replace(INVISIBLE, '')
+
 /**
  * Direction overrides and embeddings. One of them in a name makes the address after it read from right to
  * left.

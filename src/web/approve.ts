@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { type CredentialDeps, checkOrigin } from '../auth/credential.ts'
 import { ensureByPasskey } from '../auth/page-viewer.ts'
 import { invalidInput } from '../core/errors.ts'
@@ -9,7 +10,7 @@ import {
   type ApprovalRequestDeps,
   openApprovalRequest,
 } from '../message/out/approval-request.ts'
-import { htmlTextOf } from '../message/out/content.ts'
+import { htmlTextOf, imagesOf } from '../message/out/content.ts'
 import type { Decider } from '../message/out/waiting.ts'
 import { closedPage, type Link, type Wrong } from './link.ts'
 import type { Page } from './page.ts'
@@ -34,16 +35,51 @@ const decided = (message: Pick<ApprovalRequest['message'], 'status' | 'error' | 
 const words = (text: string): string => text.replace(/\s+/g, ' ').trim()
 
 /** What readers of the HTML see, where that is not the text: a member approves both. */
-const shownAsHtml = ({ text }: ApprovalRequest['message'], htmlText: string | null) => {
+const shownAsHtml = ({ message, htmlText }: Pick<Asked, 'message' | 'htmlText'>) => {
   if (htmlText === null) return []
-  return words(htmlText) === words(text)
-    ? html`<p class="soft">It is sent as HTML too, with the same text.</p>`
-    : html`<p><span class="soft">It is sent as HTML too, which most readers see instead:</span></p>
+  const images = imagesOf(message)
+  return html`${
+    words(htmlText) === words(message.text)
+      ? html`<p class="soft">It is sent as HTML too, with the same text.</p>`
+      : html`<p><span class="soft">It is sent as HTML too, which most readers see instead:</span></p>
 <pre>${htmlText}</pre>`
+  }
+${images.length > 0 ? html`<p><span class="soft">The HTML also shows images, which are not checked here:</span> ${images.join(', ')}</p>` : []}`
 }
 
+/** Identifies what is shown, so that an approval counts for nothing else. */
+const versionOf = ({
+  to,
+  cc,
+  subject,
+  text,
+  html: shown,
+  sendAt,
+  attachments,
+}: ApprovalRequest['message']): string =>
+  createHash('sha256')
+    .update(
+      JSON.stringify([
+        to,
+        cc,
+        subject,
+        text,
+        shown,
+        sendAt,
+        attachments.map(({ name, size }) => [name, size]),
+      ]),
+    )
+    .digest('base64url')
+
 interface Asked extends ApprovalRequest {
+  /** What the HTML that is sent says. */
   htmlText: string | null
+}
+
+const CHANGED = {
+  status: 409,
+  problem: 'This message has changed since it was shown to you. Read it again.',
+  form: new URLSearchParams(),
 }
 
 const asked = ({ agent, message, htmlText }: Asked, wrong: Wrong | null): Page => ({
@@ -54,10 +90,11 @@ const asked = ({ agent, message, htmlText }: Asked, wrong: Wrong | null): Page =
 ${message.cc.length > 0 ? html`<p><span class="soft">Cc:</span> ${message.cc.join(', ')}</p>` : []}
 ${message.subject ? html`<p><span class="soft">Subject:</span> ${message.subject}</p>` : []}
 <pre>${message.text}</pre>
-${shownAsHtml(message, htmlText)}
+${shownAsHtml({ message, htmlText })}
 ${message.attachments.length > 0 ? html`<p><span class="soft">Files:</span> ${message.attachments.map(({ name }) => name).join(', ')}</p>` : []}
 ${message.sendAt ? html`<p><span class="soft">To be sent at:</span> ${message.sendAt.toISOString()}</p>` : []}
 <form method="post">
+<input type="hidden" name="version" value="${versionOf(message)}">
 <button name="decision" value="approve">Approve and send</button>
 </form>
 <form method="post">
@@ -85,6 +122,8 @@ export const createApproveLink = (deps: ApproveDeps): Link => {
       await ensureByPasskey(deps, sent, request.member)
       const ref = { agentId: request.agent.id, messageId: request.message.id }
       const decision = form.get('decision')
+      if (decision === 'approve' && form.has('version') && form.get('version') !== versionOf(request.message))
+        return page(token, CHANGED)
       if (decision === 'approve') return decided(await approveMessage(deps, deciderOf(request), ref))
       if (decision !== 'reject') throw invalidInput('decision', 'must be approve or reject')
       const why = checked(rejectionReason, 'reason', form.get('reason')?.trim() ?? '')

@@ -87,6 +87,7 @@ export const text = {
     claimed: 'claimed by the sender',
     partly: 'in part',
     damaged: 'damaged',
+    hidden_text: 'may hide text',
   } as Record<string, string>,
   delivery: 'Delivery',
   deliveryOf: (done: number, all: number) => `Delivery: ${done} of ${all} accepted`,

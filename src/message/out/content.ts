@@ -1,4 +1,5 @@
 import type { Channel, Channels } from '../../channel/channel.ts'
+import { withoutInvisible } from '../../channel/sanitize-text.ts'
 import type { ChannelKind } from '../../core/channels.ts'
 import { invalidInput } from '../../core/errors.ts'
 import { html as markup } from '../../core/html.ts'
@@ -18,20 +19,20 @@ export const ensureFits = ({ kind, limits }: Pick<Channel, 'kind' | 'limits'>, t
 }
 
 /**
- * Returns the content as it is sent: the HTML sanitized, and a text made from it if none is given. Throws
- * `invalid_input` when the channel does not support HTML, and when there is no text in it.
+ * Returns the content as it is sent: the HTML sanitized, a text made from it if none is given, and nothing in
+ * either that its readers do not see. Throws `invalid_input` when the channel does not support HTML, and when there is no text in it.
  */
 export const contentOf = async (
   channel: Channel,
   { text, html }: { text?: string | undefined; html?: string | undefined },
   source: string,
 ): Promise<Content> => {
-  if (html === undefined) return { text: text ?? '', html: null }
+  if (html === undefined) return { text: withoutInvisible(text ?? ''), html: null }
   if (!channel.prepareHtml) throw invalidInput('html', `the ${channel.kind} channel does not support HTML`)
   const prepared = await channel.prepareHtml(html, source)
   if (text === undefined && prepared.text === '')
     throw invalidInput('html', 'contains no text to make the plain part from: give the text too')
-  return { text: text ?? prepared.text, html: prepared.html }
+  return { text: withoutInvisible(text ?? prepared.text), html: prepared.html }
 }
 
 /** Adds the message that is forwarded. */
@@ -53,3 +54,10 @@ export const htmlTextOf = async (
   const { prepareHtml } = channels[channel as ChannelKind] ?? {}
   return html === null || !prepareHtml ? null : (await prepareHtml(html, agentId)).text
 }
+
+const IMAGE = /\s(?:src|background)="(https:[^"]*)"|url\((?:"|&#x22;)(https:.*?)(?:"|&#x22;)\)/g
+
+/** Returns the URLs of the images that the HTML of a message loads from other servers. */
+export const imagesOf = ({ html }: Pick<Message, 'html'>): string[] => [
+  ...new Set([...(html ?? '').matchAll(IMAGE)].map(([, written, styled = '']) => written ?? styled)),
+]

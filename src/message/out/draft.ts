@@ -2,6 +2,7 @@ import { v7 as newId } from 'uuid'
 import type { Blobs } from '../../blob/blobs.ts'
 import type { Channel, Channels } from '../../channel/channel.ts'
 import type { InboundAttachment } from '../../channel/inbound.ts'
+import { withoutInvisible } from '../../channel/sanitize-text.ts'
 import { CHANNELS } from '../../core/channels.ts'
 import type { Clock } from '../../core/clock.ts'
 import { AppError, invalidInput } from '../../core/errors.ts'
@@ -146,7 +147,7 @@ export const draft = async (deps: DraftDeps, sender: Sender, input: SendInput): 
       replyAddress: null,
       to,
       cc,
-      subject: channel.limits.subject ? plan.subject : null,
+      subject: channel.limits.subject && plan.subject !== null ? withoutInvisible(plan.subject) : null,
       text,
       html,
       replyText: plan.quoted === null ? null : own.text,

@@ -5,6 +5,7 @@ import { describeCalendar } from './calendar.ts'
 import { decodeText } from './charset.ts'
 import { asForwarded, MAX_FORWARDED, MAX_FORWARDED_DEPTH } from './forwarded.ts'
 import { headerLength } from './headers.ts'
+import { unshownWords } from './html/compare.ts'
 import { withoutMarks } from './html/history.ts'
 import { htmlToMarked } from './html/readable.ts'
 import { ENCRYPTED_PGP, isSmime, unwrapSmime } from './smime.ts'
@@ -21,6 +22,8 @@ export interface Content {
   invitations: string
   forwarded: string
   attachments: InboundAttachment[]
+  /** What may be read here but not be seen by people; see `Doubt`. */
+  doubts: string[]
 }
 
 /**
@@ -35,7 +38,7 @@ async function readMessage(raw: Uint8Array, budget: Budget, depth: number): Prom
   if (structure === null)
     return { ...NOTHING, ...bodyOf(decodeText(raw.subarray(headerLength(raw)), undefined)) }
   const own = unpacked(readParts(structure, budget), budget)
-  const { body, marked, attachments } = own.body === '' ? await unwrapped(own, budget, depth) : own
+  const { body, marked, attachments, doubts } = own.body === '' ? await unwrapped(own, budget, depth) : own
   const isReport = attachments.some(({ type }) => REPORTS.test(type))
   return {
     body,
@@ -44,10 +47,14 @@ async function readMessage(raw: Uint8Array, budget: Budget, depth: number): Prom
     // The message attached to a report is the agent's own.
     forwarded: isReport ? '' : await forwardedOf(attachments, budget, depth),
     attachments,
+    // The service that reports words it as it likes.
+    doubts: isReport ? [] : doubts,
   }
 }
 
-const NOTHING: Content = { body: '', marked: '', invitations: '', forwarded: '', attachments: [] }
+const NOTHING: Content = {
+  ...{ body: '', marked: '', invitations: '', forwarded: '', attachments: [], doubts: [] },
+}
 
 /** The texts of a body made from the sender's text. */
 export function bodyOf(text: string): Pick<Content, 'body' | 'marked'> {
@@ -59,14 +66,19 @@ export function bodyOf(text: string): Pick<Content, 'body' | 'marked'> {
 const REPORTS =
   /^message\/(?:delivery-status|feedback-report|disposition-notification|global-delivery-status)$/
 
-type Parts = Pick<Content, 'body' | 'marked' | 'attachments'>
+type Parts = Pick<Content, 'body' | 'marked' | 'attachments' | 'doubts'>
 
 function readParts({ texts: sent, attachments: parts, charsets }: Structure, budget: Budget): Parts {
+  const doubts = new Set<string>()
   const texts = sent.map(({ plain, html }) => {
     const text = plain.join('\n')
-    return text.trim() !== '' || html.length === 0
-      ? text
-      : html.map((each) => htmlToMarked(each, budget)).join('\n')
+    if (html.length === 0) return text
+    const found = new Set<string>()
+    const shown = html.map((each) => htmlToMarked(each, budget, (what) => found.add(what))).join('\n')
+    const unshown = text.trim() === '' ? null : (budget.spend(0.5, () => unshownWords(text, shown)) ?? 0)
+    if (unshown === null) for (const what of found) doubts.add(what)
+    else if (unshown > 0) doubts.add(`${unshown} words of the plain text are not in the HTML that is shown`)
+    return unshown === null ? shown : text
   })
   const attachments = parts.map((part, index) => toAttachment(part, charsets[index], index))
   // Some servers send bounces with nothing but the machine-readable part.
@@ -74,7 +86,11 @@ function readParts({ texts: sent, attachments: parts, charsets }: Structure, bud
     .filter(({ type }) => type === 'message/delivery-status')
     .map(({ content }) => decodeText(content, undefined))
   const visible = texts.some((text) => text.trim() !== '') ? texts : report
-  return { ...bodyOf(visible.filter((text) => text.trim() !== '').join('\n')), attachments }
+  return {
+    ...bodyOf(visible.filter((text) => text.trim() !== '').join('\n')),
+    attachments,
+    doubts: [...doubts],
+  }
 }
 
 /**
@@ -82,17 +98,19 @@ function readParts({ texts: sent, attachments: parts, charsets }: Structure, bud
  * is encrypted. The signature stays attached; it is not verified.
  */
 async function unwrapped(own: Parts, budget: Budget, depth: number): Promise<Parts> {
-  const { attachments } = own
-  if (attachments.some(({ type }) => type === ENCRYPTED_PGP)) return { ...bodyOf(ENCRYPTED), attachments }
+  const { attachments, doubts } = own
+  if (attachments.some(({ type }) => type === ENCRYPTED_PGP))
+    return { ...bodyOf(ENCRYPTED), attachments, doubts }
   const envelope = attachments.find(isSmime)
   if (envelope === undefined || depth >= MAX_FORWARDED_DEPTH) return own
   const inner = unwrapSmime(envelope.content, budget)
-  if (inner === 'encrypted') return { ...bodyOf(ENCRYPTED), attachments }
+  if (inner === 'encrypted') return { ...bodyOf(ENCRYPTED), attachments, doubts }
   if (inner === null) return own
   const enclosed = await readMessage(inner, budget, depth + 1).catch(() => NOTHING)
   return {
     body: enclosed.body,
     marked: enclosed.marked,
+    doubts: enclosed.doubts,
     attachments: [...enclosed.attachments, ...attachments].slice(0, MAX_ATTACHMENTS),
   }
 }
@@ -108,7 +126,8 @@ function unpacked({ attachments, ...own }: Parts, budget: Budget): Parts {
   }))
   const texts = opened.flatMap(({ inner }) => inner?.text ?? [])
   return {
-    ...(own.body === '' ? bodyOf(texts.join('\n')) : own),
+    ...own,
+    ...(own.body === '' ? bodyOf(texts.join('\n')) : {}),
     attachments: opened
       .flatMap(({ attachment, inner }) => inner?.attachments ?? [attachment])
       .slice(0, MAX_ATTACHMENTS),
@@ -146,5 +165,9 @@ async function forwardedOf(
 }
 
 /** Joins the texts of a message. */
-export const joinTexts = ({ body, invitations, forwarded }: Omit<Content, 'marked'>): string =>
+export const joinTexts = ({
+  body,
+  invitations,
+  forwarded,
+}: Pick<Content, 'body' | 'invitations' | 'forwarded'>): string =>
   [body, invitations, forwarded].filter((text) => text !== '').join('\n\n')

@@ -1,5 +1,5 @@
 import { decodeWords } from 'postal-mime'
-import type { Inbound } from '../../inbound.ts'
+import type { Check, Inbound } from '../../inbound.ts'
 import { oneLine, sanitizeText } from '../../sanitize-text.ts'
 import { normalizeLoosely, spellLoosely } from '../address.ts'
 import { addressesIn } from './address-list.ts'
@@ -32,6 +32,8 @@ export interface ParsedMail
   sentAt: Date | null
   /** Why the MIME structure could not be read, in which case `text` is the raw body; null if it could. */
   damage: string | null
+  /** Says what people may not see of the text: what in the HTML may hide it, or words that only the plain text has. */
+  hiddenText: Check[]
 }
 
 /**
@@ -62,7 +64,7 @@ export function salvage(raw: Uint8Array, damage: string): ParsedMail {
   const rest = body.length > MAX_RAW_TEXT ? '\n[… cut: the rest is in the message as received]' : ''
   return assemble(
     raw,
-    { ...bodyOf(text + rest), invitations: '', forwarded: '', attachments: [] },
+    { ...bodyOf(text + rest), invitations: '', forwarded: '', attachments: [], doubts: [] },
     oneLine(damage, 200),
   )
 }
@@ -91,7 +93,13 @@ function assemble(raw: Uint8Array, content: Content, damage: string | null): Par
     headers,
     sentAt: sentAt(headers),
     damage,
+    hiddenText: hiddenTextCheck(content.doubts),
   }
+}
+
+const hiddenTextCheck = (doubts: readonly string[]): Check[] => {
+  const detail = oneLine(`people may not see all of this text: ${doubts.join(', ')}`, 500)
+  return doubts.length === 0 ? [] : [{ name: 'manipulation', verdict: 'hidden_text', detail }]
 }
 
 /**

@@ -17,7 +17,7 @@ interface Reception {
  */
 export function toInbound(
   raw: Buffer,
-  { verification, report: _, damage, ...mail }: ReadMail,
+  { verification, report: _, damage, hiddenText, ...mail }: ReadMail,
   { envelope, recipients, spam }: Reception,
 ): Inbound {
   const { checks = [], ...proof } = verification ?? { proven: false }
@@ -31,7 +31,7 @@ export function toInbound(
     ...proof,
     source: publicSourceOf(envelope.ip),
     spam: spam?.spam ?? null,
-    checks: [...checks, ...(spam ? [spam.check] : []), ...damageCheck(damage)],
+    checks: [...checks, ...(spam ? [spam.check] : []), ...damageCheck(damage), ...hiddenText],
     raw,
   }
 }

@@ -40,10 +40,14 @@ export class Images {
     const url = given.trim()
     if (/^cid:/i.test(url)) return this.#embedded(url.slice('cid:'.length))
     if (/^data:/i.test(url)) return DATA.test(url) ? this.#counted(url.replace(/\s/g, '')) : null
-    const remote = /^(?:https?:)?\/\//i.test(url)
-    if (remote && this.#remote && /^https:/i.test(url) && URL.canParse(url)) return new URL(url).href
-    if (remote) this.blocked++
+    if (isRemote(url) && this.#remote && /^https:/i.test(url) && URL.canParse(url)) return new URL(url).href
+    this.refuse(url)
     return null
+  }
+
+  /** Counts a reference to another server that is removed. */
+  refuse(url: string): void {
+    if (isRemote(url)) this.blocked++
   }
 
   #embedded(id: string): string | null {
@@ -63,6 +67,10 @@ export class Images {
     return url
   }
 }
+
+/** Browsers read backslashes as slashes, and leave out line breaks and tabs. */
+const isRemote = (url: string): boolean =>
+  /^(?:(?:https?|ftp|wss?):|[\\/]{2})/i.test(url.replace(/[\t\n\r]/g, '').trim())
 
 const contentId = (id: string): string => id.trim().replace(/^<|>$/g, '')
 

@@ -9,21 +9,19 @@ const mailOf = (html: string): Buffer =>
   )
 
 /**
- * Returns HTML as it may be sent: without scripts, forms, or anything that is loaded from elsewhere except
- * images (https). The text leaves out what a reader of the HTML would not see.
+ * Returns HTML as it may be sent: without scripts, forms, anything that its readers do not see, or anything that
+ * is loaded from elsewhere except images (https). The text is what the HTML that is sent says.
  */
 export const prepareHtml = async (
   reader: Pick<MailReader, 'read' | 'view'>,
   given: string,
   source: string,
 ): Promise<HtmlContent> => {
-  const raw = mailOf(given)
-  const [{ html }, { text, damage }] = await Promise.all([
-    reader.view({ raw, remoteImages: true, source }),
-    reader.read({ raw, envelope: null, source }),
-  ])
-  if (html === null || damage !== null) throw invalidInput('html', 'is too long or too complex')
-  return { html, text: text.trim() }
+  const { html } = await reader.view({ raw: mailOf(given), remoteImages: true, outgoing: true, source })
+  const read = html === null ? null : await reader.read({ raw: mailOf(html), envelope: null, source })
+  if (html === null || read === null || read.damage !== null)
+    throw invalidInput('html', 'is too long or too complex')
+  return { html, text: read.text.trim() }
 }
 
 /** Returns what is shown of an email as received, or of the HTML of one that was sent, which has no header. */

@@ -59,3 +59,13 @@ export const SCHEMA: Schema = {
     background: ['data', 'https'],
   },
 }
+
+/** The same without attributes that contain text which no reader sees. */
+export const OUTGOING_SCHEMA: Schema = {
+  ...SCHEMA,
+  attributes: {
+    ...SCHEMA.attributes,
+    '*': SCHEMA.attributes!['*']!.filter((name) => name !== 'title'),
+    table: SCHEMA.attributes!.table!.filter((name) => name !== 'summary'),
+  },
+}

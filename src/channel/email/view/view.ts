@@ -18,7 +18,7 @@ const MAX_VALUES = 256 * 1024
  */
 export async function viewMail(
   raw: Uint8Array,
-  { remoteImages }: ViewOptions,
+  { remoteImages, outgoing = false }: ViewOptions,
   readsHtml: boolean,
 ): Promise<MailView> {
   const headers = headerFields(raw)
@@ -27,15 +27,15 @@ export async function viewMail(
   if (structure === null || structure.texts.every(({ html }) => html.length === 0))
     return { html: null, blockedImages: 0, headers }
   const images = new Images(structure.attachments, remoteImages)
-  const html = budgetOfMessage().spend(0.9, () => joined(structure.texts, images))
+  const html = budgetOfMessage().spend(0.9, () => joined(structure.texts, images, outgoing))
   return { html, blockedImages: html === null ? 0 : images.blocked, headers }
 }
 
-const joined = (texts: readonly TextParts[], images: Images): string =>
+const joined = (texts: readonly TextParts[], images: Images, outgoing: boolean): string =>
   texts
     .flatMap(({ html, plain }) =>
       html.length > 0
-        ? html.map((source) => sanitizeHtml(source, images))
+        ? html.map((source) => sanitizeHtml(source, images, outgoing))
         : plain.map((text) => markup`<pre style="white-space: pre-wrap">${text}</pre>`.text),
     )
     .join('\n')

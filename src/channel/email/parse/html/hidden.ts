@@ -1,226 +1,367 @@
-import { BLACK, blend, type Colour, firstColour, isLegible, LINK, toColour, WHITE } from './colour.ts'
-import { type Style, type Styled, StyleSheet } from './style.ts'
+import { type AnyNode, type Document, Element, Text } from 'domhandler'
+import { isHiddenBox } from './box.ts'
+import type { Style, StyleSheet, Variables } from './cascade.ts'
+import {
+  BLACK,
+  blend,
+  type Colour,
+  coloursIn,
+  DARK,
+  isLegible,
+  LINK,
+  toColour,
+  toLegacyColour,
+  WHITE,
+} from './colour.ts'
+import { declare, GLOBAL, INHERITED } from './properties.ts'
+import { toNumber, toPixels } from './values.ts'
 
-/** The parts of an htmlparser2 node that determine what is visible. */
-export interface HtmlNode extends Styled {
-  type: string
-  data?: string
-  children?: HtmlNode[]
-}
-
-/** Inherited appearance of text. */
+/** Appearance of text, and what its content inherits. */
 export interface Look {
   /** In pixels. */
   size: number
   invisible: boolean
+  /** Whether this is within SVG but outside of its text elements, where text is not painted. */
+  unpainted: boolean
+  opacity: number
   /** Background colour; null if unknown because of an image. */
   behind: Colour | null
   colour: Colour | null
+  /** Colour of links, and of text outside of elements with a colour of their own. */
+  link: Colour
+  base: Colour | null
+  /** Whether child elements are blocks, as in a flexible box. */
+  blockifies: boolean
+  /** Whether tables start with the page's font size and colour, as in pages without a doctype. */
+  quirks: boolean
+  inherited: Style
+  variables: Variables
 }
 
 /** The default appearance of a page. */
-export const PAGE: Look = { size: 16, invisible: false, behind: WHITE, colour: BLACK }
+export const PAGE: Look = {
+  ...{
+    size: 16,
+    invisible: false,
+    unpainted: false,
+    opacity: 1,
+    behind: WHITE,
+    colour: BLACK,
+    link: LINK,
+    base: BLACK,
+  },
+  ...{ blockifies: false, quirks: false, inherited: new Map(), variables: new Map() },
+}
+
+/** Takes note of something that may hide text from people, but cannot be evaluated. */
+export type Doubt = (what: string, evenIfEmpty?: boolean) => void
 
 const NEVER_SHOWN = new Set([
-  ...['script', 'style', 'template', 'head', 'title', 'noframes', 'datalist', 'iframe'],
-  ...['desc', 'defs', 'metadata', 'progress', 'meter', 'annotation', 'annotation-xml'],
+  ...[
+    'script',
+    'style',
+    'template',
+    'head',
+    'title',
+    'noframes',
+    'noembed',
+    'datalist',
+    'iframe',
+    'frameset',
+  ],
+  ...[
+    'desc',
+    'defs',
+    'metadata',
+    'symbol',
+    'clippath',
+    'mask',
+    'pattern',
+    'marker',
+    'progress',
+    'meter',
+    'rp',
+  ],
+  ...[
+    'annotation',
+    'annotation-xml',
+    'mphantom',
+    'audio',
+    'video',
+
+    'applet',
+    'area',
+    'param',
+    'source',
+  ],
 ])
-const MAX_SHEET = 200_000
+/** Elements whose content is shown by some mail clients, in some states, or at some coordinates only. */
+const OPTIONAL = new Set(['noscript', 'object', 'text'])
 // Largest font size in pixels that is illegible.
 const TINY = 2
-// Offset in pixels that is outside any screen.
-const OFF_SCREEN = -500
+
+export const showsText = ({
+  size,
+  invisible,
+  unpainted,
+  opacity,
+  colour,
+  behind,
+  inherited,
+}: Look): boolean => {
+  const fill = inherited.get('-webkit-text-fill-color')
+  const own = fill === undefined || GLOBAL.test(fill) || fill === 'currentcolor' ? colour : toColour(fill)
+  const painted = own && { ...own, a: own.a * opacity }
+  return (
+    size > TINY &&
+    !invisible &&
+    !unpainted &&
+    opacity > 0.05 &&
+    !/^(?:disc|circle|square)/.test(inherited.get('-webkit-text-security') ?? '') &&
+    !/^0(?!\.[1-9])/.test(inherited.get('font-size-adjust') ?? '') &&
+    (isLegible(painted, behind) || isOutlined(inherited, behind))
+  )
+}
+
+/** Whether a shadow or a stroke makes text legible that has the colour of its background. */
+const isOutlined = (inherited: Style, behind: Colour | null): boolean =>
+  ['text-shadow', '-webkit-text-stroke'].some((property) =>
+    coloursIn(inherited.get(property) ?? '').some((colour) => isLegible(colour, behind)),
+  )
+
+/** Computes the appearance of the element's text; null if the element is not displayed at all. */
+export function lookOf(
+  element: Element,
+  { style, variables }: ReturnType<StyleSheet['styleOf']>,
+  given: Look,
+  doubt: Doubt,
+): Look | null {
+  const { name, attribs } = element
+  const parent =
+    name === 'table' && given.quirks
+      ? { ...given, size: 16, colour: given.base, inherited: PAGE.inherited }
+      : given
+  if (NEVER_SHOWN.has(name.toLowerCase()) || isNotDisplayed(element, style)) return null
+  if (OPTIONAL.has(name) || (name === 'details' && !('open' in attribs))) doubt(name)
+  const inherited = inheritedBy(style, parent.inherited)
+  const size = sizeOf(name, attribs, style, parent.size)
+  if (isHiddenBox(element, { style, inherited, size, parent }, doubt)) return null
+  const colour = colourOf(name, attribs, style, parent)
+  const opacity = style.get('display') === 'contents' ? 1 : (toNumber(style.get('opacity')) ?? 1)
+  const visibility = style.get('visibility') ?? 'inherit'
+  const look = {
+    size: size * (toNumber(style.get('zoom')) || 1),
+    invisible: GLOBAL.test(visibility)
+      ? parent.invisible && visibility !== 'initial'
+      : visibility !== 'visible',
+    unpainted: name === 'svg' || (parent.unpainted && !/^(?:text|foreignobject)$/i.test(name)),
+    opacity: parent.opacity * Math.max(0, Math.min(1, opacity)),
+    behind: paintedBehind({ name, attribs, style }, parent, colour),
+    colour,
+    link: (name === 'body' && attribs.link && toLegacyColour(attribs.link)) || parent.link,
+    base: name === 'body' ? colour : parent.base,
+    blockifies: /flex|grid/.test(style.get('display') ?? ''),
+    quirks: parent.quirks,
+    inherited,
+    variables,
+  }
+  if (isUnknownColour(style.get('color')) || isUnknownColour(style.get('-webkit-text-fill-color')))
+    doubt('color')
+  if (look.behind === null && !isLegible(colour, plainBehind(style, parent))) doubt('background-image')
+  return style.get('background-clip') === 'text' ? { ...look, behind: parent.behind, colour: null } : look
+}
+
+const isUnknownColour = (value = 'inherit'): boolean => value.includes('(') && toColour(value) === null
+
+/** The background as it is without its image. */
+const plainBehind = (style: Style, parent: Look): Colour =>
+  toColour(style.get('background-color') ?? '') ?? parent.behind ?? WHITE
+
+function inheritedBy(style: Style, inherited: Style): Style {
+  const own = INHERITED.filter((property) => style.has(property) && style.get(property) !== 'inherit')
+  if (own.length === 0) return inherited
+  const all = new Map(inherited)
+  for (const property of own) {
+    const value = style.get(property)!
+    if (value === 'initial') all.delete(property)
+    else if (!GLOBAL.test(value)) all.set(property, value)
+  }
+  return all
+}
+
+function isNotDisplayed(element: Element, style: Style): boolean {
+  const { name, attribs } = element
+  const display = style.get('display')
+  if (attribs.hidden?.toLowerCase() === 'until-found') return true
+  if (display !== undefined && !GLOBAL.test(display)) return /^(?:none|table-column)/.test(display)
+  if (name === 'img' && /^\s*[0-3](?:px)?\s*$/.test(attribs.width ?? attribs.height ?? '')) return true
+  if (element.name === 'option' && !isChosen(element)) return true
+  return 'hidden' in attribs || 'popover' in attribs || (name === 'dialog' && !('open' in attribs))
+}
+
+/** Whether a closed list shows this option. */
+function isChosen({ attribs, parent }: Element): boolean {
+  const select = parent?.type === 'tag' ? parent : null
+  if ('selected' in attribs || select === null || 'multiple' in select.attribs || 'size' in select.attribs)
+    return true
+  const options = select.children.filter((child) => child instanceof Element)
+  return options[0]?.attribs === attribs && !options.some((option) => 'selected' in option.attribs)
+}
+
+const FONT_SIZES: Record<string, number> = {
+  ...{
+    'xxx-large': 48,
+    'xx-small': 9,
+    'x-small': 10,
+    small: 13,
+    medium: 16,
+    large: 18,
+    'x-large': 24,
+    'xx-large': 32,
+  },
+}
+
+function sizeOf(name: string, attribs: Record<string, string>, style: Style, parent: number): number {
+  const size = style.get('font-size')
+  if (size === undefined || size === 'revert') {
+    if (name === 'font' && 'size' in attribs) return 16
+    return /^(?:small|sub|sup)$/.test(name) ? parent / 1.2 : name === 'big' ? parent * 1.2 : parent
+  }
+  if (size === 'smaller') return parent / 1.2
+  if (size === 'larger') return parent * 1.2
+  if (size === 'initial') return 16
+  return FONT_SIZES[size] ?? toPixels(size, parent, parent) ?? parent
+}
+
+interface Painted {
+  name: string
+  attribs: Record<string, string>
+  style: Style
+}
+
+const PAINTABLE = /^(?:body|table|thead|tbody|tfoot|tr|td|th)$/
+
+function paintedBehind(
+  { name, attribs, style }: Painted,
+  parent: Look,
+  current: Colour | null,
+): Colour | null {
+  const image =
+    style.get('background-image') ?? (PAINTABLE.test(name) && attribs.background ? 'url()' : 'none')
+  const shadow = /\binset\b/.test(style.get('box-shadow') ?? '') ? coloursIn(style.get('box-shadow')!) : []
+  if (image !== 'none' && !GLOBAL.test(image)) return shades(image, parent, current)
+  if (name === 'button' && !style.has('background-color')) return null
+  if (name === 'mark' && !style.has('background-color')) return { r: 255, g: 255, b: 0, a: 1 }
+  const given = style.get('background-color')
+  const attribute = PAINTABLE.test(name) && attribs.bgcolor ? toLegacyColour(attribs.bgcolor) : null
+  const written = given === undefined ? attribute : given === 'currentcolor' ? current : toColour(given)
+  const dark = name === 'html' && /^(?:only )?dark\b/.test(style.get('color-scheme') ?? '') ? DARK : null
+  const colour = shadow[0] ?? written ?? dark
+  if (colour === null) return isUnknownColour(given) ? null : parent.behind
+  return parent.behind === null && colour.a < 1 ? null : blend(colour, parent.behind ?? WHITE)
+}
+
+/** The colour of a gradient whose colours are alike; null for any other picture. */
+function shades(image: string, { behind }: Look, current: Colour | null): Colour | null {
+  const inner = image.replace(/\bcurrentcolor\b/g, 'transparent')
+  const colours = /^[a-z-]*gradient\(/.test(inner) ? coloursIn(inner) : []
+  const [first] = colours
+  if (first === undefined || behind === null || current === null) return null
+  const flat = colours.map((one) => blend(one, behind))
+  return flat.every((one) => !isLegible(one, flat[0]!)) ? flat[0]! : null
+}
+
+function colourOf(name: string, attribs: Record<string, string>, style: Style, parent: Look): Colour | null {
+  const given = style.get('color')
+  const attribute = name === 'font' ? attribs.color : name === 'body' ? attribs.text : undefined
+  if (given === undefined || given === 'revert') {
+    if (name === 'a' && 'href' in attribs) return parent.link
+    if (name === 'mark') return BLACK
+    if (name === 'html' && /^(?:only )?dark\b/.test(style.get('color-scheme') ?? '')) return WHITE
+    return (attribute && toLegacyColour(attribute)) || parent.colour
+  }
+  if (given === 'initial') return BLACK
+  if (given === 'currentcolor' || GLOBAL.test(given)) return parent.colour
+  return toColour(given)
+}
 
 /**
- * Removes from the tree what a person reading the mail would not see: `display:none`, `hidden`, zero size,
- * zero opacity, off the page, clipped, or in the colour of the background, by style attribute, style sheet or
- * legacy attributes. Otherwise a stranger could pass text to the agent that its owners do not see. Returns
- * the nesting depth of the remaining tree.
+ * Removes from the tree what a person reading the mail would not see, and calls `doubt` with what may hide
+ * text but is not evaluated. Otherwise a stranger could pass text to the agent that its owners do not see.
+ * Returns the nesting depth of the remaining tree.
  */
-export function removeHidden(root: HtmlNode): number {
-  const sheet = new StyleSheet(styleSheets(root))
-  const stack: [HtmlNode, Look, number][] = [[root, PAGE, 0]]
+export function removeHidden(root: Document, sheet: StyleSheet, doubt: Doubt): number {
+  const kept = new Map<Document | Element, AnyNode[]>()
+  const page = { ...PAGE, quirks: root['x-mode'] === 'quirks', variables: sheet.variables }
+  const stack: [Document | Element, Look, number][] = [[root, page, 0]]
   let deepest = 0
   for (let entry = stack.pop(); entry !== undefined; entry = stack.pop()) {
     const [node, look, depth] = entry
     deepest = Math.max(deepest, depth)
-    node.children = (node.children ?? []).filter((child) => {
+    const children = (node.children as AnyNode[]).filter((child) => {
       if (child.type === 'text') return showsText(look)
-      if (child.attribs === undefined) return child.children !== undefined
-      const own = lookOf(child, sheet.styleOf(child), look)
+      if (!('attribs' in child)) return false
+      const own = lookOf(child, sheet.styleOf(child, look.variables), look, (what, evenIfEmpty = false) => {
+        if (evenIfEmpty || saysAnything(child)) doubt(what)
+      })
       if (own === null) return false
       // An invisible link cannot be clicked, and its URL would be shown instead of its text.
-      if (child.name === 'a' && !showsText(own)) delete child.attribs.href
+      if ((child.name === 'a' || child.name === 'input') && !showsText(own)) child.attribs = {}
+      else addGenerated(child, own, sheet)
       stack.push([child, own, depth + 1])
       return true
     })
+    kept.set(node, children)
   }
+  doubtSheet(sheet, page, doubt)
+  for (const [node, children] of kept) node.children = children as typeof node.children
   return deepest
 }
 
-export const showsText = ({ size, invisible, colour, behind }: Look): boolean =>
-  size > TINY && !invisible && isLegible(colour, behind)
+/** Returns the text that style sheets add before or after the content of an element. */
+export function generatedText(
+  element: Element,
+  place: 'before' | 'after',
+  look: Look,
+  sheet: StyleSheet,
+): string {
+  const style = sheet.generated(element, place, look.variables)
+  const text = [...(style?.get('content') ?? '').matchAll(/"([^"]*)"|'([^']*)'|attr\(([\w-]+)\)/g)]
+    .map(([, one, other, attribute]) => one ?? other ?? element.attribs[attribute ?? ''] ?? '')
+    .join('')
+  const own =
+    style && text && lookOf(new Element('span', {}), { style, variables: look.variables }, look, () => {})
+  return own && showsText(own) ? text : ''
+}
 
-/** Computes the appearance of the element's text; null if the element is not displayed at all. */
-export function lookOf(element: Styled, style: Style, parent: Look): Look | null {
-  const { name = '', attribs = {} } = element
-  if (NEVER_SHOWN.has(name) || isNotDisplayed(name, attribs, style) || isHiddenBox(name, style)) return null
-  const visibility = style.get('visibility')
-  return {
-    size: sizeOf(name, attribs, style, parent.size),
-    invisible: visibility === undefined ? parent.invisible : /^(?:hidden|collapse)/.test(visibility),
-    behind: paintedBehind(name, attribs, style, parent.behind),
-    colour: colourOf(name, attribs, style, parent.colour),
+function addGenerated(element: Element, look: Look, sheet: StyleSheet): void {
+  const before = generatedText(element, 'before', look, sheet)
+  const after = generatedText(element, 'after', look, sheet)
+  if (before !== '') element.children.unshift(new Text(before))
+  if (after !== '') element.children.push(new Text(after))
+}
+
+/** Reports what style sheets contain that may hide text and is not evaluated. */
+export function doubtSheet(sheet: StyleSheet, page: Look, doubt: Doubt): void {
+  for (const what of sheet.foreign) doubt(what)
+  for (const declarations of sheet.unevaluated) {
+    const style = new Map<string, string>()
+    for (const { property, value } of declarations) declare(style, property, value)
+    const look = lookOf(new Element('div', {}), { style, variables: page.variables }, page, () => {})
+    if (look === null || !showsText(look)) doubt('rules that may apply')
   }
 }
 
-function isNotDisplayed(name: string, attribs: Record<string, string>, style: Style): boolean {
-  const display = style.get('display')
-  if (display !== undefined) return /^none/.test(display)
-  return 'hidden' in attribs || 'popover' in attribs || (name === 'dialog' && !('open' in attribs))
-}
+const MAX_LOOKED_AT = 200
 
-/** Whether no part of the element's box is painted. */
-function isHiddenBox(name: string, style: Style): boolean {
-  if (style.size === 0) return false
-  const hasStyle = (property: string, pattern: RegExp) => pattern.test(style.get(property) ?? '')
-  const opacity = style.get('opacity')
-  if (opacity !== undefined && Number.parseFloat(opacity) / (opacity.endsWith('%') ? 100 : 1) <= 0.05)
-    return true
-  if (
-    hasStyle('content-visibility', /^hidden/) ||
-    hasStyle('filter', /opacity\(\s{0,9}0?(?:\.0\d{0,9})?%?\s{0,9}\)/)
-  )
-    return true
-  if (['zoom', 'scale'].some((property) => hasStyle(property, NEAR_ZERO))) return true
-  if (
-    hasStyle('transform', /scale[xy3d]{0,2}\(\s*(?:0|0?\.0\d*)\s*[,)]|rotate[xy]\(\s*-?90deg/) ||
-    hasStyle('clip-path', /^polygon\([^1-9]*\)/)
-  )
-    return true
-  if (
-    hasStyle('clip', /^rect\(\s*(?:0|(\d+px)[\s,]+\d+px[\s,]+\1[\s,])/) ||
-    hasStyle('clip-path', /^(?:inset\((?:50|100)%|circle\(0)/) ||
-    hasStyle('transform', /scale\(\s*0(?:\s*,\s*0)?\s*\)/)
-  )
-    return true
-  return isClipped(name, style) || isOffPage(style)
-}
-
-/** Scale factors below 0.1. */
-const NEAR_ZERO = /^(?:0|0?\.0\d*)%?$/
-
-/**
- * Whether the element has no size and its overflow is cut off. A table cell without width still grows to fit
- * its text.
- */
-function isClipped(name: string, style: Style): boolean {
-  if (
-    !['overflow', 'overflow-x', 'overflow-y'].some((property) =>
-      /^(?:hidden|clip|auto|scroll)/.test(style.get(property) ?? ''),
-    )
-  )
-    return false
-  const cell = name === 'td' || name === 'th'
-  const sides = ['height', 'max-height', ...(cell ? [] : ['width', 'max-width'])]
-  const lineHeight = style.has('height') ? undefined : style.get('line-height')
-  return [...sides.map((side) => style.get(side)), lineHeight].some(
-    (length) => length !== undefined && /^(?:0(?:\.\d+)?[a-z%]*|1(?:px|pt))$/.test(length),
-  )
-}
-
-function isOffPage(style: Style): boolean {
-  const isOffScreen = (length: string | undefined) =>
-    length !== undefined && (toPixels(length.split(' ', 1)[0]!, 16) ?? 0) <= OFF_SCREEN
-  if (
-    ['text-indent', 'margin', 'margin-left', 'margin-top', 'translate'].some((property) =>
-      isOffScreen(style.get(property)),
-    )
-  )
-    return true
-  if (
-    /translate[xy3d]{0,2}\([^)]{0,100}-(?:\d{4,}px|\d{3,}(?:%|v[wh]|em))/.test(style.get('transform') ?? '')
-  )
-    return true
-  return (
-    style.has('position') &&
-    ['left', 'top', 'right', 'bottom', 'inset'].some((side) => isOffScreen(style.get(side)))
-  )
-}
-
-const FONT_SIZES: Record<string, number> = {
-  'xx-small': 9,
-  'x-small': 10,
-  small: 13,
-  medium: 16,
-  large: 18,
-  'x-large': 24,
-  'xx-large': 32,
-}
-
-function sizeOf(name: string, attribs: Record<string, string>, style: Style, parent: number): number {
-  const shorthand = /(?:^|\s)([\d.]+(?:[a-z]+|%)?)(?:\s*\/\s*\S+)?\s+\S/.exec(style.get('font') ?? '')?.[1]
-  const size = style.get('font-size') ?? shorthand
-  if (size === undefined) return name === 'font' && 'size' in attribs ? 16 : parent
-  return FONT_SIZES[size] ?? toPixels(size, parent) ?? parent
-}
-
-/** Converts a length to pixels; null if it is invalid. `em` is the parent's font size. */
-function toPixels(length: string, em: number): number | null {
-  const [, number, unit = ''] = /^(-?[\d.]+)\s*([a-z]*|%)$/.exec(length) ?? []
-  if (number === undefined) return null
-  const factor: Record<string, number> = {
-    pt: 4 / 3,
-    pc: 16,
-    in: 96,
-    cm: 38,
-    mm: 3.8,
-    em,
-    ex: em / 2,
-    ch: em / 2,
-    rem: 16,
-    '%': em / 100,
-    vw: 12,
-    vh: 8,
+/** Whether an element contains text; assumed of a large one. */
+function saysAnything(element: Element): boolean {
+  const stack: AnyNode[] = [element]
+  for (let i = 0; i < MAX_LOOKED_AT; i++) {
+    const node = stack.pop()
+    if (node === undefined) return false
+    if (node.type === 'text' && node.data.trim() !== '') return true
+    if ('children' in node) stack.push(...node.children.slice(0, MAX_LOOKED_AT))
   }
-  return Number.parseFloat(number) * (factor[unit] ?? 1)
-}
-
-function paintedBehind(
-  name: string,
-  attribs: Record<string, string>,
-  style: Style,
-  parent: Colour | null,
-): Colour | null {
-  const picture = `${style.get('background-image') ?? ''} ${style.get('background') ?? ''}`
-  if (/url\(|gradient|var\(/.test(picture) || attribs.background || name === 'button') return null
-  const paint = style.get('background-color') ?? style.get('background') ?? attribs.bgcolor
-  const colour = paint === undefined ? null : firstColour(paint)
-  if (colour === null) return paint?.includes('var(') ? null : parent
-  return parent === null && colour.a < 1 ? null : blend(colour, parent ?? WHITE)
-}
-
-function colourOf(
-  name: string,
-  attribs: Record<string, string>,
-  style: Style,
-  parent: Colour | null,
-): Colour | null {
-  const given =
-    style.get('-webkit-text-fill-color') ??
-    style.get('color') ??
-    attribs.color ??
-    (name === 'body' ? attribs.text : undefined)
-  if (given === undefined) return name === 'a' && 'href' in attribs ? LINK : parent
-  return given.includes('var(') ? null : (toColour(given) ?? parent)
-}
-
-function styleSheets(root: HtmlNode): string {
-  let sheet = ''
-  const stack = [root]
-  for (let node = stack.pop(); node !== undefined && sheet.length < MAX_SHEET; node = stack.pop()) {
-    if (node.name === 'style') sheet += `${(node.children ?? []).map((child) => child.data ?? '').join('')}\n`
-    else for (const child of (node.children ?? []).toReversed()) stack.push(child)
-  }
-  return sheet.slice(0, MAX_SHEET)
+  return true
 }

@@ -1,26 +1,24 @@
-import { randomBytes } from 'node:crypto'
+import type { Document } from 'domhandler'
 import { compile, type FormatCallback } from 'html-to-text'
 import type { Budget } from '../time-budget.ts'
-import { type HtmlNode, removeHidden } from './hidden.ts'
+import type { Doubt } from './hidden.ts'
 import { HISTORY_ELEMENTS, HISTORY_STARTS, markOf, withoutMarks } from './history.ts'
-import { visibleText } from './stream.ts'
+import { textOfTree, valueShown, visibleText } from './stream.ts'
+import { visibleTree } from './tree.ts'
 
-// html-to-text recurses for each level; real layouts have fewer than 100. Deeper or longer HTML is read as a
-// stream.
+// html-to-text recurses for each level; real layouts have fewer than 100. The text of deeper HTML is collected
+// in a simpler way, and longer HTML is read as a stream.
 const MAX_DEPTH = 200
 const MAX_TREE = 2 * 1024 * 1024
-// Root element for the formatter that prunes the tree. Its name is random so that no mail can close it.
-const ROOT = `x-${randomBytes(8).toString('hex')}`
+// The element in whose place html-to-text formats the tree that browsers would build.
+const ROOT = 'visible-tree'
 
-const convert = compile({
+const convert: (html: string, metadata: Document) => string = compile({
   wordwrap: false,
-  limits: { maxInputLength: MAX_TREE + 200 },
   baseElements: { selectors: [ROOT] },
   formatters: {
-    visible: (root, walk, builder) => {
-      if (removeHidden(root as HtmlNode) > MAX_DEPTH)
-        throw new Error(`nested deeper than ${MAX_DEPTH} levels`)
-      walk(root.children, builder)
+    visible: (_root, walk, builder) => {
+      walk((builder as unknown as { metadata: Document }).metadata.children as never, builder)
     },
     // Separates the cells of a row: otherwise `<td>1</td><td>200</td>` becomes 1200.
     cell: (cell, walk, builder) => {
@@ -31,6 +29,7 @@ const convert = compile({
       const text: unknown = image.attribs?.alt
       if (typeof text === 'string' && text.trim() !== '') builder.addInline(`[${text.trim()}]`)
     },
+    value: (field, _walk, builder) => builder.addInline(valueShown(field.attribs as Record<string, string>)),
     history: (element, walk, builder) => {
       mark(builder, 'start')
       walk(element.children, builder)
@@ -44,6 +43,7 @@ const convert = compile({
   selectors: [
     { selector: ROOT, format: 'visible' },
     { selector: 'img', format: 'alternative' },
+    { selector: 'input', format: 'value' },
     { selector: 'tr', format: 'block', options: { leadingLineBreaks: 1, trailingLineBreaks: 1 } },
     ...['td', 'th'].map((selector) => ({ selector, format: 'cell' })),
     ...HISTORY_ELEMENTS.map((selector) => ({ selector, format: 'history' })),
@@ -65,15 +65,18 @@ const mark = (builder: Parameters<FormatCallback>[2], kind: 'start' | 'rest' | '
  * If that takes too long as well, a note refers to the message as received; raw HTML would reveal hidden
  * text.
  */
-export const htmlToReadable = (html: string, budget: Budget): string =>
-  withoutMarks(htmlToMarked(html, budget))
+export const htmlToReadable = (html: string, budget: Budget, doubt?: Doubt): string =>
+  withoutMarks(htmlToMarked(html, budget, doubt))
 
 /** The same with marks around what the HTML says is quoted history. */
-export function htmlToMarked(html: string, budget: Budget): string {
-  const fromTree = () => convert(`<${ROOT}>${html}</${ROOT}>`)
+export function htmlToMarked(html: string, budget: Budget, doubt: Doubt = () => {}): string {
+  const fromTree = () => {
+    const { root, depth } = visibleTree(html, doubt)
+    return depth > MAX_DEPTH ? textOfTree(root) : convert(`<${ROOT}></${ROOT}>`, root)
+  }
   return (
     (html.length > MAX_TREE ? null : budget.spend(0.4, fromTree)) ??
-    budget.spend(0.6, () => visibleText(html)) ??
+    budget.spend(0.6, () => visibleText(html, doubt)) ??
     '[The HTML of this message could not be made readable; it is in the message as received.]'
   )
 }

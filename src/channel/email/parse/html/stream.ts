@@ -1,8 +1,9 @@
+import { type AnyNode, type Document, Element } from 'domhandler'
 import { Parser } from 'htmlparser2'
-import { type Look, lookOf, PAGE, showsText } from './hidden.ts'
-import { type Styled, StyleSheet } from './style.ts'
+import { StyleSheet } from './cascade.ts'
+import { type Doubt, doubtSheet, generatedText, type Look, lookOf, PAGE, showsText } from './hidden.ts'
+import { type SheetSource, sheetOf } from './sheet-source.ts'
 
-const MAX_SHEET = 200_000
 const PARAGRAPHS = new Set([
   'p',
   'h1',
@@ -39,46 +40,88 @@ const BLOCKS = new Set([
   ...['figure', 'figcaption', 'hr', 'body', 'html'],
 ])
 
-interface Open extends Styled {
-  /** Null if the element is not displayed. */
-  look: Look | null
-  depth: number
-}
-
 /**
  * Maximum nesting depth. Real layouts have fewer than 100 levels. Each level takes half a kilobyte until the
  * end.
  */
 const MAX_OPEN = 50_000
+/** Number of earlier siblings that are kept for selectors. */
+const MAX_SIBLINGS = 200
 
 /**
- * Extracts the visible text of HTML in a single pass without building a tree, so that HTML that is ten
- * thousand levels deep or megabytes long can be read. Simpler than `htmlToReadable`, but hides text by the
- * same rules.
+ * Extracts the visible text of HTML in a single pass without building a tree, so that megabytes of HTML can be
+ * read. Hides text by the same rules, except that nothing is known of an element's content and later siblings.
  */
-export function visibleText(html: string): string {
-  const sheet = new StyleSheet(styleSheets(html))
+export function visibleText(html: string, doubt: Doubt = () => {}): string {
+  const sheet = new StyleSheet(styleSheets(html), { quirks: !/<!doctype html/i.test(html), streaming: true })
+  const page = { ...PAGE, variables: sheet.variables }
+  doubtSheet(sheet, page, doubt)
   const out = new Lines()
-  let open: Open = { look: PAGE, parent: null, depth: 0 }
+  const root = new Element('#root', {})
+  const open: { element: Element; look: Look | null }[] = [{ element: root, look: page }]
   const parser = new Parser({
     onopentag(name, attribs) {
-      const parent: Look | null = open.look
-      if (open.depth >= MAX_OPEN) throw new Error(`nested deeper than ${MAX_OPEN} levels`)
-      open = { name, attribs, parent: open, look: null, depth: open.depth + 1 }
-      open.look = parent && lookOf(open, sheet.styleOf(open), parent)
-      if (open.look !== null) out.begin(name, attribs)
+      const { element: parent, look } = open.at(-1)!
+      if (open.length > MAX_OPEN) throw new Error(`nested deeper than ${MAX_OPEN} levels`)
+      const element = new Element(name, attribs)
+      element.parent = parent
+      follow(parent, element)
+      const own = look && lookOf(element, sheet.styleOf(element, look.variables), look, doubt)
+      open.push({ element, look: own })
+      if (own === null) return
+      out.begin(name, showsText(own) ? attribs : {})
+      out.text(generatedText(element, 'before', own, sheet))
     },
     ontext(text) {
-      if (open.look !== null && showsText(open.look)) out.text(text)
+      const { look } = open.at(-1)!
+      if (look !== null && showsText(look)) out.text(text)
     },
     onclosetag(name) {
-      if (open.look !== null) out.end(name, showsText(open.look) ? open.attribs?.href : undefined)
-      open = (open.parent as Open | null) ?? open
+      const { element, look } = open.length > 1 ? open.pop()! : open[0]!
+      element.children = []
+      if (look === null) return
+      out.text(generatedText(element, 'after', look, sheet))
+      out.end(name, showsText(look) ? element.attribs.href : undefined)
     },
   })
   parser.end(html)
   return out.toString()
 }
+
+/** Adds a child, and forgets one that is long past. */
+function follow(parent: Element, element: Element): void {
+  const last = parent.children.at(-1)
+  if (last) {
+    last.next = element
+    element.prev = last
+  }
+  parent.children.push(element)
+  if (parent.children.length <= 2 * MAX_SIBLINGS) return
+  parent.children = parent.children.slice(-MAX_SIBLINGS)
+  parent.children[0]!.prev = null
+}
+
+/** The same for a tree from which hidden text was removed, however deep it is. */
+export function textOfTree(root: Document): string {
+  const out = new Lines()
+  const stack: (AnyNode | { end: Element })[] = [root]
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    if ('end' in node) out.end(node.end.name, node.end.attribs.href)
+    else if (node.type === 'text') out.text(node.data)
+    else if ('children' in node) {
+      if ('attribs' in node) {
+        out.begin(node.name, node.attribs)
+        stack.push({ end: node })
+      }
+      for (const child of node.children.toReversed()) stack.push(child as AnyNode)
+    }
+  }
+  return out.toString()
+}
+
+/** The text that a field or a button of a form shows. */
+export const valueShown = ({ type = 'text', value, placeholder }: Record<string, string>): string =>
+  /^(?:text|button|submit|reset|email|search|tel|url|number)$/i.test(type) ? (value ?? placeholder ?? '') : ''
 
 const MAX_PIECES = 8 * 1024
 
@@ -95,6 +138,7 @@ class Lines {
     else this.#separate(name)
     if (name === 'li') this.text('* ')
     if (name === 'img' && attribs.alt?.trim()) this.text(`[${attribs.alt.trim()}]`)
+    if (name === 'input') this.text(valueShown(attribs))
   }
 
   end(name: string, href: string | undefined): void {
@@ -142,20 +186,22 @@ class Lines {
   }
 }
 
-function styleSheets(html: string): string {
-  let sheet = ''
-  let inside = false
+function styleSheets(html: string): SheetSource[] {
+  const sheets: SheetSource[] = []
+  let style: { attribs: Record<string, string>; text: string } | null = null
   const parser = new Parser({
-    onopentagname: (name) => {
-      inside = name === 'style'
+    onopentag: (name, attribs) => {
+      if (name === 'link') sheets.push(...sheetOf({ name, attribs }, ''))
+      style = name === 'style' ? { attribs, text: '' } : null
     },
     ontext: (text) => {
-      if (inside && sheet.length < MAX_SHEET) sheet += text
+      if (style !== null) style.text += text
     },
     onclosetag: () => {
-      inside = false
+      if (style !== null) sheets.push(...sheetOf({ name: 'style', attribs: style.attribs }, style.text))
+      style = null
     },
   })
   parser.end(html)
-  return sheet.slice(0, MAX_SHEET)
+  return sheets
 }

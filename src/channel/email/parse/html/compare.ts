@@ -1,0 +1,42 @@
+/** Number of words in a row that say something. Fewer differ in captions, bullets, links and buttons. */
+const MIN_WORDS = 8
+const MAX_TEXT = 500_000
+/** Who wrote a quoted message, and when; a rule before a forwarded one, and fields after it. */
+const ATTRIBUTION = /^.{0,200}(?:<[^<>\s]{1,200}@[^<>\s]{1,200}>|\d{1,2}:\d\d).{0,100}:\s*$/gm
+const FORWARDED = /^[> ]*(?:-{3,}.{0,60}-{3,}|_{10,})\s*\n(?:[> *]{0,9}[\p{L}-]{2,15}:.{0,200}\n){1,8}/gmu
+/** A signature of at most three lines. */
+const SIGNATURE = /\n-- ?\n(?:.{0,100}\n?){1,3}\s*$/
+
+/** Words, and characters of scripts that are written without spaces. URLs are written in different ways. */
+const wordsOf = (text: string): string[] =>
+  text
+    .replace(/\b(?:https?:\/\/|www\.|mailto:)[^\s<>]+/gi, ' ')
+    .normalize('NFKC')
+    .toLowerCase()
+    .match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{N}]+/gu) ?? []
+
+/**
+ * Returns the number of words in passages of the plain text that the HTML does not show: words of which no two
+ * follow each other there.
+ */
+export function unshownWords(plain: string, shown: string): number {
+  const pairs = new Set<string>()
+  const visible = wordsOf(shown.slice(0, MAX_TEXT))
+  for (let i = 0; i < visible.length; i++) pairs.add(`${visible[i]} ${visible[i + 1] ?? ''}`)
+  const own = plain.slice(0, MAX_TEXT).replace(/\r\n?/g, '\n').replace(SIGNATURE, '').replace(FORWARDED, '')
+  const words = wordsOf(own.replace(ATTRIBUTION, ''))
+  let total = 0
+  let passage = 0
+  for (let i = 0; i <= words.length; i++) {
+    const isShown =
+      i === words.length ||
+      pairs.has(`${words[i - 1]} ${words[i]}`) ||
+      pairs.has(`${words[i]} ${words[i + 1] ?? ''}`)
+    if (!isShown) passage++
+    else {
+      if (passage >= MIN_WORDS) total += passage
+      passage = 0
+    }
+  }
+  return total
+}

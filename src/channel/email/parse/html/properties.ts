@@ -1,0 +1,172 @@
+import { toColour } from './colour.ts'
+import { toNumber, toPixels, words } from './values.ts'
+
+/** Other names of properties, for text that runs from left to right and from top to bottom. */
+const ALIASES: Record<string, string> = {
+  'inline-size': 'width',
+  'block-size': 'height',
+  'overflow-inline': 'overflow-x',
+  'overflow-block': 'overflow-y',
+  'word-wrap': 'overflow-wrap',
+  '-webkit-mask': 'mask',
+  '-webkit-line-clamp': 'line-clamp',
+}
+const AXES: Record<string, readonly [string, string]> = {
+  inline: ['left', 'right'],
+  block: ['top', 'bottom'],
+}
+
+const canonical = (property: string): string => {
+  if (ALIASES[property]) return ALIASES[property]
+  const logical = /^(inset|margin|padding)-(inline|block)-(start|end)$/.exec(property)
+  if (logical) {
+    const side = AXES[logical[2]!]![logical[3] === 'start' ? 0 : 1]
+    return logical[1] === 'inset' ? side : `${logical[1]}-${side}`
+  }
+  return property
+    .replace(
+      /^(min|max)-(inline|block)-size$/,
+      (_, bound, axis) => `${bound}-${axis === 'inline' ? 'width' : 'height'}`,
+    )
+    .replace(/^-webkit-(?=transform|filter|clip-path|opacity|mask|background-clip|animation|backface)/, '')
+}
+
+const LENGTH = /^(?:auto|none|normal|(?:min|max|fit)-content|[a-z-]+\(.*)$/
+const isColour = (value: string): boolean =>
+  value === 'currentcolor' ||
+  toColour(value) !== null ||
+  (value.includes('(') && !/^(?:rgba?|hsla?|hwb|(?:ok)?(?:lab|lch)|color|color-mix)\(/.test(value))
+const isSize = (value: string): boolean => (toPixels(value, 16) ?? (LENGTH.test(value) ? 0 : -1)) >= 0
+const isLength = (value: string): boolean =>
+  toPixels(value, 16) !== null || LENGTH.test(value) || /%$/.test(value)
+const hasFunction = (value: string): boolean => value === 'none' || value.includes('(')
+
+/**
+ * Whether browsers take a value. They ignore a declaration with an invalid one, so that an earlier one
+ * applies: `display:none; display:x` hides the element.
+ */
+const VALID: Record<string, (value: string) => boolean> = {
+  display: (value) =>
+    /^(?:none|contents|flow-root|list-item|math|(?:inline|block|inline-block|run-in|ruby)(?:[- ][a-z- ]+)?|(?:inline-)?(?:flex|grid|table)|table-[a-z-]+|-[a-z-]+)$/.test(
+      value,
+    ),
+  visibility: (value) => /^(?:visible|hidden|collapse)$/.test(value),
+  position: (value) => /^(?:static|relative|absolute|fixed|(?:-webkit-)?sticky)$/.test(value),
+  float: (value) => /^(?:none|left|right|inline-(?:start|end))$/.test(value),
+  opacity: (value) => toNumber(value) !== null || /^(?!calc)[a-z-]+\(/.test(value),
+  zoom: (value) => value === 'normal' || (toNumber(value) ?? -1) >= 0,
+  color: isColour,
+  'background-color': isColour,
+  '-webkit-text-fill-color': isColour,
+  'font-size': (value) =>
+    /^(?:(?:x{1,3}-)?(?:small|large)|medium|smaller|larger|math)$/.test(value) ||
+    (/\d/.test(value) && isSize(value.replace(/%$/, 'px'))) ||
+    /^[a-z-]+\(/.test(value),
+  'content-visibility': (value) => /^(?:visible|auto|hidden)$/.test(value),
+  clip: (value) => value === 'auto' || /^rect\(/.test(value),
+  'text-indent': isLength,
+  'letter-spacing': isLength,
+  'word-spacing': isLength,
+  ...Object.fromEntries(
+    ['transform', 'filter', 'scale', 'rotate', 'translate'].map((name) => [
+      name,
+      (value: string) => hasFunction(value) || (!/^(?:transform|filter)$/.test(name) && /\d/.test(value)),
+    ]),
+  ),
+  'clip-path': (value) => hasFunction(value) || value.endsWith('-box'),
+  'mask-image': hasFunction,
+  ...Object.fromEntries(
+    ['overflow-x', 'overflow-y'].map((name) => [
+      name,
+      (value: string) => /^(?:visible|hidden|clip|scroll|auto|overlay)$/.test(value),
+    ]),
+  ),
+  ...Object.fromEntries(
+    ['width', 'height'].flatMap((side) =>
+      ['', 'min-', 'max-'].map((bound) => [
+        bound + side,
+        (value: string) => isSize(value) || /^[\d.]+%$/.test(value),
+      ]),
+    ),
+  ),
+  ...Object.fromEntries(
+    ['left', 'right', 'top', 'bottom'].flatMap((side) =>
+      ['', 'margin-', 'padding-'].map((box) => [box + side, isLength]),
+    ),
+  ),
+}
+export const GLOBAL = /^(?:inherit|initial|unset|revert(?:-layer)?)$/
+
+/** Properties that text inherits, besides its colour, size and visibility. */
+export const INHERITED = [
+  ...['text-indent', 'letter-spacing', 'word-spacing', 'line-height', 'white-space', 'text-shadow'],
+  ...['-webkit-text-security', '-webkit-text-stroke', '-webkit-text-fill-color', 'font-size-adjust'],
+]
+
+/** Adds a declaration to a style: replaces what it overrides, and writes out shorthands. */
+export function declare(style: Map<string, string>, given: string, value: string): void {
+  const property = canonical(given)
+  if (property === 'all' && GLOBAL.test(value)) {
+    resetAll(style, value)
+    return
+  }
+  const longhands = GLOBAL.test(value) ? globalLonghands(property, value) : longhandsOf(property, value)
+  if (longhands === null) {
+    if (GLOBAL.test(value) || (VALID[property]?.(value) ?? true)) style.set(property, value)
+  } else if (
+    Object.entries(longhands).every(([name, one]) => GLOBAL.test(one) || (VALID[name]?.(one) ?? true))
+  )
+    for (const [name, one] of Object.entries(longhands)) style.set(name, one)
+}
+
+function resetAll(style: Map<string, string>, value: string): void {
+  style.clear()
+  if (!value.startsWith('revert')) style.set('display', 'inline')
+  for (const name of [...INHERITED, 'color', 'font-size', 'visibility']) style.set(name, value)
+}
+
+const SIDES = ['top', 'right', 'bottom', 'left']
+
+const globalLonghands = (property: string, value: string): Record<string, string> | null => {
+  const names = Object.keys(longhandsOf(property, '0') ?? {})
+  return names.length === 0 ? null : Object.fromEntries(names.map((name) => [name, value]))
+}
+
+/** The longhands of a shorthand; null for other properties. */
+function longhandsOf(property: string, value: string): Record<string, string> | null {
+  const [first = '', second = first, third = first, fourth = second] = words(value)
+  const pair = /^(inset|margin|padding)-(inline|block)$/.exec(property)
+  const sided = (box: string, side: string) => (box === 'inset' ? side : `${box}-${side}`)
+  if (pair) {
+    const [start, end] = AXES[pair[2]!]!
+    return { [sided(pair[1]!, start)]: first, [sided(pair[1]!, end)]: second }
+  }
+  if (property === 'margin' || property === 'padding' || property === 'inset')
+    return Object.fromEntries(
+      SIDES.map((side, i) => [sided(property, side), [first, second, third, fourth][i]!]),
+    )
+  if (property === 'overflow') return { 'overflow-x': first, 'overflow-y': second }
+  if (property === 'font') return fontLonghands(value)
+  if (property === 'mask') return { 'mask-image': words(value).find((word) => word.includes('(')) ?? 'none' }
+  if (property === 'background') return backgroundLonghands(value)
+  return null
+}
+
+function fontLonghands(value: string): Record<string, string> {
+  const [, size = 'medium', height = 'normal'] =
+    /(?:^|\s)((?:xx?-)?(?:small|large)er?|medium|[-+.\d][\w.%+-]*|[a-z]+\([^/]*\))(?: ?\/ ?(\S+))? \S/.exec(
+      value,
+    ) ?? []
+  return { 'font-size': size, 'line-height': height }
+}
+
+function backgroundLonghands(value: string): Record<string, string> {
+  const parts = words(value)
+  const isPicture = (word: string) =>
+    /^(?:-webkit-)?(?:url|image|image-set|cross-fade|element|paint|(?:[a-z-]+-)?gradient)\(/.test(word)
+  return {
+    'background-color': parts.findLast((word) => !isPicture(word) && isColour(word)) ?? 'transparent',
+    'background-image': parts.filter(isPicture).join(' ') || 'none',
+    'background-clip': parts.includes('text') ? 'text' : 'border-box',
+  }
+}
