@@ -163,6 +163,42 @@ test('the page of an approval link shows the text of the HTML when it differs fr
   expect(await asked({ text: 'Plain' })).not.toContain('HTML')
 })
 
+test.each([
+  '<p style="display:none">SECRET</p>',
+  '<style>.a { font-size: 0 }</style><p class="a">SECRET</p>',
+  '<p style="color:#fff">SECRET</p>',
+  '<p style="position:absolute;left:-9999px">SECRET</p>',
+  '<p style="--x:none;display:var(--x)">SECRET</p>',
+  '<p style="clip-path:inset(50%)">SECRET</p>',
+  '<div style="opacity:.1"><p style="opacity:.1">SECRET</p></div>',
+  '<details hidden><summary>SECRET</summary></details>',
+  '<p title="SECRET">Hello</p><!-- SECRET --><table summary="SECRET"></table>',
+  '<style>p::after { content: "SECRET" } /* SECRET */ p { --x: "SECRET" }</style>',
+])('nothing that readers do not see is sent, and the page of an approval is right: %s', async (hidden) => {
+  await owner.api('PATCH', '/members/me', { approvalMails: true })
+  await owner.api('PATCH', `/agents/${agent.id}`, { approval: 'all' })
+  await agent.api('POST', path, {
+    ...MAIL,
+    text: 'Hello Ann',
+    html: `<p>Hello Ann</p>${hidden}`
+      .replace('<p>Hello Ann</p><p title', '<p title')
+      .replace('>Hello<', '>Hello Ann<'),
+  })
+  const [{ mail }] = (await relay.got(1)) as [Awaited<ReturnType<typeof sent>>]
+  const link = service.http + new URL(/https?:\S+\/approve\/\S+/.exec(mail.text!)![0]).pathname
+  const page = await (await fetch(link)).text()
+  expect(page).toContain('with the same text')
+  relay.mails.length = 0
+  const version = /name="version" value="([^"]+)"/.exec(page)![1]!
+  const approve = (fields: Record<string, string>) =>
+    fetch(link, { method: 'POST', body: new URLSearchParams({ decision: 'approve', ...fields }) })
+  expect((await approve({ version: 'of-something-else' })).status).toBe(409)
+  expect((await approve({ version })).status).toBe(200)
+  const out = (await sent()).mail.html
+  expect(out).toContain('Hello Ann')
+  expect(out).not.toContain('SECRET')
+})
+
 test('mail between agents of the service carries its HTML too', async () => {
   const other = await createTestAgent(service, owner)
   await owner.api('PUT', `/agents/${other.id}/access/email`, { admit: 'anyone', senders: [] })

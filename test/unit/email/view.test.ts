@@ -107,6 +107,48 @@ test.each([
   expect(safe).not.toMatch(/@import|image-set|srcset|poster|<link/)
 })
 
+test.each([
+  ['an escaped hyphen', `<p style="background:image\\-set('https://evil.example/a' 1x)">kept</p>`, 1],
+  [
+    'an escaped letter',
+    `<p style="background:\\69mage-set('//evil.example/a' 1x, url(http:/\\/evil.example/b) 2x)">kept</p>`,
+    2,
+  ],
+  [
+    'a comment in a function',
+    '<p style="background:-webkit-image-set(/**/url(https://evil.example/a) 1x)">kept</p>',
+    1,
+  ],
+  [
+    'an escaped rule',
+    '<style>@\\69mport "https://evil.example/a"; @IMPORT url(//evil.example/b) screen;</style><p>kept</p>',
+    2,
+  ],
+  [
+    'a fading picture',
+    '<p style="background:-webkit-cross-fade(url(https://evil.example/a),url(x),50%)">kept</p>',
+    1,
+  ],
+  ['a function of a later standard', '<p style="background:later(\'https://evil.example/a\')">kept</p>', 1],
+  ['a variable', '<p style="--x:url(https://evil.example/a);background:var(--x)">kept</p>', 1],
+  ['a list of images', '<img srcset="https://evil.example/a 1x, https://evil.example/b 2x"><p>kept</p>', 2],
+  [
+    'other elements',
+    '<video poster="https://evil.example/a" src="https://evil.example/b"></video><svg><image href="https://evil.example/c"/><use xlink:href="https://evil.example/d"/></svg><link rel=stylesheet href="https://evil.example/e"><object data="https://evil.example/f"></object><p>kept</p>',
+    6,
+  ],
+  [
+    'backslashes for slashes',
+    '<img src="\\\\evil.example/a"><img src="https:\\evil.example/b"><p>kept</p>',
+    2,
+  ],
+])('%s does not hide what is loaded: it is removed and counted', async (_, html, count) => {
+  const { html: safe, blockedImages } = await view({ html })
+  expect(safe).toContain('kept')
+  expect(safe).not.toMatch(/evil/)
+  expect(blockedImages).toBe(count)
+})
+
 test('pictures of the mail are embedded, within a limit, and only real pictures', async () => {
   const big = Buffer.concat([PIXEL, Buffer.alloc(3 * 1024 * 1024)])
   const { html } = await view({

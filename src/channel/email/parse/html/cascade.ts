@@ -1,9 +1,22 @@
 import { compile } from 'css-select'
-import { AttributeAction, parse, type Selector, SelectorType } from 'css-what'
+import type { Selector } from 'css-what'
 import type { AnyNode, Element } from 'domhandler'
 import { mediaTruth, supportsTruth } from './conditions.ts'
 import { type Declaration, parseDeclarations, parseSheet, type Rule } from './css.ts'
 import { declare } from './properties.ts'
+import {
+  EVALUATED,
+  GENERATED,
+  isKnown,
+  keyOf,
+  LATER,
+  PSEUDOS,
+  parsedSelector,
+  pseudoElementOf,
+  pseudosIn,
+  specificityOf,
+  within,
+} from './selector.ts'
 import { enclosedSheet, isFontServer, type SheetSource } from './sheet-source.ts'
 import { substituted } from './values.ts'
 
@@ -24,65 +37,10 @@ const MAX_SHEET = 200_000
 const MAX_RULES = 4_000
 const MAX_SELECTOR = 2_000
 const MAX_STYLE = 8_000
+const MAX_STYLES = 500
 const MAX_UNEVALUATED = 200
 const MAX_IMPORTS = 10
 const NO_STYLE: Style = new Map()
-
-/** States that no element of a mail has before a person acts on it. */
-const INACTIVE = [
-  ...['hover', 'active', 'focus', 'focus-within', 'focus-visible', 'target', 'target-within', 'visited'],
-  ...['fullscreen', 'modal', 'popover-open', 'user-invalid', 'user-valid', 'autofill', 'picture-in-picture'],
-]
-const PSEUDOS = Object.fromEntries([
-  ...INACTIVE.map((name) => [name, () => false]),
-  ['defined', () => true],
-  ['root', ({ name }: Element) => name === 'html'],
-])
-/** Other pseudo-classes of browsers that are evaluated. css-select knows more, which browsers do not. */
-const EVALUATED = new Set([
-  ...[...Object.keys(PSEUDOS), 'is', 'where', 'not', 'has', 'empty', 'lang', 'link', 'any-link'],
-  ...[
-    'first-child',
-    'last-child',
-    'only-child',
-    'first-of-type',
-    'last-of-type',
-    'only-of-type',
-    'nth-child',
-  ],
-  ...['nth-last-child', 'nth-of-type', 'nth-last-of-type', 'checked', 'disabled', 'enabled', 'required'],
-])
-/** Others of browsers. A selector with any that they do not know is invalid. */
-const UNEVALUATED = new Set([
-  ...[
-    'read-only',
-    'read-write',
-    'dir',
-    'optional',
-    'valid',
-    'invalid',
-    'placeholder-shown',
-    'default',
-    'scope',
-  ],
-  ...[
-    'in-range',
-    'out-of-range',
-    'indeterminate',
-    'open',
-    'state',
-    'host',
-    '-webkit-any',
-    '-webkit-any-link',
-  ],
-  ...['before', 'after', 'first-line', 'first-letter', 'playing', 'paused', 'muted', '-webkit-autofill'],
-])
-const isKnown = (part: Selector): boolean =>
-  part.type !== SelectorType.Pseudo || EVALUATED.has(part.name) || UNEVALUATED.has(part.name)
-
-/** What a single pass over the HTML cannot know. */
-const LATER = /^(?:has|empty|last-|only-|nth-last-)/
-const GENERATED = /^(?:before|after)$/
 
 export interface SheetOptions {
   /** Whether class names and ids are compared without case, as in pages without a doctype. */
@@ -104,6 +62,7 @@ export class StyleSheet {
     ['after', []],
   ])
   readonly #layers: string[] = []
+  readonly #styles = new Map<string, Declaration[]>()
   readonly #options: SheetOptions
   #count = 0
   #imports = 0
@@ -123,7 +82,8 @@ export class StyleSheet {
 
   /** Returns the style of an element, including its `style` attribute, and the variables of its content. */
   styleOf(element: Element, inherited: Variables): { style: Style; variables: Variables } {
-    const own = element.attribs.style ? parseDeclarations(element.attribs.style.slice(0, MAX_STYLE)) : []
+    const given = element.attribs.style ?? ''
+    const own = given === '' ? [] : this.#parsed(given.slice(0, MAX_STYLE))
     const matching =
       this.#count === 0 ? [] : this.#candidates(element).filter(({ matches }) => matches(element))
     if (matching.length === 0 && own.length === 0) return { style: NO_STYLE, variables: inherited }
@@ -133,25 +93,29 @@ export class StyleSheet {
       custom.length === 0
         ? inherited
         : new Map([...inherited, ...custom.map(({ property, value }) => [property, value] as const)])
-    const style = new Map<string, string>()
-    for (const { property, value } of declared)
-      if (!property.startsWith('--')) declare(style, property, substituted(value, variables) ?? 'unset')
-    return { style, variables }
+    return { style: computed(declared, variables), variables }
+  }
+
+  /** Parses a `style` attribute; newsletters repeat the same ones. */
+  #parsed(style: string): Declaration[] {
+    const known = this.#styles.get(style)
+    if (known !== undefined) return known
+    const declarations = parseDeclarations(style)
+    if (this.#styles.size < MAX_STYLES) this.#styles.set(style, declarations)
+    return declarations
   }
 
   /** Returns the style of what style sheets add before or after an element's content. */
   generated(element: Element, place: 'before' | 'after', variables: Variables): Style | null {
     const matching = this.#generated.get(place)!.filter(({ matches }) => matches(element))
     if (matching.length === 0) return null
-    const style = new Map<string, string>()
-    for (const { property, value } of this.#cascaded(matching, []))
-      declare(style, property, substituted(value, variables) ?? 'unset')
-    return style
+    return computed(this.#cascaded(matching, []), variables)
   }
 
   /** The declarations in the order in which a later one replaces an earlier one. */
   #cascaded(matching: readonly Matched[], own: readonly Declaration[]): Declaration[] {
     const rank = ({ layer }: Matched) => (layer === null ? this.#layers.length : this.#layers.indexOf(layer))
+    if (matching.length === 0 && !own.some(({ important }) => important)) return [...own]
     const sorted = (direction: 1 | -1) =>
       [...matching].sort(
         (one, other) =>
@@ -283,6 +247,13 @@ export class StyleSheet {
   }
 }
 
+function computed(declared: readonly Declaration[], variables: Variables): Style {
+  const style = new Map<string, string>()
+  for (const { property, value } of declared)
+    if (!property.startsWith('--')) declare(style, property, substituted(value, variables) ?? 'unset')
+  return style
+}
+
 interface Context {
   /** Selector of the rule around a nested one. */
   parent: string | null
@@ -290,63 +261,3 @@ interface Context {
   /** Whether all conditions around hold for every reader. */
   applies: boolean
 }
-
-/** Returns null for a selector that is not valid: it makes its whole list invalid. */
-function parsedSelector(selector: string): Selector[][] | null {
-  try {
-    return parse(selector)
-  } catch {
-    return null
-  }
-}
-
-/** A nested selector (CSS Nesting 3): relative to its parent unless it contains `&`. */
-const within = (prelude: string, parent: string): string =>
-  prelude.includes('&')
-    ? prelude.replaceAll('&', `:is(${parent})`)
-    : prelude.replace(/(^|,)/g, (comma) => `${comma} :is(${parent}) `)
-
-const pseudoElementOf = (selector: readonly Selector[]) => {
-  const last = selector.at(-1)
-  const isOne =
-    last?.type === SelectorType.PseudoElement ||
-    (last?.type === SelectorType.Pseudo && /^(?:before|after|first-line|first-letter)$/.test(last.name))
-  return isOne ? last : undefined
-}
-
-const pseudosIn = (selector: readonly Selector[]): string[] =>
-  selector.flatMap((part) => {
-    if (part.type === SelectorType.PseudoElement) return [`:${part.name}`]
-    if (part.type !== SelectorType.Pseudo) return []
-    return [part.name, ...(Array.isArray(part.data) ? part.data.flatMap(pseudosIn) : [])]
-  })
-
-/** Ids, then classes, attributes and pseudo-classes, then elements. */
-const specificityOf = (selector: readonly Selector[]): number =>
-  selector.reduce((sum, part) => {
-    if (part.type === SelectorType.Tag || part.type === SelectorType.PseudoElement) return sum + 1
-    if (part.type === SelectorType.Attribute)
-      return sum + (part.name === 'id' && part.action === 'equals' ? 1e6 : 1e3)
-    if (part.type !== SelectorType.Pseudo || part.name === 'where') return sum
-    return sum + (Array.isArray(part.data) ? Math.max(0, ...part.data.map(specificityOf)) : 1e3)
-  }, 0)
-
-/** The key under which a rule is stored: an id, class or tag of the elements that it selects, or `*`. */
-function keyOf(selector: readonly Selector[]): string {
-  let key = '*'
-  for (const part of selector) {
-    if (TRAVERSALS.has(part.type)) key = '*'
-    if (part.type === SelectorType.Tag && key === '*') key = part.name.toLowerCase()
-    if (part.type !== SelectorType.Attribute || key.startsWith('#')) continue
-    if (part.name === 'id' && part.action === AttributeAction.Equals) key = `#${part.value.toLowerCase()}`
-    else if (part.name === 'class' && part.action === AttributeAction.Element)
-      key = `.${part.value.toLowerCase()}`
-  }
-  return key
-}
-const TRAVERSALS = new Set<string>([
-  SelectorType.Descendant,
-  SelectorType.Child,
-  SelectorType.Adjacent,
-  SelectorType.Sibling,
-])

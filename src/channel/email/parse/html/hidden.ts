@@ -1,19 +1,9 @@
-import { type AnyNode, type Document, Element, Text } from 'domhandler'
+import { Element } from 'domhandler'
 import { isHiddenBox } from './box.ts'
 import type { Style, StyleSheet, Variables } from './cascade.ts'
-import {
-  BLACK,
-  blend,
-  type Colour,
-  coloursIn,
-  DARK,
-  isLegible,
-  LINK,
-  toColour,
-  toLegacyColour,
-  WHITE,
-} from './colour.ts'
-import { declare, GLOBAL, INHERITED } from './properties.ts'
+import { BLACK, type Colour, coloursIn, isLegible, LINK, toColour, toLegacyColour, WHITE } from './colour.ts'
+import { colourOf, isUnknownColour, paintedBehind, plainBehind } from './paint.ts'
+import { GLOBAL, INHERITED } from './properties.ts'
 import { toNumber, toPixels } from './values.ts'
 
 /** Appearance of text, and what its content inherits. */
@@ -171,12 +161,6 @@ export function lookOf(
   return style.get('background-clip') === 'text' ? { ...look, behind: parent.behind, colour: null } : look
 }
 
-const isUnknownColour = (value = 'inherit'): boolean => value.includes('(') && toColour(value) === null
-
-/** The background as it is without its image. */
-const plainBehind = (style: Style, parent: Look): Colour =>
-  toColour(style.get('background-color') ?? '') ?? parent.behind ?? WHITE
-
 function inheritedBy(style: Style, inherited: Style): Style {
   const own = INHERITED.filter((property) => style.has(property) && style.get(property) !== 'inherit')
   if (own.length === 0) return inherited
@@ -231,137 +215,4 @@ function sizeOf(name: string, attribs: Record<string, string>, style: Style, par
   if (size === 'larger') return parent * 1.2
   if (size === 'initial') return 16
   return FONT_SIZES[size] ?? toPixels(size, parent, parent) ?? parent
-}
-
-interface Painted {
-  name: string
-  attribs: Record<string, string>
-  style: Style
-}
-
-const PAINTABLE = /^(?:body|table|thead|tbody|tfoot|tr|td|th)$/
-
-function paintedBehind(
-  { name, attribs, style }: Painted,
-  parent: Look,
-  current: Colour | null,
-): Colour | null {
-  const image =
-    style.get('background-image') ?? (PAINTABLE.test(name) && attribs.background ? 'url()' : 'none')
-  const shadow = /\binset\b/.test(style.get('box-shadow') ?? '') ? coloursIn(style.get('box-shadow')!) : []
-  if (image !== 'none' && !GLOBAL.test(image)) return shades(image, parent, current)
-  if (name === 'button' && !style.has('background-color')) return null
-  if (name === 'mark' && !style.has('background-color')) return { r: 255, g: 255, b: 0, a: 1 }
-  const given = style.get('background-color')
-  const attribute = PAINTABLE.test(name) && attribs.bgcolor ? toLegacyColour(attribs.bgcolor) : null
-  const written = given === undefined ? attribute : given === 'currentcolor' ? current : toColour(given)
-  const dark = name === 'html' && /^(?:only )?dark\b/.test(style.get('color-scheme') ?? '') ? DARK : null
-  const colour = shadow[0] ?? written ?? dark
-  if (colour === null) return isUnknownColour(given) ? null : parent.behind
-  return parent.behind === null && colour.a < 1 ? null : blend(colour, parent.behind ?? WHITE)
-}
-
-/** The colour of a gradient whose colours are alike; null for any other picture. */
-function shades(image: string, { behind }: Look, current: Colour | null): Colour | null {
-  const inner = image.replace(/\bcurrentcolor\b/g, 'transparent')
-  const colours = /^[a-z-]*gradient\(/.test(inner) ? coloursIn(inner) : []
-  const [first] = colours
-  if (first === undefined || behind === null || current === null) return null
-  const flat = colours.map((one) => blend(one, behind))
-  return flat.every((one) => !isLegible(one, flat[0]!)) ? flat[0]! : null
-}
-
-function colourOf(name: string, attribs: Record<string, string>, style: Style, parent: Look): Colour | null {
-  const given = style.get('color')
-  const attribute = name === 'font' ? attribs.color : name === 'body' ? attribs.text : undefined
-  if (given === undefined || given === 'revert') {
-    if (name === 'a' && 'href' in attribs) return parent.link
-    if (name === 'mark') return BLACK
-    if (name === 'html' && /^(?:only )?dark\b/.test(style.get('color-scheme') ?? '')) return WHITE
-    return (attribute && toLegacyColour(attribute)) || parent.colour
-  }
-  if (given === 'initial') return BLACK
-  if (given === 'currentcolor' || GLOBAL.test(given)) return parent.colour
-  return toColour(given)
-}
-
-/**
- * Removes from the tree what a person reading the mail would not see, and calls `doubt` with what may hide
- * text but is not evaluated. Otherwise a stranger could pass text to the agent that its owners do not see.
- * Returns the nesting depth of the remaining tree.
- */
-export function removeHidden(root: Document, sheet: StyleSheet, doubt: Doubt): number {
-  const kept = new Map<Document | Element, AnyNode[]>()
-  const page = { ...PAGE, quirks: root['x-mode'] === 'quirks', variables: sheet.variables }
-  const stack: [Document | Element, Look, number][] = [[root, page, 0]]
-  let deepest = 0
-  for (let entry = stack.pop(); entry !== undefined; entry = stack.pop()) {
-    const [node, look, depth] = entry
-    deepest = Math.max(deepest, depth)
-    const children = (node.children as AnyNode[]).filter((child) => {
-      if (child.type === 'text') return showsText(look)
-      if (!('attribs' in child)) return false
-      const own = lookOf(child, sheet.styleOf(child, look.variables), look, (what, evenIfEmpty = false) => {
-        if (evenIfEmpty || saysAnything(child)) doubt(what)
-      })
-      if (own === null) return false
-      // An invisible link cannot be clicked, and its URL would be shown instead of its text.
-      if ((child.name === 'a' || child.name === 'input') && !showsText(own)) child.attribs = {}
-      else addGenerated(child, own, sheet)
-      stack.push([child, own, depth + 1])
-      return true
-    })
-    kept.set(node, children)
-  }
-  doubtSheet(sheet, page, doubt)
-  for (const [node, children] of kept) node.children = children as typeof node.children
-  return deepest
-}
-
-/** Returns the text that style sheets add before or after the content of an element. */
-export function generatedText(
-  element: Element,
-  place: 'before' | 'after',
-  look: Look,
-  sheet: StyleSheet,
-): string {
-  const style = sheet.generated(element, place, look.variables)
-  const text = [...(style?.get('content') ?? '').matchAll(/"([^"]*)"|'([^']*)'|attr\(([\w-]+)\)/g)]
-    .map(([, one, other, attribute]) => one ?? other ?? element.attribs[attribute ?? ''] ?? '')
-    .join('')
-  const own =
-    style && text && lookOf(new Element('span', {}), { style, variables: look.variables }, look, () => {})
-  return own && showsText(own) ? text : ''
-}
-
-function addGenerated(element: Element, look: Look, sheet: StyleSheet): void {
-  const before = generatedText(element, 'before', look, sheet)
-  const after = generatedText(element, 'after', look, sheet)
-  if (before !== '') element.children.unshift(new Text(before))
-  if (after !== '') element.children.push(new Text(after))
-}
-
-/** Reports what style sheets contain that may hide text and is not evaluated. */
-export function doubtSheet(sheet: StyleSheet, page: Look, doubt: Doubt): void {
-  for (const what of sheet.foreign) doubt(what)
-  for (const declarations of sheet.unevaluated) {
-    const style = new Map<string, string>()
-    for (const { property, value } of declarations) declare(style, property, value)
-    const look = lookOf(new Element('div', {}), { style, variables: page.variables }, page, () => {})
-    if (look === null || !showsText(look)) doubt('rules that may apply')
-  }
-}
-
-const MAX_LOOKED_AT = 200
-
-/** Whether an element contains text; assumed of a large one. */
-function saysAnything(element: Element): boolean {
-  const stack: AnyNode[] = [element]
-  for (let i = 0; i < MAX_LOOKED_AT; i++) {
-    const node = stack.pop()
-    if (node === undefined) return false
-    if (node.type === 'text' && node.data.trim() !== '') return true
-    if ('children' in node) stack.push(...node.children.slice(0, MAX_LOOKED_AT))
-  }
-  return true
 }

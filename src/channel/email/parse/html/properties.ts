@@ -16,7 +16,9 @@ const AXES: Record<string, readonly [string, string]> = {
   block: ['top', 'bottom'],
 }
 
+const LOGICAL = /^-webkit-|-(?:size|start|end|inline|block)|^word-wrap$/
 const canonical = (property: string): string => {
+  if (!LOGICAL.test(property)) return property
   if (ALIASES[property]) return ALIASES[property]
   const logical = /^(inset|margin|padding)-(inline|block)-(start|end)$/.exec(property)
   if (logical) {

@@ -1,7 +1,8 @@
 import { type AnyNode, type Document, Element } from 'domhandler'
 import { Parser } from 'htmlparser2'
 import { StyleSheet } from './cascade.ts'
-import { type Doubt, doubtSheet, generatedText, type Look, lookOf, PAGE, showsText } from './hidden.ts'
+import { type Doubt, type Look, lookOf, PAGE, showsText } from './hidden.ts'
+import { doubtSheet, generatedText } from './remove-hidden.ts'
 import { type SheetSource, sheetOf } from './sheet-source.ts'
 
 const PARAGRAPHS = new Set([

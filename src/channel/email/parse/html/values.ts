@@ -26,6 +26,7 @@ export function words(value: string): string[] {
  * Variables 3.1).
  */
 export function substituted(value: string, variables: ReadonlyMap<string, string>): string | null {
+  if (!value.includes('var(') && !value.includes('env(')) return value
   let text = value
   for (let i = 0; i < MAX_VARIABLES; i++) {
     const start = text.search(/\b(?:var|env)\(/)
