@@ -61,9 +61,9 @@ export class ReaderPool implements MailReader {
     return this.#run({ raw, source, work }, wait) as Promise<ReadMail>
   }
 
-  view({ raw, source, remoteImages }: RawViewing): Promise<MailView> {
-    const work: Job['work'] = (skip) => ({ type: 'view', request: { raw, remoteImages, skip } })
-    return this.#run({ raw, source, work }) as Promise<MailView>
+  view({ source, ...viewing }: RawViewing): Promise<MailView> {
+    const work: Job['work'] = (skip) => ({ type: 'view', request: { ...viewing, skip } })
+    return this.#run({ raw: viewing.raw, source, work }) as Promise<MailView>
   }
 
   #run(asked: Pick<Job, 'raw' | 'source' | 'work'>, wait?: Wait): Promise<ReadMail | MailView> {

@@ -41,7 +41,7 @@ class SafeStyle {
       return ' '
     if (type === 'url-token') return this.#url(nameOf(token))
     if (type === 'bad-url-token') return this.#url(raw.replace(/^[^(]*\(|[\s"'()\\]/g, '')) && 'none'
-    if (type === 'at-keyword-token' && name === 'import') return this.#refused(['semicolon-token'])
+    if (type === 'at-keyword-token' && name === 'import') return ` ${this.#refused(['semicolon-token'])}`
     if (type === 'function-token' && name === 'url') return this.#quoted()
     if (type === 'function-token' && (LOADING.test(name) || this.#namesServer()))
       return `none${this.#refused([])}`
