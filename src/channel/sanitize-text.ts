@@ -1,3 +1,5 @@
+import { withoutInvisible } from '../core/invisible.ts'
+
 // Characters that PostgreSQL's text and jsonb cannot store: NUL and lone surrogates.
 const UNSTORABLE = /[\0\p{Surrogate}]/gu
 
@@ -9,24 +11,12 @@ export const replaceUnstorable = (text: string): string => text.replace(UNSTORAB
  * direction overrides, and with line breaks and other control characters replaced by single spaces.
  */
 export function oneLine(text: string, max: number): string {
-  const line = replaceUnstorable(text)
-    .replace(INVISIBLE, '')
+  const line = withoutInvisible(replaceUnstorable(text))
     .replace(BIDI_OVERRIDES, '')
     .replace(/\p{Cc}+/gu, ' ')
     .trim()
   return line.length > max ? `${replaceUnstorable(line.slice(0, max - 1))}…` : line
 }
-
-/**
- * Characters that people cannot see but models read: tags (from U+E0000), except in the flags that are
- * spelled with them; and a variation selector that follows another one. Each of those can encode a byte, and
- * a character never has more than one.
- */
-const INVISIBLE =
-  /(?<!\u{1f3f4}[\u{e0020}-\u{e007e}]{0,6})[\u{e0000}-\u{e007f}]+|(?<=[\ufe00-\ufe0f\u{e0100}-\u{e01ef}])[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]+/gu
-
-/** Returns text without characters that people cannot see but models read. */
-export const withoutInvisible = (text: string): string => text.replace(INVISIBLE, '')
 
 /**
  * Direction overrides and embeddings. One of them in a name makes the address after it read from right to
@@ -55,7 +45,7 @@ function withoutEmptyStart(text: string): string {
 }
 
 const cleaned = (text: string): string =>
-  replaceUnstorable(text).replace(INVISIBLE, '').replace(/\r\n?/g, '\n').replace(CONTROLS, '\ufffd')
+  withoutInvisible(replaceUnstorable(text)).replace(/\r\n?/g, '\n').replace(CONTROLS, '\ufffd')
 
 const PIECE = 256 * 1024
 

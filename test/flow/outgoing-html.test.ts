@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { originOf } from '../support/dashboard.ts'
 import { expectFailure } from '../support/failure.ts'
 import { receive } from '../support/letter.ts'
 import { type Relay, startRelay } from '../support/relay.ts'
@@ -191,7 +192,11 @@ test.each([
   relay.mails.length = 0
   const version = /name="version" value="([^"]+)"/.exec(page)![1]!
   const approve = (fields: Record<string, string>) =>
-    fetch(link, { method: 'POST', body: new URLSearchParams({ decision: 'approve', ...fields }) })
+    fetch(link, {
+      method: 'POST',
+      headers: { Origin: originOf(service) },
+      body: new URLSearchParams({ decision: 'approve', ...fields }),
+    })
   expect((await approve({ version: 'of-something-else' })).status).toBe(409)
   expect((await approve({ version })).status).toBe(200)
   const out = (await sent()).mail.html

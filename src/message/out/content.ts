@@ -1,8 +1,8 @@
 import type { Channel, Channels } from '../../channel/channel.ts'
-import { withoutInvisible } from '../../channel/sanitize-text.ts'
 import type { ChannelKind } from '../../core/channels.ts'
 import { invalidInput } from '../../core/errors.ts'
 import { html as markup } from '../../core/html.ts'
+import { withoutInvisible } from '../../core/invisible.ts'
 import { codePoints } from '../../core/rules.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 

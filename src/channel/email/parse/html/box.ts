@@ -1,7 +1,7 @@
 import type { Element } from 'domhandler'
 import type { Style } from './cascade.ts'
 import { coloursIn, toColour } from './colour.ts'
-import type { Doubt, Look } from './hidden.ts'
+import type { Doubt, Look } from './look.ts'
 import { toAngle, toNumber, toPixels, words } from './values.ts'
 
 interface Box {

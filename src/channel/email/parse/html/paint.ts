@@ -10,7 +10,7 @@ import {
   toLegacyColour,
   WHITE,
 } from './colour.ts'
-import type { Look } from './hidden.ts'
+import type { Look } from './look.ts'
 import { GLOBAL } from './properties.ts'
 
 export const isUnknownColour = (value = 'inherit'): boolean => value.includes('(') && toColour(value) === null

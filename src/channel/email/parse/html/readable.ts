@@ -1,8 +1,8 @@
 import type { Document } from 'domhandler'
 import { compile, type FormatCallback } from 'html-to-text'
 import type { Budget } from '../time-budget.ts'
-import type { Doubt } from './hidden.ts'
 import { HISTORY_ELEMENTS, HISTORY_STARTS, markOf, withoutMarks } from './history.ts'
+import type { Doubt } from './look.ts'
 import { textOfTree, valueShown, visibleText } from './stream.ts'
 import { visibleTree } from './tree.ts'
 

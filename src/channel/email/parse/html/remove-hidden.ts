@@ -1,6 +1,7 @@
 import { type AnyNode, type Document, Element, Text } from 'domhandler'
 import type { StyleSheet } from './cascade.ts'
-import { type Doubt, type Look, lookOf, PAGE, showsText } from './hidden.ts'
+import { lookOf, showsText } from './hidden.ts'
+import { type Doubt, type Look, PAGE } from './look.ts'
 import { declare } from './properties.ts'
 
 /**

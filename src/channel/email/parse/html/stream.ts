@@ -1,7 +1,8 @@
 import { type AnyNode, type Document, Element } from 'domhandler'
 import { Parser } from 'htmlparser2'
 import { StyleSheet } from './cascade.ts'
-import { type Doubt, type Look, lookOf, PAGE, showsText } from './hidden.ts'
+import { lookOf, showsText } from './hidden.ts'
+import { type Doubt, type Look, PAGE } from './look.ts'
 import { doubtSheet, generatedText } from './remove-hidden.ts'
 import { type SheetSource, sheetOf } from './sheet-source.ts'
 

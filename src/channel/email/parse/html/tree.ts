@@ -2,7 +2,7 @@ import type { AnyNode, Document, Element } from 'domhandler'
 import { parse } from 'parse5'
 import { adapter } from 'parse5-htmlparser2-tree-adapter'
 import { StyleSheet } from './cascade.ts'
-import type { Doubt } from './hidden.ts'
+import type { Doubt } from './look.ts'
 import { removeHidden } from './remove-hidden.ts'
 import { type SheetSource, sheetOf } from './sheet-source.ts'
 
