@@ -1,5 +1,8 @@
 import { createServer } from 'node:http'
+import * as oauth from 'oauth4webapi'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { ClientDocuments } from '../../src/auth/oauth/client-documents.ts'
+import { silentLogger } from '../../src/core/logger.ts'
 import { isWithin } from '../../src/web/oauth/limits.ts'
 import type { RateLimits } from '../../src/workspace/rate-limits.ts'
 import { afterFile } from '../support/after-file.ts'
@@ -176,6 +179,42 @@ describe('a client metadata document', () => {
       await surfer.get(path, { Accept: 'text/html', ...from })
     }
     expect(get).toHaveBeenCalledTimes(30)
+  })
+
+  test('has keys that are fetched no more often', async () => {
+    const id = fresh()
+    const keys = { token_endpoint_auth_method: 'private_key_jwt', jwks_uri: `${id}?keys` }
+    serving(document({ client_id: id, ...keys }))
+    expect((await ask(id)).location).toContain('/oauth/consent/')
+    get.mockClear()
+    get.mockRejectedValue(new Error('no such host'))
+    const { privateKey } = await oauth.generateKeyPair('ES256')
+    for (let turn = 0; turn < 35; turn++) {
+      const form = { code: 'x', code_verifier: 'x'.repeat(43) }
+      const { status } = await oauth.genericTokenEndpointRequest(
+        ...([found.server, { client_id: id }, oauth.PrivateKeyJwt(privateKey)] as const),
+        ...(['authorization_code', form] as const),
+        { headers: { 'X-Forwarded-For': '203.0.113.8' }, [oauth.allowInsecureRequests]: true },
+      )
+      expect(status).toBeGreaterThanOrEqual(400)
+    }
+    expect(get).toHaveBeenCalledTimes(30)
+  })
+
+  test('that is known stays usable when no more may be fetched', async () => {
+    let mayFetch = true
+    const log = silentLogger
+    const deps = { pool: service.db.pool, get, clock, log, mayFetch: () => mayFetch }
+    const documents = new ClientDocuments(deps)
+    const known = fresh()
+    serving(document({ client_id: known }))
+    await documents.fetch(known)
+    clock.advance(10 * 60_000)
+    mayFetch = false
+    get.mockClear()
+    expect(await (await documents.fetch(known)).json()).toMatchObject({ client_id: known })
+    await expect(documents.fetch(fresh())).rejects.toThrow('too many documents')
+    expect(get).not.toHaveBeenCalled()
   })
 })
 

@@ -8,6 +8,8 @@ import { publishedMetadata } from './client-metadata.ts'
 export interface ClientDocumentDeps extends Pick<Db, 'pool'> {
   clock: Clock
   log: Logger
+  /** Whether a document may be fetched now, for the request that needs it. */
+  mayFetch(): boolean
   /** Fetches a document from the public internet, over a connection that cannot reach the operator's network. */
   get(url: string): Promise<Buffer>
 }
@@ -29,19 +31,13 @@ const STORE = `insert into oauth_record (kind, hash, payload, expires_at) values
 
 /**
  * The documents at URLs of clients: their metadata, and their keys. All processes share what was fetched
- * within the last five minutes, and use it longer while it cannot be fetched again.
+ * within the last five minutes, and use it longer while it cannot be fetched again, or not now.
  */
 export class ClientDocuments {
   readonly #deps: ClientDocumentDeps
 
   constructor(deps: ClientDocumentDeps) {
     this.#deps = deps
-  }
-
-  /** Whether it can be used without being fetched. */
-  async isFresh(url: string): Promise<boolean> {
-    const stored = await this.#find(url)
-    return stored !== undefined && this.#isFresh(stored)
   }
 
   /** Returns the library's `fetch`. Rejects with an error for the log when the document cannot be had. */
@@ -67,6 +63,7 @@ export class ClientDocuments {
   }
 
   async #download(url: string): Promise<string> {
+    if (!this.#deps.mayFetch()) throw new Error('too many documents of OAuth clients are fetched')
     const bytes = await this.#deps.get(url)
     if (bytes.length > MAX_BYTES) throw new Error(`the document is longer than ${MAX_BYTES} bytes`)
     const given: unknown = JSON.parse(bytes.toString())

@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import type Library from 'oidc-provider'
 import type { Configuration, KoaContextWithOIDC } from 'oidc-provider'
 import { AppError } from '../../core/errors.ts'
@@ -17,12 +18,12 @@ import { resourceFor, SCOPE } from './resource.ts'
 import { RESUME, ROUTES } from './routes.ts'
 import { UnitOfWork } from './unit-of-work.ts'
 
-export interface ProviderDeps extends ConnectedAppDeps, ClientDocumentDeps {
+export interface ProviderDeps extends ConnectedAppDeps, Omit<ClientDocumentDeps, 'mayFetch'> {
   pool: Db['pool']
   log: Logger
   publicUrl(): string
-  /** Whether this client's document may be fetched now, for a request from this address. */
-  mayFetch(source: string): boolean
+  /** Whether a document of a client may be fetched now, for this request; undefined for one of the service's pages. */
+  mayFetch(request: IncomingMessage | undefined): boolean
   /** Path of the page where a member consents, for the id of an authorization request. */
   consentPath(id: string): string
   /** Returns the page of an error that cannot be reported to the client. */
@@ -81,12 +82,7 @@ const acceptRegistration = (ctx: KoaContextWithOIDC): string => {
   return newToken('access').slice('aot_'.length)
 }
 
-const features = (
-  deps: ProviderDeps,
-  documents: ClientDocuments,
-  publicUrl: string,
-  sourceOf: (ctx: KoaContextWithOIDC) => string,
-): NonNullable<Configuration['features']> => ({
+const features = (publicUrl: string): NonNullable<Configuration['features']> => ({
   devInteractions: { enabled: false },
   dPoP: { enabled: false },
   userinfo: { enabled: false },
@@ -100,7 +96,6 @@ const features = (
   clientIdMetadataDocument: {
     enabled: true,
     ack: 'draft-02',
-    allowFetch: async (ctx, url) => (await documents.isFresh(url)) || deps.mayFetch(sourceOf(ctx)),
     cacheDuration: { min: 60, max: 60 },
   },
   resourceIndicators: {
@@ -117,13 +112,9 @@ const features = (
   },
 })
 
-const configurationOf = (
-  deps: ProviderDeps,
-  publicUrl: string,
-  unit: UnitOfWork,
-  sourceOf: (ctx: KoaContextWithOIDC) => string,
-): Configuration => {
-  const documents = new ClientDocuments(deps)
+const configurationOf = (deps: ProviderDeps, publicUrl: string, unit: UnitOfWork): Configuration => {
+  const mayFetch = () => deps.mayFetch(Provider.ctx?.req)
+  const documents = new ClientDocuments({ ...deps, mayFetch })
   const end = (appId: string) => {
     const revoked = Provider.ctx?.oidc.route === 'revocation'
     return endApp(deps, appId, revoked ? 'revoked by the app' : 'a code or refresh token was used twice')
@@ -131,7 +122,7 @@ const configurationOf = (
   const records = { clock: deps.clock, unit, endApp: end }
   return {
     adapter: (kind: string) => (kind === 'Session' ? new NoRecords() : new Records(kind, records)),
-    features: features(deps, documents, publicUrl, sourceOf),
+    features: features(publicUrl),
     routes: ROUTES,
     scopes: [SCOPE],
     claims: {},
@@ -220,15 +211,11 @@ const describeItself: Parameters<Library['use']>[0] = async (ctx, next) => {
 
 /**
  * Creates the authorization server of OAuth 2.1 for PUBLIC_URL. It keeps everything in the database, so any
- * process can answer any request. `sourceOf` returns the address that limits count a request for.
+ * process can answer any request.
  */
-export const createProvider = (
-  deps: ProviderDeps,
-  publicUrl: string,
-  sourceOf: (ctx: KoaContextWithOIDC) => string,
-): Library => {
+export const createProvider = (deps: ProviderDeps, publicUrl: string): Library => {
   const unit = new UnitOfWork(deps)
-  const configuration = configurationOf(deps, publicUrl, unit, sourceOf)
+  const configuration = configurationOf(deps, publicUrl, unit)
   const provider = new Provider(publicUrl, configuration)
   provider.proxy = true // the server in front of it sets the headers: see `prepare`
   spellTokens(provider.AccessToken.prototype, 'access')

@@ -100,12 +100,11 @@ class OauthServer {
     const provider = createProvider(
       {
         ...this.#deps,
-        mayFetch: (source) => isWithin(this.#deps.rates, 'document', source),
+        mayFetch: (asking) => isWithin(this.#deps.rates, 'document', asking ? clientOf(asking) : ''),
         consentPath: (id) => `/oauth/consent/${id}`,
         errorPage: (code, description) => pageOf(refusedPage(code, description)),
       },
       publicUrl,
-      (ctx) => (ctx ? clientOf(ctx.req) : ''),
     )
     return { publicUrl, provider, handle: provider.callback() }
   }
