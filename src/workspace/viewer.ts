@@ -127,7 +127,8 @@ const BY_HASH = {
   name: 'token by hash',
   text: `select t.id, t.workspace_id, t.member_id, t.agent_id, t.expires_at, t.last_used_at, m.email, m.role, coalesce(m.name, a.name) as name,
                 s.ends_at as session_ends_at, s.token_id is not null and ${isLimited('t')} as limited,
-                s.way is distinct from 'link' and exists (select from passkey p where s.token_id is not null and p.member_id = t.member_id) as refused
+                exists (select from passkey p where s.token_id is not null and p.member_id = t.member_id
+                                                and (s.way is distinct from 'link' or p.created_at > t.created_at)) as refused
            from token t left join member m on m.id = t.member_id left join agent a on a.id = t.agent_id left join session s on s.token_id = t.id
           where t.hash = $1`,
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { App } from '../../src/app.ts'
 import { createSession } from '../../src/auth/session.ts'
+import { createSignInLink } from '../../src/auth/sign-in-link.ts'
 import { createFakeClock } from '../support/clock.ts'
 import { expectFailure } from '../support/failure.ts'
 import { expectPage } from '../support/page.ts'
@@ -198,6 +199,25 @@ describe('when a workspace begins to require passkeys', () => {
     expect(await statusOf(surfer)).toBe(401)
     for (const path of ['/app/account', '/app/passkeys'])
       expect((await surfer.get(path)).location).toMatch(/^\/app\/sign-in/)
+  })
+
+  test('a session of the operator’s link registers no further one, unless the link came after the lost one', async () => {
+    const signIn = async (): Promise<Surfer> => {
+      const { url } = await createSignInLink(
+        { ...service.db, clock, publicUrl: () => service.http },
+        ...([owner.member, { browser: null, path: '/app' }] as const),
+      )
+      const surfer = surf(service)
+      await surfer.submit('/app/sign-in/link', { link: url })
+      return surfer
+    }
+    const early = await signIn()
+    clock.advance(1_000)
+    await addPasskey(owner.member)
+    await require(true)
+    expect((await early.get('/app/passkeys')).location).toMatch(/^\/app\/sign-in/)
+    clock.advance(1_000)
+    expectPage(await (await signIn()).get('/app/passkeys'), 200, /requires a passkey/)
   })
 
   test('a link decides on a message with the passkey only, and never from another site', async () => {
