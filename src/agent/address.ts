@@ -14,8 +14,8 @@ const RESERVED = new Set(
     ' ',
   ),
 )
-/** Returns whether this local part is reserved on the service's own domain. */
-export const isReserved = (local: string): boolean => RESERVED.has(local)
+/** Returns whether this local part is reserved on the service's own domain, with a plus-tag or without. */
+export const isReserved = (local: string): boolean => RESERVED.has(local.split('+', 1)[0]!)
 
 const SUFFIX_ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789'
 

@@ -138,7 +138,7 @@ test.each([
 test('an address that another agent has or that is reserved is refused, whatever its letter case', async () => {
   const other = await createTestAgent(service, owner, 'Other')
   expectFailure(await change(other.address.toUpperCase()), 'conflict', /is taken/)
-  for (const local of ['postmaster', 'Abuse', 'no-reply'])
+  for (const local of ['postmaster', 'Abuse', 'no-reply', 'No-Reply+sign-in'])
     expectFailure(await change(`${local}@agents.localhost`), 'conflict', /is taken/)
   const mine = (await change('mine@agents.localhost')).body
   expect((await change('MINE@agents.localhost')).body).toEqual(mine)
