@@ -54,6 +54,7 @@ const BUILT: Record<string, Omit<Found, 'file'>[]> = {
         '[\\u0e00-\\u0eff\\u4e00-\\u9fff]|[[\\p{L}\\p{Mn}\\p{Mc}\\p{Nd}\\p{Nl}]--[\\u0e00-\\u0eff\\u4e00-\\u9fff]]+',
       flags: 'gv',
     },
+    { pattern: '[^\\p{L}\\p{M}\\p{N}\\xad]|[[\\u0e00-\\u0eff\\u4e00-\\u9fff]--\\p{M}]', flags: 'gv' },
   ],
 }
 

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Clock } from '../../core/clock.ts'
 import { messageOf } from '../../core/errors.ts'
@@ -121,10 +120,7 @@ const write = async (client: pg.PoolClient, keys: readonly Key[]): Promise<void>
   }
   const { rows } = await client.query<Key & { text: string }>({ ...READ, ...about(keys) })
   const words: Buffer[] = []
-  for (const { text, agent_id } of rows) {
-    words.push(tsvectorOf(text, `agent ${agent_id}`))
-    await setImmediate() // a long text takes some milliseconds
-  }
+  for (const { text, agent_id } of rows) words.push(await tsvectorOf(text, `agent ${agent_id}`))
   const { agents, values } = about(rows)
   const insert: Statement = { ...INSERT, agents, values: [...values, tsvectorArray(words)] }
   await client.query(insert)

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import { tsvectorArray } from '../../db/bytea.ts'
 import type { Db } from '../../db/client.ts'
 import { dialect } from '../../db/dialect.ts'
@@ -104,8 +103,7 @@ export const matchTexts = async <Row extends { text: string }>(
   for (const { text } of rows) {
     characters += text.length
     if (characters > UNINDEXED.bytes && words.length > 0) break
-    words.push(tsvectorOf(text))
-    await setImmediate() // a long text takes some milliseconds
+    words.push(await tsvectorOf(text))
   }
   const { rows: matched } = await pool.query<{ matches: boolean }>({
     ...MATCH,

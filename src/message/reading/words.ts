@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises'
+
 /**
  * The words of a text, for the search index and for queries: the same ones at the same positions, so that whatever
  * is searched for as it is written is found. What consists of several words (`ann@example.com`, `v1.2.3`, `AB-1234`)
@@ -67,9 +69,22 @@ const compose = (text: string): string =>
 
 const clip = (word: string): string => (word.length > MAX_WORD ? word.slice(0, MAX_WORD) : word)
 
-/** Returns the words of a text in their order. */
-export const searchWords = (whole: string): string[] => {
+/** Characters that are split at once, which takes a few milliseconds. A long text would keep everything else waiting. */
+const SLICE = 5_000
+/** Where a text can be cut without changing its words: before what is in no word, or is a word of its own. */
+const CUT = new RegExp(`[^\\p{L}\\p{M}\\p{N}\\xad]|[${UNSPACED}--\\p{M}]`, 'gv')
+
+function* slicesOf(whole: string): Generator<string> {
   const text = whole.slice(0, MAX_TEXT)
+  for (let from = 0; from < text.length; ) {
+    CUT.lastIndex = from + SLICE
+    const to = CUT.exec(text)?.index ?? text.length
+    yield text.slice(from, to)
+    from = to
+  }
+}
+
+const wordsOf = (text: string): string[] => {
   if (ASCII.test(text)) return (text.toLowerCase().match(ASCII_WORDS) ?? []).map(clip)
   const folded = new Map<string, string>()
   const foldOnce = (word: string): string => {
@@ -80,6 +95,9 @@ export const searchWords = (whole: string): string[] => {
   return (compose(text).match(WORDS) ?? []).map(foldOnce).filter((word) => word !== '')
 }
 
+/** Returns the words of a text in their order. */
+export const searchWords = (text: string): string[] => [...slicesOf(text)].flatMap(wordsOf)
+
 /** Limits of a tsvector: the last position, the number of positions of a word, and the bytes of its words (of 1 MB). */
 const LAST_POSITION = 16_383
 const MAX_POSITIONS = 255
@@ -88,39 +106,47 @@ const MAX_BYTES = 700_000
 /** The most bytes that a word takes in a tsvector, without its positions. */
 const sizeOf = (word: string): number => 3 * word.length + 8
 
-/** Returns words with their positions. Of a text with too many different ones, it leaves out the last. */
-const positionsOf = (words: readonly string[]): Map<string, number[]> => {
-  const found = new Map<string, number[]>()
-  let bytes = 0
-  for (const [index, word] of words.entries()) {
-    const at = Math.min(index + 1, LAST_POSITION)
-    const positions = found.get(word)
+/** Words with their positions. Of a text with too many different ones, the last are left out. */
+class Positions {
+  readonly of = new Map<string, number[]>()
+  #count = 0
+  #bytes = 0
+
+  add(word: string): void {
+    const at = Math.min(++this.#count, LAST_POSITION)
+    const positions = this.of.get(word)
     if (positions) {
       if (positions.length < MAX_POSITIONS && positions.at(-1) !== at) positions.push(at)
-    } else if (bytes < MAX_BYTES) {
-      found.set(word, [at])
-      bytes += sizeOf(word)
+    } else if (this.#bytes < MAX_BYTES) {
+      this.of.set(word, [at])
+      this.#bytes += sizeOf(word)
     }
   }
-  return found
 }
 
 /**
  * Returns a text's words in the binary form of a tsvector, which PostgreSQL sorts; `label` is one more, without a
- * position.
+ * position. Everything else runs in between.
  */
-export const tsvectorOf = (text: string, label?: string): Buffer => {
-  const words: Map<string, readonly number[]> = positionsOf(searchWords(text))
+export const tsvectorOf = async (text: string, label?: string): Promise<Buffer> => {
+  const positions = new Positions()
+  for (const slice of slicesOf(text)) {
+    for (const word of wordsOf(slice)) positions.add(word)
+    await setImmediate()
+  }
+  const words: Map<string, readonly number[]> = positions.of
   if (label !== undefined) words.set(label, [])
   let size = 4
-  for (const [word, positions] of words) size += sizeOf(word) + 2 * positions.length
+  for (const [word, places] of words) size += sizeOf(word) + 2 * places.length
   const bytes = Buffer.allocUnsafe(size)
   let at = bytes.writeInt32BE(words.size, 0)
-  for (const [word, positions] of words) {
+  let written = 0
+  for (const [word, places] of words) {
     at += bytes.write(word, at)
     at = bytes.writeUInt8(0, at)
-    at = bytes.writeUInt16BE(positions.length, at)
-    for (const position of positions) at = bytes.writeUInt16BE(position, at)
+    at = bytes.writeUInt16BE(places.length, at)
+    for (const place of places) at = bytes.writeUInt16BE(place, at)
+    if (++written % SLICE === 0) await setImmediate()
   }
   return bytes.subarray(0, at)
 }
