@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createFakeClock, type FakeClock } from '../support/clock.ts'
 import { fakeResolver } from '../support/dns.ts'
@@ -71,6 +72,20 @@ const armedChildOf = async (parent: Pick<TestAgent, 'api'>): Promise<TestAgent> 
 }
 
 describe('limits hold for the agents that an agent creates', () => {
+  test('before this version, too, except where a member chose', async () => {
+    const child = await armedChildOf(agent)
+    const grandchild = await childOf(child)
+    const chosen = await childOf(agent)
+    await limit(chosen, { approval: 'none' })
+    await service.db.prisma.agent.update({ where: { id: agent.id }, data: { approval: 'strangers' } })
+    expect(await holdOf(child, OUT)).toBeNull()
+    const folder = '../../prisma/migrations/20261124070000_approval_of_creators/migration.sql'
+    await service.db.pool.query(readFileSync(new URL(folder, import.meta.url), 'utf8'))
+    expect(await holdOf(child, OUT)).toBe('approval')
+    expect(await limitsOf(grandchild)).toMatchObject({ approval: 'strangers' })
+    expect(await limitsOf(chosen)).toMatchObject({ approval: 'none' })
+  })
+
   test('from the start, and those agents get no tokens', async () => {
     await limit(agent, { approval: 'all', wakesPerHour: 5, wakesPerThreadDay: 2 })
     const child = await childOf(agent)
