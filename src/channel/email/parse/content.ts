@@ -53,7 +53,12 @@ async function readMessage(raw: Uint8Array, budget: Budget, depth: number): Prom
 }
 
 const NOTHING: Content = {
-  ...{ body: '', marked: '', invitations: '', forwarded: '', attachments: [], doubts: [] },
+  body: '',
+  marked: '',
+  invitations: '',
+  forwarded: '',
+  attachments: [],
+  doubts: [],
 }
 
 /** The texts of a body made from the sender's text. */

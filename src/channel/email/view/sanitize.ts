@@ -2,6 +2,7 @@ import type { Element, Root, RootContent } from 'hast'
 import { fromHtml } from 'hast-util-from-html'
 import { sanitize } from 'hast-util-sanitize'
 import { toHtml } from 'hast-util-to-html'
+import { names } from '../parse/html/values.ts'
 import type { Images } from './images.ts'
 import { OUTGOING_SCHEMA, SCHEMA } from './schema.ts'
 import { safeStyle } from './style.ts'
@@ -69,19 +70,7 @@ function makeAttributesSafe({ tagName, properties }: Element, images: Images): v
 }
 
 /** Attributes that load something, besides `src`, `background` and the `href` of anything but a link. */
-const LOADED = [
-  'srcSet',
-  'imageSrcSet',
-  'poster',
-  'data',
-  'xLinkHref',
-  'lowSrc',
-  'dynSrc',
-  'ping',
-  'manifest',
-  'archive',
-  'codeBase',
-]
+const LOADED = names('srcSet imageSrcSet poster data xLinkHref lowSrc dynSrc ping manifest archive codeBase')
 
 /** Removes an attribute, and counts the servers in it: a list of URLs, with sizes in a `srcset`. */
 function refuse(properties: Element['properties'], name: string, images: Images): void {
@@ -103,7 +92,7 @@ function contentOf(tree: Root): RootContent[] {
     ...(typeof text === 'string' && COLOUR.test(text) ? [`color: ${text}`] : []),
     ...(typeof style === 'string' ? [style] : []),
   ]
-  const properties = { ...{ className, dir, lang }, style: colours.join('; ') || null }
+  const properties = { className, dir, lang, style: colours.join('; ') || null }
   return Object.values(properties).some((value) => value != null)
     ? [{ type: 'element', tagName: 'div', properties, children: body.children }]
     : body.children

@@ -2,7 +2,7 @@ import type { Element } from 'domhandler'
 import type { Style } from './cascade.ts'
 import { coloursIn, toColour } from './colour.ts'
 import type { Doubt, Look } from './look.ts'
-import { toAngle, toNumber, toPixels, words } from './values.ts'
+import { names, toAngle, toNumber, toPixels, words } from './values.ts'
 
 interface Box {
   style: Style
@@ -12,25 +12,10 @@ interface Box {
 }
 
 /** Elements that are blocks unless a style says otherwise. Names that HTML does not know are inline. */
-const BLOCKS = new Set([
-  ...[
-    'html',
-    'body',
-    'address',
-    'article',
-    'aside',
-    'blockquote',
-    'center',
-    'dd',
-    'details',
-    'dialog',
-    'dir',
-  ],
-  ...['div', 'dl', 'dt', 'fieldset', 'figcaption', 'figure', 'footer', 'form', 'h1', 'h2', 'h3', 'h4', 'h5'],
-  ...['h6', 'header', 'hgroup', 'hr', 'legend', 'li', 'listing', 'main', 'marquee', 'menu', 'nav', 'ol'],
-  ...['optgroup', 'option', 'p', 'plaintext', 'pre', 'search', 'section', 'summary', 'ul', 'xmp', 'table'],
-  ...['caption', 'button', 'select', 'input', 'textarea', 'img', 'object', 'svg', 'td', 'th', 'tr'],
-])
+const BLOCKS = names(`
+  html body address article aside blockquote center dd details dialog dir div dl dt fieldset figcaption figure footer
+  form h1 h2 h3 h4 h5 h6 header hgroup hr legend li listing main marquee menu nav ol optgroup option p plaintext pre
+  search section summary ul xmp table caption td th tr button select input textarea img object svg`)
 /** Boxes that grow to fit their text. */
 const GROWING = /^(?:td|th|tr|tbody|thead|tfoot|table)$/
 // Sizes in pixels: of a box that shows nothing, of an offset that is outside any screen, and of one that is

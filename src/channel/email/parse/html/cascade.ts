@@ -25,6 +25,11 @@ export type Style = ReadonlyMap<string, string>
 /** Custom properties, which are inherited. */
 export type Variables = ReadonlyMap<string, string>
 
+export interface Computed {
+  style: Style
+  variables: Variables
+}
+
 interface Matched {
   matches(element: AnyNode): boolean
   layer: string | null
@@ -38,6 +43,7 @@ const MAX_RULES = 4_000
 const MAX_SELECTOR = 2_000
 const MAX_STYLE = 8_000
 const MAX_STYLES = 500
+const MAX_CLASSES = 50
 const MAX_UNEVALUATED = 200
 const MAX_IMPORTS = 10
 const NO_STYLE: Style = new Map()
@@ -57,12 +63,8 @@ export class StyleSheet {
   readonly foreign = new Set<string>()
   readonly variables = new Map<string, string>()
   readonly #rules = new Map<string, Matched[]>()
-  readonly #generated = new Map<'before' | 'after', Matched[]>([
-    ['before', []],
-    ['after', []],
-  ])
   readonly #layers: string[] = []
-  readonly #styles = new Map<string, Declaration[]>()
+  readonly #styles = new WeakMap<Variables, Map<string, Computed>>()
   readonly #options: SheetOptions
   #count = 0
   #imports = 0
@@ -81,55 +83,49 @@ export class StyleSheet {
   }
 
   /** Returns the style of an element, including its `style` attribute, and the variables of its content. */
-  styleOf(element: Element, inherited: Variables): { style: Style; variables: Variables } {
-    const given = element.attribs.style ?? ''
-    const own = given === '' ? [] : this.#parsed(given.slice(0, MAX_STYLE))
-    const matching =
-      this.#count === 0 ? [] : this.#candidates(element).filter(({ matches }) => matches(element))
-    if (matching.length === 0 && own.length === 0) return { style: NO_STYLE, variables: inherited }
-    const declared = this.#cascaded(matching, own)
-    const custom = declared.filter(({ property }) => property.startsWith('--'))
-    const variables =
-      custom.length === 0
-        ? inherited
-        : new Map([...inherited, ...custom.map(({ property, value }) => [property, value] as const)])
-    return { style: computed(declared, variables), variables }
-  }
-
-  /** Parses a `style` attribute; newsletters repeat the same ones. */
-  #parsed(style: string): Declaration[] {
-    const known = this.#styles.get(style)
-    if (known !== undefined) return known
-    const declarations = parseDeclarations(style)
-    if (this.#styles.size < MAX_STYLES) this.#styles.set(style, declarations)
-    return declarations
+  styleOf(element: Element, inherited: Variables): Computed {
+    const own = (element.attribs.style ?? '').slice(0, MAX_STYLE)
+    const matching = this.#matching(element, keysOf(element))
+    if (matching.length === 0 && own === '') return { style: NO_STYLE, variables: inherited }
+    return this.#computed(matching, own, inherited)
   }
 
   /** Returns the style of what style sheets add before or after an element's content. */
   generated(element: Element, place: 'before' | 'after', variables: Variables): Style | null {
-    const matching = this.#generated.get(place)!.filter(({ matches }) => matches(element))
-    if (matching.length === 0) return null
-    return computed(this.#cascaded(matching, []), variables)
+    const matching = this.#matching(element, [`::${place}`])
+    return matching.length === 0 ? null : this.#computed(matching, '', variables).style
+  }
+
+  #matching(element: Element, keys: readonly string[]): Matched[] {
+    if (this.#count === 0) return []
+    return keys.flatMap((key) => this.#rules.get(key)?.filter(({ matches }) => matches(element)) ?? [])
+  }
+
+  /** Newsletters repeat the same rules and the same `style` attributes, so that most styles are known. */
+  #computed(matching: readonly Matched[], own: string, inherited: Variables): Computed {
+    const key = `${matching.map(({ order }) => order)} ${own}`
+    const known = this.#styles.get(inherited) ?? new Map<string, Computed>()
+    const style = known.get(key) ?? computed(this.#cascaded(matching, parseDeclarations(own)), inherited)
+    if (known.size < MAX_STYLES) this.#styles.set(inherited, known.set(key, style))
+    return style
   }
 
   /** The declarations in the order in which a later one replaces an earlier one. */
   #cascaded(matching: readonly Matched[], own: readonly Declaration[]): Declaration[] {
     const rank = ({ layer }: Matched) => (layer === null ? this.#layers.length : this.#layers.indexOf(layer))
-    if (matching.length === 0 && !own.some(({ important }) => important)) return [...own]
-    const sorted = (direction: 1 | -1) =>
-      [...matching].sort(
+    const inOrder = (wanted: boolean) => {
+      // Of important declarations, those of the first layer win.
+      const direction = wanted ? -1 : 1
+      const sorted = matching.toSorted(
         (one, other) =>
           direction * (rank(one) - rank(other)) ||
           one.specificity - other.specificity ||
           one.order - other.order,
       )
-    const all = (rules: readonly Matched[], wanted: boolean) =>
-      [...rules.flatMap(({ declarations }) => declarations), ...own].filter(
-        ({ important }) => important === wanted,
-      )
-    const normal = all(sorted(1), false)
-    const important = all(sorted(-1), true)
-    return [...normal, ...important]
+      const all = [...sorted.flatMap(({ declarations }) => declarations), ...own]
+      return all.filter(({ important }) => important === wanted)
+    }
+    return [...inOrder(false), ...inOrder(true)]
   }
 
   #addAll(rules: readonly Rule[], context: Context): void {
@@ -230,28 +226,38 @@ export class StyleSheet {
       order: this.#count++,
       declarations,
     }
-    const place = pseudoElement?.name as 'before' | 'after' | undefined
-    if (place !== undefined) this.#generated.get(place)!.push(rule)
-    else {
-      const key = keyOf(parts)
-      const rules = this.#rules.get(key)
-      if (rules === undefined) this.#rules.set(key, [rule])
-      else rules.push(rule)
-    }
-  }
-
-  #candidates({ name, attribs }: Element): Matched[] {
-    const classes = new Set((attribs.class ?? '').toLowerCase().split(/\s+/, 50).filter(Boolean))
-    const keys = ['*', name, ...[...classes].map((one) => `.${one}`), `#${(attribs.id ?? '').toLowerCase()}`]
-    return keys.flatMap((key) => this.#rules.get(key) ?? [])
+    const key = pseudoElement === undefined ? keyOf(parts) : `::${pseudoElement.name}`
+    const rules = this.#rules.get(key)
+    if (rules === undefined) this.#rules.set(key, [rule])
+    else rules.push(rule)
   }
 }
 
-function computed(declared: readonly Declaration[], variables: Variables): Style {
+/** The keys under which rules for an element are stored; see `keyOf`. */
+const keysOf = ({ name, attribs }: Element): string[] => [
+  '*',
+  name,
+  ...(attribs.class === undefined
+    ? []
+    : new Set(
+        attribs.class
+          .toLowerCase()
+          .split(/\s+/, MAX_CLASSES)
+          .map((one) => `.${one}`),
+      )),
+  ...(attribs.id === undefined ? [] : [`#${attribs.id.toLowerCase()}`]),
+]
+
+function computed(declared: readonly Declaration[], inherited: Variables): Computed {
   const style = new Map<string, string>()
+  const custom = declared.filter(({ property }) => property.startsWith('--'))
+  const variables =
+    custom.length === 0
+      ? inherited
+      : new Map([...inherited, ...custom.map(({ property, value }) => [property, value] as const)])
   for (const { property, value } of declared)
     if (!property.startsWith('--')) declare(style, property, substituted(value, variables) ?? 'unset')
-  return style
+  return { style, variables }
 }
 
 interface Context {

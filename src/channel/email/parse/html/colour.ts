@@ -29,8 +29,16 @@ const cache = new Map<string, Colour | null>()
 
 /** System colours of a light page (CSS Color 4, 6.2). */
 const SYSTEM: Record<string, Colour> = {
-  ...{ canvas: WHITE, window: WHITE, field: WHITE, canvastext: BLACK, windowtext: BLACK, fieldtext: BLACK },
-  ...{ linktext: LINK, buttontext: BLACK, '-webkit-text': BLACK, '-webkit-link': LINK },
+  canvas: WHITE,
+  window: WHITE,
+  field: WHITE,
+  canvastext: BLACK,
+  windowtext: BLACK,
+  fieldtext: BLACK,
+  buttontext: BLACK,
+  linktext: LINK,
+  '-webkit-text': BLACK,
+  '-webkit-link': LINK,
 }
 
 /** Parses a colour in CSS syntax, in lower case; null if it is invalid or unknown. */

@@ -59,48 +59,30 @@ const RANGES: Record<string, readonly [number, number]> = {
   'device-width': [1024, 3840],
   'device-height': [600, 2160],
   'aspect-ratio': [0.8, 3],
-  'device-aspect-ratio': [1, 3],
   resolution: [1, 3],
   '-webkit-device-pixel-ratio': [1, 3],
   color: [8, 10],
-  monochrome: [0, 0],
-  'color-index': [0, 0],
-  grid: [0, 0],
 }
 const VALUES: Record<string, string> = {
-  ...{ 'prefers-color-scheme': 'light', orientation: 'landscape', hover: 'hover', 'any-hover': 'hover' },
-  ...{
-    pointer: 'fine',
-    'any-pointer': 'fine',
-    'display-mode': 'browser',
-    update: 'fast',
-    scan: 'progressive',
-  },
-  ...{
-    'prefers-reduced-motion': 'no-preference',
-    'prefers-contrast': 'no-preference',
-    'forced-colors': 'none',
-  },
-  ...{ 'prefers-reduced-transparency': 'no-preference', 'inverted-colors': 'none', 'color-gamut': 'srgb' },
-  ...{
-    'dynamic-range': 'standard',
-    'video-dynamic-range': 'standard',
-    'prefers-reduced-data': 'no-preference',
-  },
-  ...{ 'overflow-block': 'scroll', 'overflow-inline': 'scroll', '-webkit-transform-3d': '1' },
+  'prefers-color-scheme': 'light',
+  'prefers-reduced-motion': 'no-preference',
+  orientation: 'landscape',
+  hover: 'hover',
+  'any-hover': 'hover',
+  pointer: 'fine',
+  'any-pointer': 'fine',
 }
 
+/** Features that are not known here hold for some readers. */
 function mediaFeature(feature: string): Truth {
   const [, name = '', value] = /^([a-z0-9-]+) ?(?:: ?(.+))?$/.exec(feature) ?? []
-  if (name === 'scripting') return 0.5
   if (Object.hasOwn(VALUES, name))
-    return Number(
-      value === undefined ? !/^(?:none|no-preference)$/.test(VALUES[name]!) : value === VALUES[name],
-    )
+    return Number(value === undefined ? VALUES[name] !== 'no-preference' : value === VALUES[name])
   const bounded = /^(-webkit-)?(min|max)-(.+)$/.exec(name)
   if (bounded !== null && value !== undefined)
     return compared(`${bounded[1] ?? ''}${bounded[3]}`, bounded[2] === 'min' ? '>=' : '<=', value)
-  if (name !== '') return value === undefined ? nonZero(name) : compared(name, '=', value)
+  if (name !== '')
+    return value === undefined ? (Object.hasOwn(RANGES, name) ? 1 : 0.5) : compared(name, '=', value)
   const [left = '', first, middle = '', second, right] = feature
     .split(/ ?([<>]=?|=) ?/)
     .map((part) => part.trim())
@@ -112,12 +94,10 @@ function mediaFeature(feature: string): Truth {
 
 const reversed = (operator: string): string => operator.replace(/[<>]/, (sign) => (sign === '<' ? '>' : '<'))
 
-const nonZero = (name: string): Truth =>
-  Object.hasOwn(RANGES, name) ? Number(RANGES[name]![1] > 0) : Number.NaN
-
 function compared(name: string, operator: string, value: string): Truth {
   const bound = amount(value)
-  if (!Object.hasOwn(RANGES, name) || bound === null) return Number.NaN
+  if (!Object.hasOwn(RANGES, name)) return 0.5
+  if (bound === null) return Number.NaN
   const [low, high] = RANGES[name]!
   const holds = (one: number) =>
     operator === '='

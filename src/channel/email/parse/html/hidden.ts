@@ -1,51 +1,15 @@
 import { Element } from 'domhandler'
 import { isHiddenBox } from './box.ts'
-import type { Style, StyleSheet } from './cascade.ts'
+import type { Computed, Style } from './cascade.ts'
 import { type Colour, coloursIn, isLegible, toColour, toLegacyColour } from './colour.ts'
 import { type Doubt, type Look, PAGE } from './look.ts'
 import { colourOf, isUnknownColour, paintedBehind, plainBehind } from './paint.ts'
 import { GLOBAL, INHERITED } from './properties.ts'
-import { toNumber, toPixels } from './values.ts'
+import { names, toNumber, toPixels } from './values.ts'
 
-const NEVER_SHOWN = new Set([
-  ...[
-    'script',
-    'style',
-    'template',
-    'head',
-    'title',
-    'noframes',
-    'noembed',
-    'datalist',
-    'iframe',
-    'frameset',
-  ],
-  ...[
-    'desc',
-    'defs',
-    'metadata',
-    'symbol',
-    'clippath',
-    'mask',
-    'pattern',
-    'marker',
-    'progress',
-    'meter',
-    'rp',
-  ],
-  ...[
-    'annotation',
-    'annotation-xml',
-    'mphantom',
-    'audio',
-    'video',
-
-    'applet',
-    'area',
-    'param',
-    'source',
-  ],
-])
+const NEVER_SHOWN = names(`
+  script style template head title noframes noembed datalist iframe frameset progress meter rp audio video applet
+  area param source desc defs metadata symbol clippath mask pattern marker annotation annotation-xml mphantom`)
 /** Elements whose content is shown by some mail clients, in some states, or at some coordinates only. */
 const OPTIONAL = new Set(['noscript', 'object', 'text'])
 // Largest font size in pixels that is illegible.
@@ -83,7 +47,7 @@ const isOutlined = (inherited: Style, behind: Colour | null): boolean =>
 /** Computes the appearance of the element's text; null if the element is not displayed at all. */
 export function lookOf(
   element: Element,
-  { style, variables }: ReturnType<StyleSheet['styleOf']>,
+  { style, variables }: Computed,
   given: Look,
   doubt: Doubt,
 ): Look | null {
@@ -154,16 +118,14 @@ function isChosen({ attribs, parent }: Element): boolean {
 }
 
 const FONT_SIZES: Record<string, number> = {
-  ...{
-    'xxx-large': 48,
-    'xx-small': 9,
-    'x-small': 10,
-    small: 13,
-    medium: 16,
-    large: 18,
-    'x-large': 24,
-    'xx-large': 32,
-  },
+  'xx-small': 9,
+  'x-small': 10,
+  small: 13,
+  medium: 16,
+  large: 18,
+  'x-large': 24,
+  'xx-large': 32,
+  'xxx-large': 48,
 }
 
 function sizeOf(name: string, attribs: Record<string, string>, style: Style, parent: number): number {

@@ -25,17 +25,18 @@ export interface Look {
 
 /** The default appearance of a page. */
 export const PAGE: Look = {
-  ...{
-    size: 16,
-    invisible: false,
-    unpainted: false,
-    opacity: 1,
-    behind: WHITE,
-    colour: BLACK,
-    link: LINK,
-    base: BLACK,
-  },
-  ...{ blockifies: false, quirks: false, inherited: new Map(), variables: new Map() },
+  size: 16,
+  invisible: false,
+  unpainted: false,
+  opacity: 1,
+  behind: WHITE,
+  colour: BLACK,
+  link: LINK,
+  base: BLACK,
+  blockifies: false,
+  quirks: false,
+  inherited: new Map(),
+  variables: new Map(),
 }
 
 /** Takes note of something that may hide text from people, but cannot be evaluated. */

@@ -1,5 +1,5 @@
 import { toColour } from './colour.ts'
-import { toNumber, toPixels, words } from './values.ts'
+import { names, toNumber, toPixels, words } from './values.ts'
 
 /** Other names of properties, for text that runs from left to right and from top to bottom. */
 const ALIASES: Record<string, string> = {
@@ -101,8 +101,9 @@ export const GLOBAL = /^(?:inherit|initial|unset|revert(?:-layer)?)$/
 
 /** Properties that text inherits, besides its colour, size and visibility. */
 export const INHERITED = [
-  ...['text-indent', 'letter-spacing', 'word-spacing', 'line-height', 'white-space', 'text-shadow'],
-  ...['-webkit-text-security', '-webkit-text-stroke', '-webkit-text-fill-color', 'font-size-adjust'],
+  ...names(`
+    text-indent letter-spacing word-spacing line-height white-space text-shadow font-size-adjust
+    -webkit-text-security -webkit-text-stroke -webkit-text-fill-color`),
 ]
 
 /** Adds a declaration to a style: replaces what it overrides, and writes out shorthands. */

@@ -45,11 +45,11 @@ export function generatedText(
   sheet: StyleSheet,
 ): string {
   const style = sheet.generated(element, place, look.variables)
-  const text = [...(style?.get('content') ?? '').matchAll(/"([^"]*)"|'([^']*)'|attr\(([\w-]+)\)/g)]
+  if (style === null) return ''
+  const text = [...(style.get('content') ?? '').matchAll(/"([^"]*)"|'([^']*)'|attr\(([\w-]+)\)/g)]
     .map(([, one, other, attribute]) => one ?? other ?? element.attribs[attribute ?? ''] ?? '')
     .join('')
-  const own =
-    style && text && lookOf(new Element('span', {}), { style, variables: look.variables }, look, () => {})
+  const own = text && lookOf(new Element('span', {}), { style, variables: look.variables }, look, () => {})
   return own && showsText(own) ? text : ''
 }
 

@@ -1,55 +1,26 @@
 import { AttributeAction, parse, type Selector, SelectorType } from 'css-what'
 import type { Element } from 'domhandler'
+import { names } from './values.ts'
 
 /** States that no element of a mail has before a person acts on it. */
-const INACTIVE = [
-  ...['hover', 'active', 'focus', 'focus-within', 'focus-visible', 'target', 'target-within', 'visited'],
-  ...['fullscreen', 'modal', 'popover-open', 'user-invalid', 'user-valid', 'autofill', 'picture-in-picture'],
-]
+const INACTIVE = names(`
+  hover active focus focus-within focus-visible target target-within visited fullscreen modal popover-open
+  user-invalid user-valid autofill picture-in-picture`)
 export const PSEUDOS = Object.fromEntries([
-  ...INACTIVE.map((name) => [name, () => false]),
+  ...[...INACTIVE].map((name) => [name, () => false] as const),
   ['defined', () => true],
   ['root', ({ name }: Element) => name === 'html'],
 ])
 /** Other pseudo-classes of browsers that are evaluated. css-select knows more, which browsers do not. */
-export const EVALUATED = new Set([
-  ...[...Object.keys(PSEUDOS), 'is', 'where', 'not', 'has', 'empty', 'lang', 'link', 'any-link'],
-  ...[
-    'first-child',
-    'last-child',
-    'only-child',
-    'first-of-type',
-    'last-of-type',
-    'only-of-type',
-    'nth-child',
-  ],
-  ...['nth-last-child', 'nth-of-type', 'nth-last-of-type', 'checked', 'disabled', 'enabled', 'required'],
-])
+export const EVALUATED = names(`
+  ${Object.keys(PSEUDOS).join(' ')} is where not has empty lang link any-link first-child last-child only-child
+  first-of-type last-of-type only-of-type nth-child nth-last-child nth-of-type nth-last-of-type checked disabled
+  enabled required`)
 /** Others of browsers. A selector with any that they do not know is invalid. */
-const UNEVALUATED = new Set([
-  ...[
-    'read-only',
-    'read-write',
-    'dir',
-    'optional',
-    'valid',
-    'invalid',
-    'placeholder-shown',
-    'default',
-    'scope',
-  ],
-  ...[
-    'in-range',
-    'out-of-range',
-    'indeterminate',
-    'open',
-    'state',
-    'host',
-    '-webkit-any',
-    '-webkit-any-link',
-  ],
-  ...['before', 'after', 'first-line', 'first-letter', 'playing', 'paused', 'muted', '-webkit-autofill'],
-])
+const UNEVALUATED = names(`
+  read-only read-write dir optional valid invalid placeholder-shown default scope in-range out-of-range indeterminate
+  open state host playing paused muted -webkit-any -webkit-any-link -webkit-autofill before after first-line
+  first-letter`)
 export const isKnown = (part: Selector): boolean =>
   part.type !== SelectorType.Pseudo || EVALUATED.has(part.name) || UNEVALUATED.has(part.name)
 

@@ -5,42 +5,12 @@ import { lookOf, showsText } from './hidden.ts'
 import { type Doubt, type Look, PAGE } from './look.ts'
 import { doubtSheet, generatedText } from './remove-hidden.ts'
 import { type SheetSource, sheetOf } from './sheet-source.ts'
+import { names } from './values.ts'
 
-const PARAGRAPHS = new Set([
-  'p',
-  'h1',
-  'h2',
-  'h3',
-  'h4',
-  'h5',
-  'h6',
-  'ul',
-  'ol',
-  'blockquote',
-  'pre',
-  'table',
-])
-const BLOCKS = new Set([
-  ...[
-    'div',
-    'li',
-    'tr',
-    'section',
-    'article',
-    'header',
-    'footer',
-    'main',
-    'nav',
-    'address',
-    'center',
-    'dl',
-    'dt',
-    'dd',
-    'fieldset',
-    'form',
-  ],
-  ...['figure', 'figcaption', 'hr', 'body', 'html'],
-])
+const PARAGRAPHS = names('p h1 h2 h3 h4 h5 h6 ul ol blockquote pre table')
+const BLOCKS = names(`
+  div li tr section article header footer main nav address center dl dt dd fieldset form figure figcaption hr body
+  html`)
 
 /**
  * Maximum nesting depth. Real layouts have fewer than 100 levels. Each level takes half a kilobyte until the

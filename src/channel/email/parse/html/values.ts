@@ -4,6 +4,9 @@ import { calc } from '@csstools/css-calc'
 const MAX_VALUE = 4_000
 const MAX_VARIABLES = 50
 
+/** The names in a list that is written on several lines. */
+export const names = (list: string): Set<string> => new Set(list.trim().split(/\s+/))
+
 /** Splits a value at spaces, commas and slashes outside of brackets. */
 export function words(value: string): string[] {
   const found: string[] = []
@@ -49,11 +52,31 @@ export function substituted(value: string, variables: ReadonlyMap<string, string
 
 /** Pixels of a unit; viewport units are those of a screen of 1200 by 800 pixels. */
 const UNITS: Record<string, number> = {
-  ...{ px: 1, pt: 4 / 3, pc: 16, in: 96, cm: 96 / 2.54, mm: 96 / 25.4, q: 96 / 101.6, rem: 16, rlh: 19 },
-  ...{ vw: 12, vi: 12, vh: 8, vb: 8, vmin: 8, vmax: 12, cqw: 12, cqi: 12, cqh: 8, cqmin: 8, cqmax: 12 },
-  ...{ dvw: 12, svw: 12, lvw: 12, dvh: 8, svh: 8, lvh: 8 },
+  px: 1,
+  pt: 4 / 3,
+  pc: 16,
+  in: 96,
+  cm: 96 / 2.54,
+  mm: 96 / 25.4,
+  q: 96 / 101.6,
+  rem: 16,
+  rlh: 19,
 }
+/** Units of the viewport, or of a container that is assumed to be as large. */
+const VIEWPORT = /^(?:[dsl]?v|cq)(?:(w|i|max)|h|b|min)$/
 const EM_UNITS: Record<string, number> = { em: 1, ex: 0.5, ch: 0.5, lh: 1.2, cap: 0.7, ic: 1 }
+
+const pixelsOf = (unit: string, em: number): number => {
+  const viewport = VIEWPORT.exec(unit)
+  if (viewport) return viewport[1] === undefined ? 8 : 12
+  return UNITS[unit] ?? (EM_UNITS[unit] ?? Number.NaN) * em
+}
+
+const NUMBER = String.raw`[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?`
+const PIXELS = new RegExp(`^${NUMBER}(?:px)?$`)
+const LENGTHS = new RegExp(`(${NUMBER})([a-z]+|%)(?![\\w(])`, 'g')
+const RATIO = new RegExp(`^${NUMBER}%?$`)
+const ANGLE = new RegExp(`^(${NUMBER})(deg|rad|grad|turn)?$`)
 
 /**
  * Converts a length to pixels; null if it is none. `em` is the font size and `whole` what 100% is, if that is
@@ -61,29 +84,25 @@ const EM_UNITS: Record<string, number> = { em: 1, ex: 0.5, ch: 0.5, lh: 1.2, cap
  */
 export function toPixels(value: string | undefined, em: number, whole: number | null = null): number | null {
   if (value === undefined || !/\d/.test(value)) return null
-  const text = value.replace(
-    /([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)([a-z]+|%)(?![\w(])/g,
-    (written, number: string, unit: string) => {
-      const factor =
-        unit === '%' ? whole && whole / 100 : (UNITS[unit] ?? (EM_UNITS[unit] ?? Number.NaN) * em)
-      return factor === null || Number.isNaN(factor) ? written : `${Number(number) * factor}px`
-    },
-  )
+  if (PIXELS.test(value)) return Number.parseFloat(value)
+  const text = value.replace(LENGTHS, (written, number: string, unit: string) => {
+    const factor = unit === '%' ? whole && whole / 100 : pixelsOf(unit, em)
+    return factor === null || Number.isNaN(factor) ? written : `${Number(number) * factor}px`
+  })
   const computed = text.includes('(') ? calc(text, { toCanonicalUnits: true }) : text
-  return /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?(?:px)?$/.test(computed) ? Number.parseFloat(computed) : null
+  return PIXELS.test(computed) ? Number.parseFloat(computed) : null
 }
 
 /** Converts a number or percentage, such as an opacity; null if it is none. */
 export function toNumber(value: string | undefined): number | null {
   const computed = value?.includes('(') ? calc(value) : value
-  if (computed === undefined || !/^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?%?$/.test(computed)) return null
+  if (computed === undefined || !RATIO.test(computed)) return null
   return Number.parseFloat(computed) / (computed.endsWith('%') ? 100 : 1)
 }
 
 /** Converts an angle to radians; null if it is none. */
 export function toAngle(value: string | undefined): number | null {
-  const [, number, unit = 'rad'] =
-    /^([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)(deg|rad|grad|turn)?$/.exec(value ?? '') ?? []
+  const [, number, unit = 'rad'] = ANGLE.exec(value ?? '') ?? []
   const circle: Record<string, number> = { deg: 360, grad: 400, turn: 1, rad: 2 * Math.PI }
   return number === undefined ? null : (Number(number) / circle[unit]!) * 2 * Math.PI
 }
