@@ -7,7 +7,7 @@ import { asForwarded, MAX_FORWARDED, MAX_FORWARDED_DEPTH } from './forwarded.ts'
 import { headerLength } from './headers.ts'
 import { unshownWords } from './html/compare.ts'
 import { withoutMarks } from './html/history.ts'
-import { htmlToMarked } from './html/readable.ts'
+import { htmlToMarked, htmlToWords } from './html/readable.ts'
 import { ENCRYPTED_PGP, isSmime, unwrapSmime } from './smime.ts'
 import { MAX_ATTACHMENTS, readStructure, type Structure } from './structure.ts'
 import { type Budget, budgetOfMessage } from './time-budget.ts'
@@ -78,12 +78,12 @@ function readParts({ texts: sent, attachments: parts, charsets }: Structure, bud
   const texts = sent.map(({ plain, html }) => {
     const text = plain.join('\n')
     if (html.length === 0) return text
-    const found = new Set<string>()
-    const shown = html.map((each) => htmlToMarked(each, budget, (what) => found.add(what))).join('\n')
-    const unshown = text.trim() === '' ? null : (budget.spend(0.5, () => unshownWords(text, shown)) ?? 0)
-    if (unshown === null) for (const what of found) doubts.add(what)
-    else if (unshown > 0) doubts.add(`${unshown} words of the plain text are not in the HTML that is shown`)
-    return unshown === null ? shown : text
+    if (text.trim() === '')
+      return html.map((each) => htmlToMarked(each, budget, (what) => doubts.add(what))).join('\n')
+    const shown = html.map((each) => htmlToWords(each, budget)).join('\n')
+    const unshown = budget.spend(0.5, () => unshownWords(text, shown)) ?? 0
+    if (unshown > 0) doubts.add(`${unshown} words of the plain text are not in the HTML that is shown`)
+    return text
   })
   const attachments = parts.map((part, index) => toAttachment(part, charsets[index], index))
   // Some servers send bounces with nothing but the machine-readable part.

@@ -142,59 +142,51 @@ function isClipped({ style, inherited, size }: Box, doubt: Doubt): boolean {
 
 /** Whether an offset moves the text to where nobody looks. */
 function isOffPage({ style, inherited, size }: Box, isInline: boolean, doubt: Doubt): boolean {
-  const offset = (property: string, whole: number) =>
-    toPixels(style.get(property) ?? inherited.get(property), size, whole) ?? 0
-  const isGone = (property: string, whole: number) => {
-    const by = offset(property, whole)
+  const offset = (property: string) => {
+    const whole = VERTICAL.test(property) ? 800 : 1_200
+    return toPixels(style.get(property) ?? inherited.get(property), size, whole) ?? 0
+  }
+  const isPlaced = /^(?!static)/.test(style.get('position') ?? 'static')
+  const moves = ['margin-left']
+  if (isPlaced) moves.push('left', 'right', 'top', 'bottom')
+  if (!isInline) moves.push('margin-top', 'text-indent')
+  for (const property of moves) {
+    const by = offset(property)
     if (by < -20 || by > 1_000) doubt(property)
-    return by <= -OFF_SCREEN || by >= FAR
+    if (by <= -OFF_SCREEN || by >= FAR) return true
   }
-  if (/^(?!static)/.test(style.get('position') ?? 'static')) {
-    if (
-      ['left', 'right'].some((side) => isGone(side, 1_200)) ||
-      ['top', 'bottom'].some((side) => isGone(side, 800))
-    )
-      return true
-  }
-  if (
-    isGone('margin-left', 1_200) ||
-    offset('padding-left', 1_200) >= FAR ||
-    offset('margin-right', 1_200) >= FAR
+  const spacing = toPixels(style.get('letter-spacing') ?? inherited.get('letter-spacing'), size, size) ?? 0
+  if (spacing < -size / 2 || spacing >= OFF_SCREEN || offset('word-spacing') <= -FAR) return true
+  if (!isInline && offset('margin-bottom') < -OFF_SCREEN) doubt('margin-bottom', true)
+  return ['padding-left', 'margin-right', 'word-spacing', ...(isInline ? [] : ['padding-top'])].some(
+    (property) => offset(property) >= FAR,
   )
-    return true
-  if (offset('letter-spacing', size) < -size / 2 || Math.abs(offset('word-spacing', size)) >= FAR) return true
-  if (offset('letter-spacing', size) >= OFF_SCREEN) return true
-  if (isInline) return false
-  if (offset('margin-bottom', 1_200) < -OFF_SCREEN) doubt('margin-bottom', true)
-  return isGone('margin-top', 1_200) || isGone('text-indent', 1_200) || offset('padding-top', 800) >= FAR
 }
+
+const VERTICAL = /^(?:top|bottom|padding-top)$/
 
 /** Whether a transform leaves nothing to see. */
 function isTransformedAway({ style, size }: Box, doubt: Doubt): boolean {
-  if (words(style.get('rotate') ?? '').length > 2) doubt('rotate')
-  const single = ['scale', 'translate'].flatMap((name) =>
-    style.has(name) ? [[name, style.get(name)!] as const] : [],
-  )
-  const [, axis = 'z', angle = ''] = /^(?:([xyz]) )?(.*)$/.exec(style.get('rotate') ?? '') ?? []
-  const given = [
+  const [, axis = 'z', angle = 'none'] = /^(?:([xyz]) )?(.*)$/.exec(style.get('rotate') ?? '') ?? []
+  if (words(angle).length > 1) doubt('rotate')
+  const functions = [
     ...(style.get('transform') ?? '').matchAll(/([a-z0-9]+)\(((?:[^()]|\([^()]*\)){0,500})\)/g),
-  ].map(([, name = '', inside = '']) => [name, inside] as const)
-  const all = [...single, ...(angle === '' ? [] : [[`rotate${axis}`, angle] as const]), ...given]
-  return all.some(([name, inside]) => {
+    ['', 'scale', style.get('scale') ?? 'none'],
+    ['', 'translate', style.get('translate') ?? 'none'],
+    ['', `rotate${axis}`, angle],
+  ]
+  return functions.some(([, name = '', inside = '']) => {
     const parts = words(inside)
     const numbers = parts.map((part) => toNumber(part) ?? 1)
     const [first = 1, second = first] = numbers
+    const cosine = Math.cos(toAngle(parts[0]) ?? 0)
     if (/^scale(?:3d)?$/.test(name)) return Math.min(Math.abs(first), Math.abs(second)) < 0.1
     if (/^scale[xy]$/.test(name)) return Math.abs(first) < 0.1
-    if (name === 'matrix')
-      return (
-        isMoved(parts[4], size) ||
-        isMoved(parts[5], size) ||
-        Math.abs(first * numbers[3]! - second * numbers[2]!) < 0.01
-      )
-    if (/^rotate[xy]$/.test(name)) {
-      const cosine = Math.cos(toAngle(parts[0]) ?? 0)
+    if (/^rotate[xy]$/.test(name))
       return Math.abs(cosine) < 0.1 || (cosine < 0 && style.get('backface-visibility') === 'hidden')
+    if (name === 'matrix') {
+      const isFlat = Math.abs(first * numbers[3]! - second * numbers[2]!) < 0.01
+      return isFlat || isMoved(parts[4], size) || isMoved(parts[5], size)
     }
     if (/^translate/.test(name)) {
       if (parts.some((part) => (toPixels(part, size, 300) ?? 0) < -20)) doubt('translate')

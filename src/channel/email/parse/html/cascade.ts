@@ -41,9 +41,7 @@ interface Matched {
 const MAX_SHEET = 200_000
 const MAX_RULES = 4_000
 const MAX_SELECTOR = 2_000
-const MAX_STYLE = 8_000
 const MAX_STYLES = 500
-const MAX_CLASSES = 50
 const MAX_UNEVALUATED = 200
 const MAX_IMPORTS = 10
 const NO_STYLE: Style = new Map()
@@ -84,7 +82,7 @@ export class StyleSheet {
 
   /** Returns the style of an element, including its `style` attribute, and the variables of its content. */
   styleOf(element: Element, inherited: Variables): Computed {
-    const own = (element.attribs.style ?? '').slice(0, MAX_STYLE)
+    const own = element.attribs.style ?? ''
     const matching = this.#matching(element, keysOf(element))
     if (matching.length === 0 && own === '') return { style: NO_STYLE, variables: inherited }
     return this.#computed(matching, own, inherited)
@@ -180,7 +178,11 @@ export class StyleSheet {
       /^(?:url\( ?)?(?:"([^"]*)"|'?([^"'\s)]*)'?) ?\)?(.*)$/s.exec(prelude) ?? []
     const layer = /^ ?layer(?:\(([^)]*)\))?/.exec(rest)
     const holds = mediaTruth(rest.slice(layer?.[0].length ?? 0))
-    if (!(holds > 0) || this.#imports++ > MAX_IMPORTS) return
+    if (!(holds > 0)) return
+    if (this.#imports++ > MAX_IMPORTS) {
+      this.foreign.add('many imported style sheets')
+      return
+    }
     const sheet = enclosedSheet(quoted ?? bare ?? '')
     if (sheet === null) {
       if (!isFontServer(quoted ?? bare ?? '')) this.foreign.add('a style sheet on another server')
@@ -194,10 +196,12 @@ export class StyleSheet {
 
   #unevaluated(declarations: readonly Declaration[]): void {
     if (this.unevaluated.length < MAX_UNEVALUATED) this.unevaluated.push(declarations)
+    else this.foreign.add('rules that may apply')
   }
 
   #addStyle({ prelude, declarations, rules }: Rule, context: Context): void {
     const selector = context.parent === null ? prelude : within(prelude, context.parent)
+    if (selector.length > MAX_SELECTOR) this.#unevaluated(declarations)
     const parsed = selector.length > MAX_SELECTOR ? null : parsedSelector(selector)
     if (parsed === null || !parsed.flat().every(isKnown)) return
     if (declarations.length > 0) for (const one of parsed) this.#add(one, declarations, context)
@@ -242,7 +246,7 @@ const keysOf = ({ name, attribs }: Element): string[] => [
     : new Set(
         attribs.class
           .toLowerCase()
-          .split(/\s+/, MAX_CLASSES)
+          .split(/\s+/)
           .map((one) => `.${one}`),
       )),
   ...(attribs.id === undefined ? [] : [`#${attribs.id.toLowerCase()}`]),

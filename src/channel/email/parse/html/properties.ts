@@ -39,64 +39,51 @@ const isColour = (value: string): boolean =>
   toColour(value) !== null ||
   (value.includes('(') && !/^(?:rgba?|hsla?|hwb|(?:ok)?(?:lab|lch)|color|color-mix)\(/.test(value))
 const isSize = (value: string): boolean => (toPixels(value, 16) ?? (LENGTH.test(value) ? 0 : -1)) >= 0
-const isLength = (value: string): boolean =>
-  toPixels(value, 16) !== null || LENGTH.test(value) || /%$/.test(value)
-const hasFunction = (value: string): boolean => value === 'none' || value.includes('(')
+
+const COLOURS = names('color background-color -webkit-text-fill-color')
+const SIZES = names('width height min-width min-height max-width max-height')
+const OFFSETS = names(`
+  left right top bottom margin-left margin-right margin-top margin-bottom padding-left padding-right padding-top
+  padding-bottom text-indent letter-spacing word-spacing`)
+const OVERFLOW = /^(?:visible|hidden|clip|scroll|auto|overlay)$/
+const FUNCTIONS = /^none$|\(/
+const TRANSFORMED = /^none$|\(|\d/
+const VALUES: Record<string, RegExp> = {
+  display:
+    /^(?:none|contents|flow-root|list-item|math|(?:inline|block|inline-block|run-in|ruby)(?:[- ][a-z- ]+)?|(?:inline-)?(?:flex|grid|table)|table-[a-z-]+|-[a-z-]+)$/,
+  visibility: /^(?:visible|hidden|collapse)$/,
+  position: /^(?:static|relative|absolute|fixed|(?:-webkit-)?sticky)$/,
+  float: /^(?:none|left|right|inline-(?:start|end))$/,
+  'content-visibility': /^(?:visible|auto|hidden)$/,
+  clip: /^auto$|^rect\(/,
+  'clip-path': /^none$|\(|-box$/,
+  'mask-image': FUNCTIONS,
+  transform: FUNCTIONS,
+  filter: FUNCTIONS,
+  scale: TRANSFORMED,
+  rotate: TRANSFORMED,
+  translate: TRANSFORMED,
+  'overflow-x': OVERFLOW,
+  'overflow-y': OVERFLOW,
+}
 
 /**
  * Whether browsers take a value. They ignore a declaration with an invalid one, so that an earlier one
  * applies: `display:none; display:x` hides the element.
  */
-const VALID: Record<string, (value: string) => boolean> = {
-  display: (value) =>
-    /^(?:none|contents|flow-root|list-item|math|(?:inline|block|inline-block|run-in|ruby)(?:[- ][a-z- ]+)?|(?:inline-)?(?:flex|grid|table)|table-[a-z-]+|-[a-z-]+)$/.test(
-      value,
-    ),
-  visibility: (value) => /^(?:visible|hidden|collapse)$/.test(value),
-  position: (value) => /^(?:static|relative|absolute|fixed|(?:-webkit-)?sticky)$/.test(value),
-  float: (value) => /^(?:none|left|right|inline-(?:start|end))$/.test(value),
-  opacity: (value) => toNumber(value) !== null || /^(?!calc)[a-z-]+\(/.test(value),
-  zoom: (value) => value === 'normal' || (toNumber(value) ?? -1) >= 0,
-  color: isColour,
-  'background-color': isColour,
-  '-webkit-text-fill-color': isColour,
-  'font-size': (value) =>
-    /^(?:(?:x{1,3}-)?(?:small|large)|medium|smaller|larger|math)$/.test(value) ||
-    (/\d/.test(value) && isSize(value.replace(/%$/, 'px'))) ||
-    /^[a-z-]+\(/.test(value),
-  'content-visibility': (value) => /^(?:visible|auto|hidden)$/.test(value),
-  clip: (value) => value === 'auto' || /^rect\(/.test(value),
-  'text-indent': isLength,
-  'letter-spacing': isLength,
-  'word-spacing': isLength,
-  ...Object.fromEntries(
-    ['transform', 'filter', 'scale', 'rotate', 'translate'].map((name) => [
-      name,
-      (value: string) => hasFunction(value) || (!/^(?:transform|filter)$/.test(name) && /\d/.test(value)),
-    ]),
-  ),
-  'clip-path': (value) => hasFunction(value) || value.endsWith('-box'),
-  'mask-image': hasFunction,
-  ...Object.fromEntries(
-    ['overflow-x', 'overflow-y'].map((name) => [
-      name,
-      (value: string) => /^(?:visible|hidden|clip|scroll|auto|overlay)$/.test(value),
-    ]),
-  ),
-  ...Object.fromEntries(
-    ['width', 'height'].flatMap((side) =>
-      ['', 'min-', 'max-'].map((bound) => [
-        bound + side,
-        (value: string) => isSize(value) || /^[\d.]+%$/.test(value),
-      ]),
-    ),
-  ),
-  ...Object.fromEntries(
-    ['left', 'right', 'top', 'bottom'].flatMap((side) =>
-      ['', 'margin-', 'padding-'].map((box) => [box + side, isLength]),
-    ),
-  ),
+function isValid(property: string, value: string): boolean {
+  const pattern = Object.hasOwn(VALUES, property) ? VALUES[property] : undefined
+  if (pattern) return pattern.test(value)
+  if (COLOURS.has(property)) return isColour(value)
+  if (SIZES.has(property)) return isSize(value) || /^[\d.]+%$/.test(value)
+  if (OFFSETS.has(property)) return toPixels(value, 16) !== null || LENGTH.test(value) || value.endsWith('%')
+  if (property === 'opacity') return toNumber(value) !== null || /^(?!calc)[a-z-]+\(/.test(value)
+  if (property === 'zoom') return value === 'normal' || (toNumber(value) ?? -1) >= 0
+  if (property !== 'font-size') return true
+  if (/^(?:(?:x{1,3}-)?(?:small|large)|medium|smaller|larger|math|[a-z-]+\(.*)$/.test(value)) return true
+  return /\d/.test(value) && isSize(value.replace(/%$/, 'px'))
 }
+
 export const GLOBAL = /^(?:inherit|initial|unset|revert(?:-layer)?)$/
 
 /** Properties that text inherits, besides its colour, size and visibility. */
@@ -113,13 +100,12 @@ export function declare(style: Map<string, string>, given: string, value: string
     resetAll(style, value)
     return
   }
-  const longhands = GLOBAL.test(value) ? globalLonghands(property, value) : longhandsOf(property, value)
-  if (longhands === null) {
-    if (GLOBAL.test(value) || (VALID[property]?.(value) ?? true)) style.set(property, value)
-  } else if (
-    Object.entries(longhands).every(([name, one]) => GLOBAL.test(one) || (VALID[name]?.(one) ?? true))
+  const isGlobal = GLOBAL.test(value)
+  const longhands = Object.entries(longhandsOf(property, isGlobal ? '0' : value)).map(
+    ([name, one]) => [name, isGlobal ? value : one] as const,
   )
-    for (const [name, one] of Object.entries(longhands)) style.set(name, one)
+  if (longhands.every(([name, one]) => GLOBAL.test(one) || isValid(name, one)))
+    for (const [name, one] of longhands) style.set(name, one)
 }
 
 function resetAll(style: Map<string, string>, value: string): void {
@@ -130,13 +116,8 @@ function resetAll(style: Map<string, string>, value: string): void {
 
 const SIDES = ['top', 'right', 'bottom', 'left']
 
-const globalLonghands = (property: string, value: string): Record<string, string> | null => {
-  const names = Object.keys(longhandsOf(property, '0') ?? {})
-  return names.length === 0 ? null : Object.fromEntries(names.map((name) => [name, value]))
-}
-
-/** The longhands of a shorthand; null for other properties. */
-function longhandsOf(property: string, value: string): Record<string, string> | null {
+/** The longhands of a shorthand; other properties as they are. */
+function longhandsOf(property: string, value: string): Record<string, string> {
   const [first = '', second = first, third = first, fourth = second] = words(value)
   const pair = /^(inset|margin|padding)-(inline|block)$/.exec(property)
   const sided = (box: string, side: string) => (box === 'inset' ? side : `${box}-${side}`)
@@ -152,7 +133,7 @@ function longhandsOf(property: string, value: string): Record<string, string> | 
   if (property === 'font') return fontLonghands(value)
   if (property === 'mask') return { 'mask-image': words(value).find((word) => word.includes('(')) ?? 'none' }
   if (property === 'background') return backgroundLonghands(value)
-  return null
+  return { [property]: value }
 }
 
 function fontLonghands(value: string): Record<string, string> {

@@ -12,7 +12,8 @@ import { type SheetSource, sheetOf } from './sheet-source.ts'
  */
 export function visibleTree(html: string, doubt: Doubt): { root: Document; depth: number } {
   const root = parse(html, { treeAdapter: adapter, scriptingEnabled: false })
-  const sheet = new StyleSheet(sheetsIn(root), { quirks: root['x-mode'] === 'quirks' })
+  const sheets = /<(?:style|link)\b/i.test(html) ? sheetsIn(root) : []
+  const sheet = new StyleSheet(sheets, { quirks: root['x-mode'] === 'quirks' })
   return { root, depth: removeHidden(root, sheet, doubt) }
 }
 
