@@ -83,7 +83,7 @@ export class StyleSheet {
   /** Returns the style of an element, including its `style` attribute, and the variables of its content. */
   styleOf(element: Element, inherited: Variables): Computed {
     const own = element.attribs.style ?? ''
-    const matching = this.#matching(element, keysOf(element))
+    const matching = this.#count === 0 ? [] : this.#matching(element, keysOf(element))
     if (matching.length === 0 && own === '') return { style: NO_STYLE, variables: inherited }
     return this.#computed(matching, own, inherited)
   }
@@ -95,7 +95,6 @@ export class StyleSheet {
   }
 
   #matching(element: Element, keys: readonly string[]): Matched[] {
-    if (this.#count === 0) return []
     return keys.flatMap((key) => this.#rules.get(key)?.filter(({ matches }) => matches(element)) ?? [])
   }
 

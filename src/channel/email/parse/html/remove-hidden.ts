@@ -17,8 +17,9 @@ export function removeHidden(root: Document, sheet: StyleSheet, doubt: Doubt): n
   for (let entry = stack.pop(); entry !== undefined; entry = stack.pop()) {
     const [node, look, depth] = entry
     deepest = Math.max(deepest, depth)
+    const isShown = showsText(look)
     const children = (node.children as AnyNode[]).filter((child) => {
-      if (child.type === 'text') return showsText(look)
+      if (child.type === 'text') return isShown
       if (!('attribs' in child)) return false
       const own = lookOf(child, sheet.styleOf(child, look.variables), look, (what, evenIfEmpty = false) => {
         if (evenIfEmpty || saysAnything(child)) doubt(what)
