@@ -231,6 +231,17 @@ describe('the plain part is compared with the HTML', () => {
   })
 })
 
+test.each(['p:nth-child()', '*|p', 'p:link(x)', `p${':not(.b)'.repeat(300)}`])(
+  'the selector %s, which is not evaluated, is named and leaves the text readable',
+  async (selector) => {
+    const { text, hiddenText } = await parsed({
+      html: page(`<style>${selector}{display:none}</style><p>SEEN</p>`),
+    })
+    expect(text).toMatch(/^SEEN\s+end$/)
+    expect(hiddenText).toMatchObject([{ verdict: 'hidden_text' }])
+  },
+)
+
 test.each([
   [
     'rules',

@@ -1,4 +1,3 @@
-import { compile } from 'css-select'
 import type { Selector } from 'css-what'
 import type { AnyNode, Element } from 'domhandler'
 import { mediaTruth, supportsTruth } from './conditions.ts'
@@ -10,7 +9,7 @@ import {
   isKnown,
   keyOf,
   LATER,
-  PSEUDOS,
+  matcherOf,
   parsedSelector,
   pseudoElementOf,
   pseudosIn,
@@ -222,8 +221,13 @@ export class StyleSheet {
       if (/^first-/.test(pseudoElement.name)) this.#unevaluated(declarations)
       return
     }
+    const matches = matcherOf(parts, quirks)
+    if (matches === null) {
+      this.#unevaluated(declarations)
+      return
+    }
     const rule = {
-      matches: compile<AnyNode, Element>([parts], { quirksMode: quirks, pseudos: PSEUDOS }),
+      matches,
       layer,
       specificity: specificityOf(selector),
       order: this.#count++,

@@ -31,7 +31,7 @@ export function removeHidden(root: Document, sheet: StyleSheet, doubt: Doubt): n
       stack.push([child, own, depth + 1])
       return true
     })
-    kept.set(node, children)
+    if (children.length < node.children.length) kept.set(node, children)
   }
   doubtSheet(sheet, page, doubt)
   for (const [node, children] of kept) node.children = children as typeof node.children

@@ -1,12 +1,13 @@
+import { compile } from 'css-select'
 import { AttributeAction, parse, type Selector, SelectorType } from 'css-what'
-import type { Element } from 'domhandler'
+import type { AnyNode, Element } from 'domhandler'
 import { names } from './values.ts'
 
 /** States that no element of a mail has before a person acts on it. */
 const INACTIVE = names(`
   hover active focus focus-within focus-visible target target-within visited fullscreen modal popover-open
   user-invalid user-valid autofill picture-in-picture`)
-export const PSEUDOS = Object.fromEntries([
+const PSEUDOS = Object.fromEntries([
   ...[...INACTIVE].map((name) => [name, () => false] as const),
   ['defined', () => true],
   ['root', ({ name }: Element) => name === 'html'],
@@ -32,6 +33,15 @@ export const GENERATED = /^(?:before|after)$/
 export function parsedSelector(selector: string): Selector[][] | null {
   try {
     return parse(selector)
+  } catch {
+    return null
+  }
+}
+
+/** Returns null for a selector that css-select does not evaluate; browsers may. */
+export function matcherOf(selector: Selector[], quirksMode: boolean): ((element: AnyNode) => boolean) | null {
+  try {
+    return compile<AnyNode, Element>([selector], { quirksMode, pseudos: PSEUDOS })
   } catch {
     return null
   }
