@@ -23,14 +23,7 @@ import type { Plans } from '../../workspace/plan.ts'
 import type { RateLimits } from '../../workspace/rate-limits.ts'
 import { NOT_HELD, UNMARKED } from '../row.ts'
 import { limitRefused } from './refused-retention.ts'
-import {
-  contentFingerprint,
-  inTurn,
-  isRepeated,
-  signedQuery,
-  weighed,
-  withSignedReferences,
-} from './replay.ts'
+import { contentFingerprint, inTurn, isRepeated, signedQuery, weighed } from './replay.ts'
 import { displayOf, isOn, senderOf } from './sender.ts'
 import { type Arrival, type ArrivalStore, placeArrival } from './store.ts'
 import { AGENT_CHECK, type Target, type TargetLookup } from './target.ts'
@@ -254,7 +247,7 @@ const store = async ({ arrivals, limited, blobs }: ReceiveDeps, given: Arrival):
  * while contents cannot be written to the object store. Throws `invalid_input` for what cannot be stored at all.
  */
 export const receive = (deps: ReceiveDeps, inbound: Inbound): Promise<void> =>
-  inTurn(inbound, () => receiveNext(deps, withSignedReferences(inbound)))
+  inTurn(inbound, () => receiveNext(deps, inbound))
 
 const receiveNext = async (deps: ReceiveDeps, inbound: Inbound): Promise<void> => {
   const fingerprint = fingerprintOf(inbound)

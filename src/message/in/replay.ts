@@ -20,17 +20,6 @@ const MAX_SIGNATURE_AGE_DAYS = 7
 /** Whether the mail is proven, and by nothing but a signature. */
 const isSignedOnly = ({ proven, signature }: Inbound): boolean => proven && signature?.isOnlyProof === true
 
-/** Leaves out the references to other messages that anyone could have added to a signed mail. */
-export const withSignedReferences = (message: Inbound): Inbound => {
-  if (!isSignedOnly(message)) return message
-  const { covers } = message.signature!
-  return {
-    ...message,
-    inReplyTo: covers.includes('in-reply-to') ? message.inReplyTo : null,
-    references: covers.includes('references') ? message.references : [],
-  }
-}
-
 const fingerprintOf = (id: string, isTrusted: boolean): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(
     createHash('sha256')

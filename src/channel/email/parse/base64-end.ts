@@ -19,7 +19,7 @@ export function createBase64End(): (line: Uint8Array) => boolean {
     const text = Buffer.from(line.buffer, line.byteOffset, line.byteLength).toString('latin1').trim()
     if (text === '') return true
     if (length > 0 && !(mayHaveEnded ? isBase64Line(text) : isBase64(text))) hasEnded = true
-    if (length === 0) length = line.length
+    if (length === 0) length = text.length
     mayHaveEnded ||= isPadded || text.endsWith('=') || text.length < length
     return !hasEnded
   }

@@ -4,7 +4,7 @@ import { toAttachment } from './attachment.ts'
 import { describeCalendar } from './calendar.ts'
 import { decodeText } from './charset.ts'
 import { asForwarded, MAX_FORWARDED, MAX_FORWARDED_DEPTH } from './forwarded.ts'
-import { headerLength } from './headers.ts'
+import { endedAtBlankLine, headerLength } from './headers.ts'
 import { unshownWords } from './html/compare.ts'
 import { withoutMarks } from './html/history.ts'
 import { htmlToMarked, htmlToWords } from './html/readable.ts'
@@ -159,7 +159,8 @@ async function forwardedOf(
   if (depth >= MAX_FORWARDED_DEPTH) return ''
   const messages = attachments.filter(({ type }) => type === 'message/rfc822' || type === 'message/global')
   const texts: string[] = []
-  for (const { content } of messages.slice(0, MAX_FORWARDED)) {
+  for (const message of messages.slice(0, MAX_FORWARDED)) {
+    const content = endedAtBlankLine(message.content)
     // An unreadable message is still in the attachments.
     const inner = await readMessage(content, budget, depth + 1).catch(() => NOTHING)
     texts.push(asForwarded(content, joinTexts(inner)))

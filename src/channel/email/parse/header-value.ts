@@ -15,20 +15,26 @@ const CHARSET = /\bcharset[ \t]{0,9}=[ \t]{0,9}["']?([\w.:+-]{1,40})/i
 
 /**
  * Returns a function that decodes the values of these fields: raw 8-bit and ISO-2022-JP text is converted, encoded words
- * in other charsets than UTF-8 are re-encoded, and those that divide a character are joined. The field is unfolded.
+ * in other charsets than UTF-8 are re-encoded, and those that divide a character are joined. The field is decoded as most
+ * signatures see it: unfolded, with single spaces (RFC 6376 3.4.2). Anyone could change where it is folded.
  */
 export function valueDecoder(fields: readonly HeaderField[], body: Uint8Array) {
   let declared: string | undefined
   const charset = () => (declared ??= charsetOf(fields, body))
-  return ({ name, lines: [first, ...folded] }: HeaderField): string => {
-    const isSubject = name.toLowerCase() === 'subject'
-    const value = name === '' ? first! : first!.subarray(first!.indexOf(COLON) + 1)
-    const text = [value, ...folded].map((line) => decodeLine(line, charset, isSubject)).join('')
+  return ({ name, lines }: HeaderField): string => {
+    const line = Buffer.concat(lines)
+    const value = name === '' ? line : line.subarray(line.indexOf(COLON) + 1)
+    const bytes = CONTENT.test(name)
+      ? value
+      : Buffer.from(value.toString('latin1').replace(/[ \t]+/g, ' '), 'latin1')
+    const text = decodeBytes(bytes, charset, name.toLowerCase() === 'subject')
     return (TO_CONVERT.test(text) ? withReadableWords(text) : text).trim()
   }
 }
 
 const COLON = 0x3a
+/** Fields whose parameters must be the same as in the body, space by space. */
+const CONTENT = /^content-/i
 
 /** The charset that Content-Type declares, or that the first part of a multipart does which declares one. */
 function charsetOf(fields: readonly HeaderField[], body: Uint8Array): string {
@@ -40,16 +46,16 @@ function charsetOf(fields: readonly HeaderField[], body: Uint8Array): string {
 }
 
 /** An encoded word in another charset than UTF-8, or two words in a row. */
-const TO_CONVERT = /=\?(?!utf-8\?)[^?\s]{1,60}\?[bq]\?|\?=\s{1,9}=\?/i
+const TO_CONVERT = /=\?(?!utf-8\?)[^?\s]{1,60}\?[bq]\?|\?=\s+=\?/i
 const ESCAPE = 0x1b
 
 /** Charsets in which ASCII characters never are a part of others, so that addresses stay what they are. */
 const SINGLE_BYTE = /^(?:koi8|(?:windows|cp)-?(?:125\d|874)|iso-?8859-?\d|x-mac|(?:cp|ibm)-?8\d\d|tis)/i
 
 /**
- * Decodes a line. 8-bit text in it is most likely in the charset of the body, though no standard says so.
+ * Decodes a field. 8-bit text in it is most likely in the charset of the body, though no standard says so.
  */
-function decodeLine(line: Buffer, charset: () => string, isSubject: boolean): string {
+function decodeBytes(line: Buffer, charset: () => string, isSubject: boolean): string {
   if (line.includes(ESCAPE)) return new TextDecoder('iso-2022-jp').decode(line)
   if (isUtf8(line)) return line.toString('utf8')
   const isUsable = isSubject || (SINGLE_BYTE.test(charset()) && !isWestern(charset()))

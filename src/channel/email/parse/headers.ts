@@ -72,6 +72,25 @@ function isHeaderLine(raw: Uint8Array, start: number, end: number): boolean {
   return raw[nameEnd] === 0x20 && /^>?From$/.test(textOf(raw, name, nameEnd))
 }
 
+/**
+ * Whether the line consists of spaces and line ends only. In the header of a part or of an enclosed message it counts as
+ * empty: most signatures do not cover the spaces at the end of a line of the body (RFC 6376 3.4.4), so that
+ * whoever adds one would turn the text below into a part of the header.
+ */
+export const isBlankLine = (line: Uint8Array): boolean =>
+  line.every((byte) => isBlank(byte) || byte === LF || byte === CR)
+
+/** The enclosed message with an empty line in place of the first line of spaces in its header. */
+export function endedAtBlankLine(raw: Uint8Array): Uint8Array {
+  for (let start = 0, end = 0; start < raw.length; start = end) {
+    end = lineEnd(raw, start)
+    if (isEmptyLine(raw, start, end)) return raw
+    if (isBlankLine(raw.subarray(start, end)))
+      return Buffer.concat([raw.subarray(0, start), Buffer.from('\r\n'), raw.subarray(end)])
+  }
+  return raw
+}
+
 /** The length of the byte order mark of UTF-8, which some programs write at the beginning. */
 const markLength = (raw: Uint8Array): number =>
   raw[0] === 0xef && raw[1] === 0xbb && raw[2] === 0xbf ? 3 : 0

@@ -16,6 +16,7 @@ export interface PartDecoder {
 
 /** A node of postal-mime, which creates its decoder at the end of its header. */
 export interface DecodingNode {
+  state: 'header' | 'body' | 'finished'
   contentDecoder: PartDecoder | null
   setupContentDecoder(encoding: string): void
   feed(line: Uint8Array): void
@@ -37,11 +38,11 @@ export function assembleInMemory(node: DecodingNode): void {
   const { setupContentDecoder } = node
   node.setupContentDecoder = (encoding) => {
     setupContentDecoder.call(node, encoding)
-    if (node.contentDecoder) takeOver(node.contentDecoder)
+    if (node.contentDecoder) takeOver(node.contentDecoder, /^(?!.*base64).*quoted-printable/i.test(encoding))
   }
 }
 
-function takeOver(decoder: PartDecoder): void {
+function takeOver(decoder: PartDecoder, isQuotedPrintable: boolean): void {
   const { update } = decoder
   const blocks: Uint8Array[] = []
   const gather = () => {
@@ -49,7 +50,7 @@ function takeOver(decoder: PartDecoder): void {
     decoder.chunks = []
   }
   const take = (line: Uint8Array) => {
-    update.call(decoder, line)
+    update.call(decoder, isQuotedPrintable ? withoutEndSpaces(line) : line)
     if (decoder.chunks.length >= MAX_PIECES) gather()
   }
   const lines = decoder.remainder === undefined ? null : inBlocks(take)
@@ -86,6 +87,13 @@ function inBlocks(take: (block: Uint8Array) => void) {
     else if (belongs(line)) add(line)
   }
   return { update, flush }
+}
+
+/** Spaces at the end of a line were added on the way (RFC 2045 6.7 (3)): they would make a soft line break a hard one. */
+function withoutEndSpaces(line: Uint8Array): Uint8Array {
+  let end = line.length
+  while (end > 0 && (line[end - 1] === 0x20 || line[end - 1] === 0x09)) end--
+  return line.subarray(0, end)
 }
 
 const LINE_FEED = Uint8Array.of(0x0a)

@@ -3,7 +3,7 @@ import { decodeText } from './charset.ts'
 import { Delimiters } from './delimiters.ts'
 import { enrichedToPlain } from './enriched.ts'
 import { unflow } from './flowed.ts'
-import { contentFields, headerLength } from './headers.ts'
+import { contentFields, headerLength, isBlankLine } from './headers.ts'
 import { assembleInMemory, type DecodingNode } from './part-decoder.ts'
 
 /**
@@ -39,6 +39,7 @@ const MAX_REFLOWED = 2 * 1024 * 1024
 // Digests have hundreds of parts. 100,000 empty ones take half a second.
 const MAX_PARTS = 200_000
 const DONE = Promise.resolve()
+const EMPTY = new Uint8Array()
 
 /**
  * postal-mime with additional charsets, labels checked against the bytes, and unusual text types read as
@@ -69,7 +70,8 @@ class TolerantParser extends OpenPostalMime {
    * The base method compares each line that begins with two hyphens to every open boundary, and awaits each
    * line.
    */
-  override processLine(line: Uint8Array, isFinal: boolean): Promise<void> {
+  override processLine(given: Uint8Array, isFinal: boolean): Promise<void> {
+    const line = this.node.state === 'header' && isBlankLine(given) ? EMPTY : given
     if (isFinal || this.#delimiters.mayBe(line, this.boundaries)) return super.processLine(line, isFinal)
     this.node.feed(line)
     return DONE

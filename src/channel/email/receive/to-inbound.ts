@@ -1,6 +1,7 @@
 import { publicSourceOf } from '../../../core/source.ts'
-import type { Check, Inbound } from '../../inbound.ts'
+import type { Check, Inbound, SignedContent } from '../../inbound.ts'
 import { normalizeLoosely } from '../address.ts'
+import { purposeOf } from '../parse/answer.ts'
 import type { ReadMail } from '../reading/protocol.ts'
 import type { Envelope } from '../verify/verify.ts'
 import type { SpamVerdict } from './rspamd.ts'
@@ -17,10 +18,11 @@ interface Reception {
  */
 export function toInbound(
   raw: Buffer,
-  { verification, report: _, damage, hiddenText, ...mail }: ReadMail,
+  { verification, report: _, damage, hiddenText, ...parsed }: ReadMail,
   { envelope, recipients, spam }: Reception,
 ): Inbound {
   const { checks = [], ...proof } = verification ?? { proven: false }
+  const mail = withSignedReferences(parsed, verification?.signature)
   return {
     channel: 'email',
     recipients,
@@ -35,6 +37,24 @@ export function toInbound(
     raw,
   }
 }
+
+/**
+ * Leaves out the references to other messages that anyone could have added to a signed mail. If nothing else makes it an
+ * answer, no line of it is quoted history.
+ */
+function withSignedReferences<Mail extends Pick<Inbound, References>>(
+  mail: Mail,
+  signature: SignedContent | null | undefined,
+): Mail {
+  if (!signature?.isOnlyProof) return mail
+  const { covers } = signature
+  const inReplyTo = covers.includes('in-reply-to') ? mail.inReplyTo : null
+  const references = covers.includes('references') ? mail.references : []
+  const isSame = purposeOf({ ...mail, inReplyTo, references }) === purposeOf(mail)
+  return { ...mail, inReplyTo, references, replyText: isSame ? mail.replyText : mail.text }
+}
+
+type References = 'subject' | 'text' | 'replyText' | 'inReplyTo' | 'references'
 
 const damageCheck = (damage: string | null): Check[] =>
   damage === null ? [] : [{ name: 'mime', verdict: 'damaged', detail: damage }]
