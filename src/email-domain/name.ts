@@ -24,8 +24,9 @@ const isWithin = (name: string, parent: string): boolean => name === parent || n
  */
 export const domainName = (input: string, mailDomain: string): string => {
   // Without the dot of the root.
-  const name = toHostname(input.replace(/\.$/, '')) ?? ''
-  if (name.length > MAX_LENGTH) throw invalidInput('name', `must be at most ${MAX_LENGTH} characters long`)
+  const given = input.replace(/\.$/, '')
+  const name = toHostname(given) ?? ''
+  if ((name || given).length > MAX_LENGTH) throw invalidInput('name', `must be at most ${MAX_LENGTH} characters long`)
   if (!FORM.test(name))
     throw invalidInput('name', 'must be a domain name, like example.com, that ends with two or more letters')
   if (isWithin(name, mailDomain)) throw invalidInput('name', "is the service's own domain")
