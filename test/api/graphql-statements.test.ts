@@ -28,7 +28,7 @@ const QUERIES: Record<string, { query: string; statements: number }> = {
   'a message search': {
     query:
       'query ($agent: UUID!) { agent(id: $agent) { messages(q: "letter", direction: inbound) { edges { node { subject text } } } } }',
-    statements: 3,
+    statements: 4,
   },
   'the threads of an agent': {
     query: `query ($agent: UUID!) { agent(id: $agent) { unreadCount threads(first: 20) { edges { node { subject participants { name address }

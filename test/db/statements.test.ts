@@ -13,6 +13,7 @@ const KEY = 'The agent is in the key or the columns that are inserted into this 
 
 /** What does not name the agent itself, by file and table, and why. */
 const OTHERWISE: Readonly<Record<string, string>> = {
+  'agent/access-list.ts access': KEY,
   'agent/telegram-albums.ts album_part': `${SWEEPER} The rest has the agent in its key.`,
   'message/in/refused.ts message': OF_WORKSPACE,
   'message/move-contents.ts message_raw': KEY,

@@ -3,7 +3,7 @@ import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fakeResolver } from '../support/dns.ts'
-import { proves } from '../support/domain.ts'
+import { MAIL_SERVER, proves } from '../support/domain.ts'
 import { SECRET } from '../support/inbound-http.ts'
 import { newest } from '../support/letter.ts'
 import { dkimKey, rawOf } from '../support/mail.ts'
@@ -64,7 +64,7 @@ describe.skipIf(!has('curl') || !has('openssl'))('the pipe for Postfix in docs/e
 
   test('hands over a message with the data that SPF needs', async () => {
     const raw = `From: owner@example.com\nTo: ${agent.address}\nSubject: By a pipe\nMessage-ID: <pipe@example.com>\n\nhello\n`
-    expect(await pipe(['owner@example.com', agent.address, '127.0.0.1', 'mail.example.com'], raw)).toBe(0)
+    expect(await pipe(['owner@example.com', agent.address, MAIL_SERVER, 'mail.example.com'], raw)).toBe(0)
     expect(await newest(agent)).toMatchObject([{ subject: 'By a pipe', status: 'received', text: 'hello' }])
   })
 

@@ -44,7 +44,7 @@ tools.formatRelaxedLine = (field, end = '') => {
   const colon = text.indexOf(':')
   const name = text
     .slice(0, colon)
-    .replace(/[ \t]+$/, '')
+    .replace(/(?<![ \t])[ \t]+$/, '')
     .toLowerCase()
   const value = text
     .slice(colon + 1)

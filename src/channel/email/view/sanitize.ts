@@ -74,7 +74,7 @@ const LOADED = names('srcSet imageSrcSet poster data xLinkHref lowSrc dynSrc pin
 
 /** Removes an attribute, and counts the servers in it: a list of URLs, with sizes in a `srcset`. */
 function refuse(properties: Element['properties'], name: string, images: Images): void {
-  for (const url of String(properties[name]).split(/[\s,]+(?=\S)/)) images.refuse(url)
+  for (const url of String(properties[name]).split(/[\s,]/).filter(Boolean)) images.refuse(url)
   properties[name] = null
 }
 

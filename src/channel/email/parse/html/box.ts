@@ -43,7 +43,7 @@ export function isHiddenBox(element: Element, box: Box, doubt: Doubt): boolean {
 function isFadedOut(style: Style, doubt: Doubt): boolean {
   if (style.get('content-visibility') === 'hidden') return true
   const filter = style.get('filter') ?? 'none'
-  const amounts = [...filter.matchAll(/(?:opacity|contrast)\(([^)]*)\)/g)].map(([, amount]) =>
+  const amounts = [...filter.matchAll(/(?:opacity|contrast)\(([^()]{0,100})\)/g)].map(([, amount]) =>
     toNumber(amount?.trim()),
   )
   if (amounts.some((amount) => amount !== null && amount <= 0.05)) return true
