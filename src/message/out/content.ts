@@ -55,7 +55,7 @@ export const htmlTextOf = async (
   return html === null || !prepareHtml ? null : (await prepareHtml(html, agentId)).text
 }
 
-const IMAGE = /\s(?:src|background)="(https:[^"]*)"|url\((?:"|&#x22;)(https:.*?)(?:"|&#x22;)\)/g
+const IMAGE = /\s(?:src|background)="(https:[^"]{0,2000})"|url\((?:"|&#x22;)(https:.{0,2000}?)(?:"|&#x22;)\)/g
 
 /** Returns the URLs of the images that the HTML of a message loads from other servers. */
 export const imagesOf = ({ html }: Pick<Message, 'html'>): string[] => [
