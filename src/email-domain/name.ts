@@ -26,7 +26,8 @@ export const domainName = (input: string, mailDomain: string): string => {
   // Without the dot of the root.
   const given = input.replace(/\.$/, '')
   const name = toHostname(given) ?? ''
-  if ((name || given).length > MAX_LENGTH) throw invalidInput('name', `must be at most ${MAX_LENGTH} characters long`)
+  if ((name || given).length > MAX_LENGTH)
+    throw invalidInput('name', `must be at most ${MAX_LENGTH} characters long`)
   if (!FORM.test(name))
     throw invalidInput('name', 'must be a domain name, like example.com, that ends with two or more letters')
   if (isWithin(name, mailDomain)) throw invalidInput('name', "is the service's own domain")

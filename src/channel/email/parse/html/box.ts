@@ -170,7 +170,9 @@ function isTransformedAway({ style, size }: Box, doubt: Doubt): boolean {
   const [, axis = 'z', angle = 'none'] = /^(?:([xyz]) )?(.*)$/.exec(style.get('rotate') ?? '') ?? []
   if (words(angle).length > 1) doubt('rotate')
   const functions = [
-    ...(style.get('transform') ?? '').matchAll(/(?<![a-z0-9])([a-z0-9]{1,20})\(((?:[^()]|\([^()]{0,100}\)){0,100})\)/g),
+    ...(style.get('transform') ?? '').matchAll(
+      /(?<![a-z0-9])([a-z0-9]{1,20})\(((?:[^()]|\([^()]{0,100}\)){0,100})\)/g,
+    ),
     ['', 'scale', style.get('scale') ?? 'none'],
     ['', 'translate', style.get('translate') ?? 'none'],
     ['', `rotate${axis}`, angle],

@@ -3,7 +3,8 @@ const MIN_WORDS = 8
 const MAX_TEXT = 500_000
 /** Who wrote a quoted message, and when; a rule before a forwarded one, and fields after it. */
 const ATTRIBUTION = /^.{0,200}(?:<[^<>\s]{1,200}@[^<>\s]{1,200}>|\d{1,2}:\d\d).{0,100}:\s*$/gm
-const FORWARDED = /^[> ]{0,40}(?:-{3,60}.{0,60}-{3,60}|_{10,80})[ \t\r]{0,20}\n(?:[> *]{0,9}[\p{L}-]{2,15}:.{0,200}\n){1,8}/gmu
+const FORWARDED =
+  /^[> ]{0,40}(?:-{3,60}.{0,60}-{3,60}|_{10,80})[ \t\r]{0,20}\n(?:[> *]{0,9}[\p{L}-]{2,15}:.{0,200}\n){1,8}/gmu
 /** A signature of at most three lines. */
 const SIGNATURE = /\n-- ?\n(?:.{0,100}\n?){1,3}\s{0,20}$/
 
