@@ -74,7 +74,7 @@ const IN_MARKER = new RegExp(String.raw`[<[{(|/\\!:\s${FILLER}-]`)
 const REMOVED = '[removed]'
 
 /** What is found, and what takes its place. */
-const RULES: readonly { pattern: RegExp; opening?: RegExp; by(found: string): string }[] = [
+export const RULES: readonly { pattern: RegExp; opening?: RegExp; by(found: string): string }[] = [
   ...MARKERS.map((pattern) => ({ pattern, opening: /[<[{(|/\\!:-]/, by: () => REMOVED })),
   ...OTHERS.map((pattern) => ({ pattern, by: () => REMOVED })),
   { pattern: CAPITALS, by: (found) => (/\p{Ll}/u.test(found) ? found : REMOVED) },

@@ -72,7 +72,7 @@ const pixelsOf = (unit: string, em: number): number => {
   return UNITS[unit] ?? (EM_UNITS[unit] ?? Number.NaN) * em
 }
 
-const NUMBER = String.raw`[-+]?(?:(?<!\d)\d{1,20}(?:\.\d{0,20})?|\.\d{1,20})(?:e[-+]?\d{1,5})?`
+export const NUMBER = String.raw`[-+]?(?:(?<!\d)\d{1,20}(?:\.\d{0,20})?|\.\d{1,20})(?:e[-+]?\d{1,5})?`
 const PIXELS = new RegExp(`^${NUMBER}(?:px)?$`)
 const LENGTHS = new RegExp(`(${NUMBER})([a-z]+|%)(?![\\w(])`, 'g')
 const RATIO = new RegExp(`^${NUMBER}%?$`)
