@@ -65,6 +65,23 @@ describe('the rate limit of a token', () => {
     expect(refused.body.errors[0].extensions.code).toBe('rate_limited')
   })
 
+  test('counts each mutation of a document, and each ten queries', async () => {
+    const { api } = await service.workspace()
+    const remaining = async (query: string) =>
+      Number(/r=(\d+)/.exec((await api('POST', '/graphql', { query })).headers.get('ratelimit')!)![1])
+    const times = (count: number, field: string) =>
+      Array.from({ length: count }, (_, n) => `r${n}: ${field}`).join(' ')
+    expect(await remaining(`{ ${times(9, 'viewer { id }')} }`)).toBe(LIMIT - 1)
+    expect(await remaining(`{ ${times(10, 'viewer { id }')} }`)).toBe(LIMIT - 3)
+    const agents = times(8, 'createAgent(input: { name: "A", icon: bot }) { agent { id } }')
+    expect(await remaining(`mutation { ...Agents } fragment Agents on Mutation { ${agents} }`)).toBe(
+      LIMIT - 11,
+    )
+    expect(
+      await remaining('mutation { createAgent(input: { name: "A", icon: bot }) { agent { id } } }'),
+    ).toBe(LIMIT - 12)
+  })
+
   test('counts a large body several times', async () => {
     const { api } = await service.workspace()
     const { headers } = await api('POST', '/agents/x/messages', { text: 'x'.repeat(3 * 1024 * 1024) })

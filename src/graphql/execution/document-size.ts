@@ -2,6 +2,8 @@ import { type DocumentNode, Kind, type SelectionNode, type SelectionSetNode } fr
 
 /** What a selection asks for, with its fragments expanded. */
 export interface Size {
+  /** Number of fields at the top, each of which is an operation of its own in a mutation. */
+  roots: number
   /** Number of fields, including those of introspection. */
   fields: number
   /** Estimated number of fields of the schema's description in the answer. */
@@ -33,9 +35,10 @@ const MEANS = new Map([
   ['possibleTypes', 0.1],
 ])
 
-const NONE: Size = { fields: 0, described: 0 }
+const NONE: Size = { roots: 0, fields: 0, described: 0 }
 
 const sum = (sizes: readonly Size[]): Size => ({
+  roots: sizes.reduce((total, { roots }) => total + roots, 0),
   fields: sizes.reduce((total, { fields }) => total + fields, 0),
   described: sizes.reduce((total, { described }) => total + described, 0),
 })
@@ -69,6 +72,7 @@ class Measure {
     const below = selection.selectionSet ? this.of(selection.selectionSet, belowOf(name, within)) : NONE
     const length = (within === 'types' ? MEANS.get(name) : undefined) ?? LENGTHS.get(name) ?? 1
     return {
+      roots: 1,
       fields: 1 + below.fields,
       described: within === 'data' ? below.described : length * (1 + below.described),
     }

@@ -5,6 +5,7 @@ import {
   getOperationAST,
   getVariableValues,
   Kind,
+  OperationTypeNode,
   parse,
   visit,
 } from 'graphql'
@@ -30,6 +31,8 @@ const MAX_DESCRIBED = 60_000
 const FIELDS_PER_REQUEST = 100
 const DESCRIBED_PER_REQUEST = 5_000
 const COST_PER_REQUEST = 2_500
+/** Of a query's fields at the top. Each of a mutation's is as much as a request. */
+const ROOTS_PER_REQUEST = 10
 
 const MAX_DEPTH = 12
 const MAX_COST = 25_000
@@ -145,7 +148,12 @@ const computeCost = (schema: GraphQLSchema, operation: Operation, context: objec
   if (depth > MAX_DEPTH) throw refuse(`must be at most ${MAX_DEPTH} levels deep`)
   if (complexity > MAX_COST)
     throw refuse(`requests too much at once (its cost is ${complexity}, the limit is ${MAX_COST})`)
-  return Math.floor(complexity / COST_PER_REQUEST)
+  const roots = totalOf(sizesOf(query).operations).roots
+  const isMutation = getOperationAST(query)?.operation === OperationTypeNode.MUTATION
+  return (
+    Math.floor(complexity / COST_PER_REQUEST) +
+    (isMutation ? roots - 1 : Math.floor(roots / ROOTS_PER_REQUEST))
+  )
 }
 
 /**
