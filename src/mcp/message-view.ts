@@ -2,7 +2,7 @@ import { awaitsApproval } from '../message/out/hold.ts'
 import type { PresentedMessage } from '../message/reading/present.ts'
 import type { InThread, Sibling } from '../message/reading/siblings.ts'
 import { clean, clip, type Fence } from './fence.ts'
-import { textPage } from './pages.ts'
+import { cleanPage } from './pages.ts'
 import { compact } from './tool.ts'
 
 /** Messages for models: what the service knows is plain, what somebody wrote is fenced. */
@@ -97,8 +97,8 @@ export const messageView = (
   { offset, quoted }: { offset: number; quoted: boolean },
   fence: Fence,
 ) => {
-  const shown = clean(quoted ? message.text : (message.replyText ?? message.text))
-  const { text, nextOffset } = textPage(shown, offset)
+  const shown = quoted ? message.text : (message.replyText ?? message.text)
+  const { text, nextOffset } = cleanPage(shown, offset)
   const leftOut = quoted ? 0 : message.text.length - (message.replyText ?? message.text).length
   return compact({
     fence: fence.id,

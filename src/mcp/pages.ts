@@ -1,4 +1,5 @@
 import { invalidInput } from '../core/errors.ts'
+import { clean } from './fence.ts'
 
 /** Characters in one page: about 5,000 tokens. */
 const PAGE = 20_000
@@ -11,8 +12,8 @@ export interface TextPage {
   nextOffset: number | null
 }
 
-const endOf = (text: string, offset: number): number => {
-  const end = offset + PAGE
+const endOf = (text: string, offset: number, size: number): number => {
+  const end = offset + size
   if (end >= text.length) return text.length
   const line = text.lastIndexOf('\n', end)
   if (line > end - SLACK) return line + 1
@@ -20,9 +21,15 @@ const endOf = (text: string, offset: number): number => {
   return /[\ud800-\udbff]/.test(text[end - 1]!) ? end - 1 : end
 }
 
-/** One page of a text. Throws `invalid_input` for an offset beyond it. */
-export const textPage = (text: string, offset: number): TextPage => {
+/**
+ * One page of a text, cleaned: cleaning takes 0.2 ms for each 1,000 characters, and a text may have 25 million. Throws
+ * `invalid_input` for an offset beyond the text.
+ */
+export const cleanPage = (text: string, offset: number, size = PAGE): TextPage => {
   if (offset > text.length) throw invalidInput('offset', `the text has ${text.length} characters`)
-  const end = endOf(text, offset)
-  return { text: text.slice(offset, end), nextOffset: end < text.length ? end : null }
+  const end = endOf(text, offset, size)
+  const shown = clean(text.slice(offset, end))
+  // What stands in the place of markers may be longer than they are.
+  if (shown.length > PAGE) return cleanPage(text, offset, size / 2)
+  return { text: shown, nextOffset: end < text.length ? end : null }
 }

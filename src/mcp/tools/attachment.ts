@@ -2,9 +2,8 @@ import { z } from 'zod'
 import { notFound } from '../../core/errors.ts'
 import { uuid } from '../../core/rules.ts'
 import { readAttachment, readMessage } from '../../message/reading/read.ts'
-import { clean } from '../fence.ts'
 import { mediaTypeOf } from '../message-view.ts'
-import { textPage } from '../pages.ts'
+import { cleanPage } from '../pages.ts'
 import { compact, READS_OUTSIDE, ResultWithImage, tool } from '../tool.ts'
 
 /** 1 MiB is 1.4 million characters in base64, about as much as hosts accept. */
@@ -69,7 +68,7 @@ export const getAttachment = tool({
       }
     const { type, content } = await readAttachment(deps, viewer, agentId, { messageId, index: attachmentId })
     if (TEXT.test(declared)) {
-      const { text, nextOffset } = textPage(clean(decoderOf(type).decode(content)), offset)
+      const { text, nextOffset } = cleanPage(decoderOf(type).decode(content), offset)
       return compact({ ...about, text: fence.around(text), nextOffset })
     }
     const mimeType = imageType(content)
