@@ -152,15 +152,15 @@ export interface Inbound {
 
 /** What is known of an email from a DKIM signature. Anyone who has the email can send it again with the signature. */
 export interface SignedContent {
-  /** Identifies what was signed: a digest in hex, the same whatever else was added to a copy. */
-  id: string
+  /** Identify what was signed: a digest in hex for each signature, the same whatever else was added to a copy. */
+  ids: string[]
   /** When it was signed, in milliseconds since 1970; null if it does not say. */
   signedAt: number | null
   /** Names of the fields that it covers, in lower case. */
   covers: string[]
   /** Addresses in To and Cc, with and without plus-tags; null if it leaves one of these fields uncovered. */
   recipients: string[] | null
-  /** Whether nothing else proves the sender: the email did not come from a server of its domain. */
+  /** Whether nothing else proves that its author sends it now: SPF does so for MAIL FROM, if that is the author's address. */
   isOnlyProof: boolean
 }
 

@@ -160,6 +160,38 @@ test('a copy is the same message whatever signatures, references and Message-ID 
   expect(await newest(agent, 40)).toHaveLength(2)
 })
 
+test('a copy has only one of the two signatures of a mail, which cover different fields', async () => {
+  const agent = await agentThatAdmits('team')
+  const once = signed({ to: agent.address })
+  const twice = signedBy(once, { key: secondKey, covered: ['from', 'to', 'cc', 'subject', 'date'] })
+  await deliver(agent, twice)
+  const second = twice.replace(once, once.slice(once.indexOf('From:')))
+  for (const copy of [once, second, `X-Copy: 1\r\n${second}`]) await deliver(agent, copy)
+  expect(await newest(agent, 40)).toHaveLength(1)
+})
+
+test.each<[string, string, (agent: TestAgent) => Letter, RegExp | null]>([
+  ['old', 'eve', ({ address }) => ({ to: address, age: 30 }), /signed 30 days ago/],
+  ['addressed to somebody else', 'eve', () => ({ to: 'bob@example.org' }), /do not name this agent/],
+  [
+    'not covered as a whole and old',
+    'eve',
+    ({ address }) => ({ to: address, age: 30, fields: 'Content-Type: text/html\r\n' }),
+    /signed 30 days ago/,
+  ],
+  ['fresh', 'bounces+7', ({ address }) => ({ to: address }), null],
+  ['old', 'prvs=0123abcdef=ann', ({ address }) => ({ to: address, age: 30 }), null],
+])(
+  'SPF of a mail that is %s says nothing of its author, unless MAIL FROM is theirs: %s',
+  async (_, local, letter, why) => {
+    const agent = await agentThatAdmits('team')
+    const through = { ...AUTHOR, from: `${local}@example.com` }
+    expect(await deliver(agent, signed(letter(agent)), through)).toMatchObject(
+      why === null ? { admission: 'team' } : { refusal: 'unverified', checks: replayed(why) },
+    )
+  },
+)
+
 test('a signed copy of a mail that was received without its signature is the same message', async () => {
   const agent = await agentThatAdmits('team')
   const raw = signed({ to: agent.address })

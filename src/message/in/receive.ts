@@ -23,7 +23,7 @@ import type { Plans } from '../../workspace/plan.ts'
 import type { RateLimits } from '../../workspace/rate-limits.ts'
 import { NOT_HELD, UNMARKED } from '../row.ts'
 import { limitRefused } from './refused-retention.ts'
-import { contentFingerprint, inTurn, isRepeated, signedQuery, weighed } from './replay.ts'
+import { identityOf, inTurn, isRepeated, signedQuery, weighed } from './replay.ts'
 import { displayOf, isOn, senderOf } from './sender.ts'
 import { type Arrival, type ArrivalStore, placeArrival } from './store.ts'
 import { AGENT_CHECK, type Target, type TargetLookup } from './target.ts'
@@ -121,7 +121,6 @@ const arrivalOf = async (
 ): Promise<Arrival> => {
   const message = weighed(received, target, deps.clock.now())
   const verdict = await judge(deps, message, target)
-  const signedContent = contentFingerprint(message, { isRefused: verdict.refusal !== null })
   const id = newId()
   const arrival: Arrival = {
     message: {
@@ -144,9 +143,7 @@ const arrivalOf = async (
       checks: [...message.checks, ...agentCheck(message), ...keywordCheck(message), evidenceOf(verdict)].map(
         (check) => ({ ...check }),
       ),
-      // A copy with the same bytes that was not trusted must not keep the genuine mail out either.
-      fingerprint: signedContent && (verdict.refusal || !message.proven) ? null : fingerprint,
-      signedContent,
+      ...identityOf(message, { isRefused: verdict.refusal !== null, fingerprint }),
       ...UNMARKED,
       createdAt: deps.clock.now(),
     },

@@ -28,13 +28,19 @@ const fingerprintOf = (id: string, isTrusted: boolean): Uint8Array<ArrayBuffer> 
   )
 
 /**
- * Identifies the signed content of an arrival; null without a signature. A copy that is refused, or whose sender is not
- * proven, must not keep the genuine mail out that comes after it.
+ * Identifies an arrival: by its signed content, if it has a signature, and otherwise by `fingerprint`. A copy that is
+ * refused, or whose sender is not proven, must not keep the genuine mail out that comes after it. The content of a second
+ * signature takes the place of the fingerprint: a copy may have only that one.
  */
-export const contentFingerprint = (
+export const identityOf = (
   { proven, signature }: Inbound,
-  { isRefused }: { isRefused: boolean },
-): Uint8Array<ArrayBuffer> | null => (signature ? fingerprintOf(signature.id, proven && !isRefused) : null)
+  { isRefused, fingerprint }: { isRefused: boolean; fingerprint: Uint8Array<ArrayBuffer> | null },
+): { fingerprint: Uint8Array<ArrayBuffer> | null; signedContent: Uint8Array<ArrayBuffer> | null } => {
+  if (!signature) return { fingerprint, signedContent: null }
+  const isTrusted = proven && !isRefused
+  const [first, second] = signature.ids.map((id) => fingerprintOf(id, isTrusted))
+  return { fingerprint: second ?? (isTrusted ? fingerprint : null), signedContent: first ?? null }
+}
 
 /** What is looked up for a signed mail. */
 export const signedQuery = (message: Inbound): SignedQuery | undefined => {
@@ -42,13 +48,14 @@ export const signedQuery = (message: Inbound): SignedQuery | undefined => {
   if (!signature) return undefined
   const isAlone = isSignedOnly(message)
   return {
-    contents: [true, false].map((isTrusted) => fingerprintOf(signature.id, isTrusted)),
+    contents: signature.ids.flatMap((id) => [true, false].map((isTrusted) => fingerprintOf(id, isTrusted))),
     named: isAlone ? (signature.recipients ?? []) : [],
     messageId: isAlone && signature.covers.includes('message-id') ? messageId : null,
   }
 }
 
-const UNLESS_SPF = 'anyone could send a copy, so that the mail must come from a server of its domain (SPF)'
+const UNLESS_SPF =
+  'anyone could send a copy, so that the mail must come from a server of its domain (SPF), with its author as MAIL FROM'
 
 /** Returns why the mail may be a copy that its author did not send to this agent now, or null. */
 const doubtOf = ({ signature }: Inbound, { named }: Target, now: Date): string | null => {
@@ -96,12 +103,12 @@ export const inTurn = async <Result>(
   work: () => Promise<Result>,
 ): Promise<Result> => {
   if (!signature) return work()
-  const before = arriving.get(signature.id) ?? Promise.resolve()
-  const mine = before.then(work, work)
-  arriving.set(signature.id, mine)
+  const { ids } = signature
+  const mine = Promise.allSettled(ids.map((id) => arriving.get(id))).then(work)
+  for (const id of ids) arriving.set(id, mine)
   try {
     return await mine
   } finally {
-    if (arriving.get(signature.id) === mine) arriving.delete(signature.id)
+    for (const id of ids) if (arriving.get(id) === mine) arriving.delete(id)
   }
 }

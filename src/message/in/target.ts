@@ -154,7 +154,7 @@ const TARGETS = {
            (${WAKE_LIMITS}) as wake_limits,
            exists (select from address o where o.channel = q.channel and o.value = q.sender and o.agent_id = c.agent_id) as own_address,
            exists (select from message m where m.agent_id = c.agent_id and m.internet_message_id = q.message_id and m.direction = 'outbound') as own_message,
-           exists (select from message m where m.agent_id = c.agent_id and m.signed_content = any(q.contents) and m.proven and m.status <> 'refused') or ${RECEIVED_UNSIGNED} as known,
+           exists (select from message m where m.agent_id = c.agent_id and (m.signed_content = any(q.contents) or m.fingerprint = any(q.contents)) and m.proven and m.status <> 'refused') or ${RECEIVED_UNSIGNED} as known,
            exists (select from address o where o.channel = q.channel and o.value = any(q.named) and o.agent_id = c.agent_id) as named,
            ${MEMBER} as member,
            (${TEAMMATE}) as teammate,

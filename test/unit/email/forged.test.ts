@@ -233,11 +233,36 @@ describe('the owner’s signature does not prove mail that others changed or tha
       'Content-Type: text/plain; charset="UTF-8"; format=flowed\r\nContent-Transfer-Encoding: 8bit\r\n',
     ],
     ['an uncovered MIME-Version', 'MIME-Version: 1.0\r\n'],
+    ['an encoding that changes nothing', 'Content-Transfer-Encoding: 7bit\r\n'],
     ['an inline disposition', 'Content-Disposition: inline\r\n'],
   ])('but it proves a mail with %s that it does not cover', async (_, header) => {
     expect(await judged(byOwner(letter(header), { covered: ['from', 'subject', 'from'] }))).toMatchObject({
       proven: true,
     })
+  })
+
+  const plain = 'Content-Type: text/plain\r\n'
+  test.each([
+    ['HTML', 'Content-Type: text/html\r\n', '<p title="Pay Eve.">Pay nobody.\r\n'],
+    ['HTML with entities', 'Content-Type: text/html\r\n', 'Pay&#32;nobody.\r\n'],
+    ['a multipart', multipart, part],
+    ['quoted-printable', 'Content-Transfer-Encoding: quoted-printable\r\n', 'Do not pay=\r\n E=76e.\r\n'],
+    ['base64', 'Content-Transfer-Encoding: base64\r\n', 'RG8gbm90IHBheSBFdmUu\r\n'],
+    ['another charset', 'Content-Type: text/plain; charset=iso-2022-jp\r\n', '\x1b$B$O$$\x1b(B\r\n'],
+    ['a calendar', 'Content-Type: text/calendar\r\n', 'BEGIN:VCALENDAR\r\nEND:VCALENDAR\r\n'],
+  ])('with the text of %s, whose fields others removed or replaced', async (_, header, body) => {
+    const author = { covered: ['from', 'to', 'subject', 'reply-to', 'from'] }
+    const mail = byOwner(letter(header, body), author)
+    for (const altered of [mail.replace(header, ''), mail.replace(header, plain)]) {
+      const { proven, dkim } = await judged(altered)
+      expect({ proven, dkim }).toEqual({
+        proven: false,
+        dkim: [expect.objectContaining({ verdict: 'policy' })],
+      })
+    }
+    expect(await judged(byOwner(letter(header, body)))).toMatchObject({ proven: true })
+    // The names of absent fields in h= say that there were none.
+    expect(await judged(byOwner(letter(plain, body)))).toMatchObject({ proven: true })
   })
 
   test('with text appended to a signed empty body whose empty line was removed', async () => {

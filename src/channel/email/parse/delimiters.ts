@@ -1,21 +1,22 @@
-/** Detects lines that may be a MIME boundary with a single look-up, however many multiparts are open. */
+/**
+ * Detects lines that may be a MIME boundary with a single look-up, however many multiparts are open. Most signatures
+ * leave open how many spaces stand where there are some (RFC 6376 3.4.4), so that one space stands for several.
+ */
 export class Delimiters {
   /** How many of the open boundaries have each text. */
   readonly #known = new Map<string, number>()
   #open: { value: Uint8Array }[] = []
 
   /**
-   * Whether the line may be a delimiter of one of these boundaries (RFC 2046 5.1.1): `--`, the boundary, an
-   * optional `--`, and white space.
+   * Returns the line with single spaces if it may be a delimiter of one of these boundaries, which get single spaces too,
+   * or null (RFC 2046 5.1.1): `--`, the boundary, an optional `--`, and white space.
    */
-  mayBe(line: Uint8Array, open: readonly { value: Uint8Array }[]): boolean {
-    if (line[0] !== HYPHEN || line[1] !== HYPHEN || open.length === 0) return false
+  read(line: Uint8Array, open: readonly { value: Uint8Array }[]): Uint8Array | null {
+    if (line[0] !== HYPHEN || line[1] !== HYPHEN || open.length === 0) return null
     this.#follow(open)
     const text = textOf(line.subarray(2))
-    return (
-      this.#known.has(text) ||
-      (text.endsWith('--') && this.#known.has(textOf(Buffer.from(text.slice(0, -2), 'latin1'))))
-    )
+    const isKnown = this.#known.has(text) || (text.endsWith('--') && this.#known.has(text.slice(0, -2)))
+    return isKnown ? Buffer.from(`--${text}`, 'latin1') : null
   }
 
   /** Boundaries open and close at the end of the list, so that only what differs there is counted again. */
@@ -23,6 +24,7 @@ export class Delimiters {
     while (this.#open.length > 0 && this.#open.at(-1) !== open[this.#open.length - 1])
       this.#count(this.#open.pop()!, -1)
     for (const boundary of open.slice(this.#open.length)) {
+      boundary.value = Buffer.from(textOf(boundary.value), 'latin1')
       this.#open.push(boundary)
       this.#count(boundary, 1)
     }
@@ -38,9 +40,9 @@ export class Delimiters {
 
 const HYPHEN = 0x2d
 
-/** The text without trailing white space, which is significant neither in a boundary nor after it. */
-function textOf(bytes: Uint8Array): string {
-  let end = bytes.length
-  while (end > 0 && (bytes[end - 1] === 0x20 || bytes[end - 1] === 0x09)) end--
-  return Buffer.from(bytes.buffer, bytes.byteOffset, end).toString('latin1')
-}
+/** The text with single spaces, without those at its end, which are significant neither in a boundary nor after it. */
+const textOf = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+    .toString('latin1')
+    .replace(/[ \t]+/g, ' ')
+    .replace(/ $/, '')

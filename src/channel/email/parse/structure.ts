@@ -72,7 +72,8 @@ class TolerantParser extends OpenPostalMime {
    */
   override processLine(given: Uint8Array, isFinal: boolean): Promise<void> {
     const line = this.node.state === 'header' && isBlankLine(given) ? EMPTY : given
-    if (isFinal || this.#delimiters.mayBe(line, this.boundaries)) return super.processLine(line, isFinal)
+    const delimiter = this.#delimiters.read(line, this.boundaries)
+    if (isFinal || delimiter !== null) return super.processLine(delimiter ?? line, isFinal)
     this.node.feed(line)
     return DONE
   }

@@ -8,6 +8,8 @@ export interface Signature {
   identity: string
   /** `b=` without white space, which identifies the signature. */
   value: string
+  /** The names in `h=`, in lower case: the fields that it covers, and those of which none may be added. */
+  names: string[]
   /** `t=` in milliseconds since 1970; null without it. */
   signedAt: number | null
 }
@@ -89,6 +91,7 @@ export function readSignature(text: string): Signature | Fault {
     domain,
     identity,
     value: tags.get('b')!,
+    names: tags.get('h')!.toLowerCase().split(':'),
     signedAt: time === undefined ? null : Number(time) * 1000,
   }
 }

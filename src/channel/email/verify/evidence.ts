@@ -1,7 +1,7 @@
 import { toHostname } from '../../../core/hostname.ts'
 import { isSendersAddress } from '../../../core/public-address.ts'
 import { isLoopback } from '../../../core/source.ts'
-import { domainOf } from '../address.ts'
+import { domainOf, normalizeLoosely } from '../address.ts'
 import { type DkimResult, verifyDkim } from './dkim-verifier.ts'
 import { type Dmarc, findDmarc } from './dmarc.ts'
 import { isLookupName } from './hostname.ts'
@@ -25,8 +25,8 @@ export interface Envelope {
 /** The results of mailauth and DNS lookups for a message. Names in it are untrusted. */
 export interface Evidence {
   dkim: DkimResult
-  /** Null if neither MAIL FROM nor HELO contains a domain. */
-  spf: { domain: string; result: Pick<SpfResult, 'status'> } | null
+  /** `mailbox` is MAIL FROM, normalized; '' for the null one. Null if neither MAIL FROM nor HELO contains a domain. */
+  spf: { domain: string; mailbox: string; result: Pick<SpfResult, 'status'> } | null
   /** Null if the chain could not be read. */
   arc: ArcResult | null
   /** Null if there is no record; an error code if the lookup failed. */
@@ -113,9 +113,12 @@ async function checkSpf(envelope: Envelope, mta: string, resolver: DnsResolver):
   const local = reversePath === '' ? 'postmaster' : reversePath.slice(0, reversePath.lastIndexOf('@'))
   if (domain === null || !/^[^@\s\p{Cc}"\\]{1,256}$/u.test(local)) return null
   const comment = clientFault(envelope)
-  if (comment !== null) return { domain, result: { status: { result: 'none', comment } } }
+  // Some servers tag it, to recognize bounces of their own mail (BATV).
+  const mailbox = normalizeLoosely(reversePath.replace(/^prvs=\w+=/i, ''))
+  if (comment !== null) return { domain, mailbox, result: { status: { result: 'none', comment } } }
   return {
     domain,
+    mailbox,
     result: await spf({
       ip,
       sender: `${local}@${domain}`,

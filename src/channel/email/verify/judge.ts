@@ -1,6 +1,6 @@
 import type { Check, SignedContent } from '../../inbound.ts'
 import { oneLine } from '../../sanitize-text.ts'
-import type { RawHeader } from '../parse/headers.ts'
+import { type RawHeader, valuesOf } from '../parse/headers.ts'
 import { signedWay } from '../unsubscribe.ts'
 import { coverageFault } from './coverage.ts'
 import { type Fault, keyFault, type Signature } from './dkim-signature.ts'
@@ -26,30 +26,33 @@ interface Verified {
   verdict: string
   /** Why the signature proves nothing; null for a valid one. */
   fault: string | null
-  /** The names of the fields that it covers; none if it is not valid. */
+  /** The names of the fields that it covers; none if it does not verify. */
   covered: ReadonlySet<string>
   bodyHash: string
 }
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** Judges the evidence about mail with an address at the hostname `from` in its From header. */
+/** Judges the evidence about mail with this normalized address, at this hostname, in its From header. */
 export function judge(
   evidence: Evidence,
   { signatures, faults, chainFault, body }: Screened,
   headers: readonly RawHeader[],
-  from: string,
+  { address, domain: from }: { address: string; domain: string },
 ): Judgement {
   const verified = signatures.map((signature, i) =>
     verifiedBy(evidence.dkim.results[i], signature, { headers, body }),
   )
   const dmarc = judgeDmarc(evidence, verified, from)
-  const proven = dmarc.verdict === 'pass' || (dmarc.verdict === 'none' && dmarc.aligned)
-  const { aligned: _, signer, path, ...dmarcCheck } = dmarc
-  const isOnlyProof = proven && path === null
+  const proven = dmarc.verdict === 'pass' || (dmarc.verdict === 'none' && dmarc.isAligned)
+  const { isAligned: _, aligned, path, ...dmarcCheck } = dmarc
+  // Others may send through the servers of the same domain: a mailbox there that forwards has its SPF pass, too.
+  const isOnlyProof = proven && !(path !== null && evidence.spf?.mailbox === address)
+  const [valid, unfit] = [true, false].map((is) => aligned.filter(({ fault }) => (fault === null) === is))
+  const signers = [...valid!, ...(isOnlyProof ? unfit!.filter(({ covered }) => covered.size > 0) : [])]
   return {
     proven,
-    signature: proven && signer ? { ...contentOf(signer, headers), isOnlyProof } : null,
+    signature: proven ? contentOf(signers, headers, isOnlyProof) : null,
     unsettled: (!proven || isOnlyProof) && mayStillPass(evidence, verified, dmarc, from),
     checks: [
       spfCheck(evidence, from),
@@ -77,11 +80,17 @@ function verifiedBy(
   const { result: verdict, comment } = result.status
   if (verdict !== 'pass') return { ...invalid, verdict, fault: comment ?? weakKey(verdict) }
   const covered = coveredBy(result)
-  const fault =
-    unsignedEnd(result) ?? keyFault(result.rr ?? '', signature) ?? coverageFault(headers, covered, body)
-  return fault === null
-    ? { signature, verdict: 'pass', fault, covered, bodyHash: result.bodyHash ?? '' }
-    : { ...invalid, verdict: 'policy', fault }
+  const unfit = unsignedEnd(result) ?? keyFault(result.rr ?? '', signature)
+  if (unfit !== null) return { ...invalid, verdict: 'policy', fault: unfit }
+  const absent = signature.names.filter((name) => valuesOf(headers, name).length === 0)
+  const fault = coverageFault(headers, new Set([...covered, ...absent]), body)
+  return {
+    signature,
+    verdict: fault === null ? 'pass' : 'policy',
+    fault,
+    covered,
+    bodyHash: result.bodyHash ?? '',
+  }
 }
 
 const weakKey = (verdict: string) =>
@@ -106,10 +115,10 @@ const coveredBy = (result: Result): ReadonlySet<string> =>
 function mayStillPass(
   { spf }: Evidence,
   verified: readonly Verified[],
-  dmarc: { verdict: string; aligned: boolean },
+  dmarc: { verdict: string; isAligned: boolean },
   from: string,
 ): boolean {
-  if (dmarc.verdict === 'temperror' && dmarc.aligned) return true
+  if (dmarc.verdict === 'temperror' && dmarc.isAligned) return true
   const unresolved = verified
     .filter(({ verdict }) => verdict === 'temperror')
     .map(({ signature }) => signature.domain)
@@ -121,20 +130,18 @@ function judgeDmarc(
   { dmarc, spf }: Evidence,
   verified: readonly Verified[],
   from: string,
-): Check & { aligned: boolean; signer: Verified | undefined; path: string | null } {
+): Check & { isAligned: boolean; aligned: Verified[]; path: string | null } {
   const record = dmarc === null || 'error' in dmarc ? null : dmarc
-  const signer = verified
-    .filter(
-      ({ fault, signature }) =>
-        fault === null && isAligned(from, signature.domain, record?.strictDkim ?? false),
-    )
-    .toSorted((a, b) => (b.signature.signedAt ?? 0) - (a.signature.signedAt ?? 0))[0]
+  const aligned = verified
+    .filter(({ signature }) => isAligned(from, signature.domain, record?.strictDkim ?? false))
+    .toSorted((a, b) => (b.signature.signedAt ?? 0) - (a.signature.signedAt ?? 0))
+  const signer = aligned.find(({ fault }) => fault === null)
   const path =
     spf?.result.status.result === 'pass' && isAligned(from, spf.domain, record?.strictSpf ?? false)
       ? spf.domain
       : null
   const by = signer ? `DKIM of ${signer.signature.domain}` : path === null ? null : `SPF of ${path}`
-  const base = { name: 'dmarc', aligned: by !== null, signer, path }
+  const base = { name: 'dmarc', isAligned: by !== null, aligned, path }
   if (dmarc === null)
     return {
       ...base,
@@ -163,7 +170,8 @@ const unsubscribeCheck = (
   headers: readonly RawHeader[],
   from: string | null,
 ): Check[] => {
-  for (const { covered, signature } of verified) {
+  for (const { covered, signature, fault } of verified) {
+    if (fault !== null) continue
     const way = signedWay(headers, covered, { from, signer: signature.domain })
     if (way === null) continue
     const detail = oneLine(`the signature of ${signature.domain} covers how to unsubscribe`, 300)

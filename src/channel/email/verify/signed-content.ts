@@ -12,30 +12,39 @@ interface Valid {
   bodyHash: string
 }
 
-/** What makes a message the one that it is, together with its body. */
-const IDENTIFYING = ['from', 'to', 'cc', 'subject', 'date', 'message-id']
-
-/**
- * Returns what a valid signature says. The id is made of what is signed, not only of `b=`: a message may have several
- * signatures, of which whoever sends a copy could remove some. If neither Date nor Message-ID is signed, `b=` tells
- * two messages with the same words apart.
- */
+/** Returns what valid signatures say, of which the first counts; null if there are none. */
 export function contentOf(
-  { signature, covered, bodyHash }: Valid,
+  signers: readonly Valid[],
   headers: readonly RawHeader[],
-): Omit<SignedContent, 'isOnlyProof'> {
-  const signed = (name: string) =>
-    covered.has(name) ? valuesOf(headers, name).map((value) => value.replace(/\s+/g, ' ')) : []
-  const isUnique = covered.has('date') || covered.has('message-id')
-  const value = isUnique ? '' : Buffer.from(signature.value, 'base64').toString('base64')
-  const parts = [signature.domain, ...IDENTIFYING.map(signed), bodyHash, value]
-  const [date] = signed('date')
+  isOnlyProof: boolean,
+): SignedContent | null {
+  const [signer] = signers
+  if (signer === undefined) return null
+  const { signature, covered } = signer
+  const [date] = signedValues(headers, covered, 'date')
   return {
-    id: createHash('sha256').update(JSON.stringify(parts)).digest('hex'),
+    ids: [...new Set(signers.map((one) => idOf(one, headers)))],
     signedAt: signature.signedAt ?? (date === undefined ? null : (readDate(date)?.getTime() ?? null)),
     covers: [...covered],
     recipients: recipientsOf(headers, covered),
+    isOnlyProof,
   }
+}
+
+const signedValues = (headers: readonly RawHeader[], covered: ReadonlySet<string>, name: string): string[] =>
+  covered.has(name) ? valuesOf(headers, name).map((value) => value.replace(/\s+/g, ' ')) : []
+
+/**
+ * Identifies what is signed. Signatures of the same content have the same id as far as they cover the same: whoever sends
+ * a copy can remove all but one. If neither Date nor Message-ID is signed, `b=` tells two messages with the same words
+ * apart.
+ */
+function idOf({ signature, covered, bodyHash }: Valid, headers: readonly RawHeader[]): string {
+  const signed = (name: string) => signedValues(headers, covered, name)
+  const isUnique = covered.has('date') || covered.has('message-id')
+  const value = isUnique ? '' : Buffer.from(signature.value, 'base64').toString('base64')
+  const parts = [...['from', 'to', 'cc', 'subject', 'date', 'message-id'].map(signed), bodyHash, value]
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
 }
 
 function recipientsOf(headers: readonly RawHeader[], covered: ReadonlySet<string>): string[] | null {

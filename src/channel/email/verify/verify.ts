@@ -136,7 +136,7 @@ async function check(
 ): Promise<Verification> {
   const screened = screen(raw)
   const evidence = await gather(screened, envelope, domain, { resolver, mta, signal })
-  const judgement = judge(evidence, screened, headers, domain)
+  const judgement = judge(evidence, screened, headers, { address: from, domain })
   const doubt = doubtOf(evidence.dkim.headerFrom, from)
   return doubt === null ? judgement : withDoubt(judgement, doubt)
 }
