@@ -41,11 +41,15 @@ export const uuid = z
   .transform((value) => value.toLowerCase())
   .meta({ format: 'uuid' })
 
-/** An ISO 8601 timestamp with its offset, converted to a Date. */
+/** An ISO 8601 timestamp with its offset, converted to a Date. Others cannot be stored and written again. */
 export const timestamp = z.iso
   .datetime({ offset: true, error: 'must be an ISO 8601 timestamp' })
   .transform((value) => new Date(value))
   .refine((date) => !Number.isNaN(date.getTime()), 'must be an ISO 8601 timestamp')
+  .refine(
+    (date) => date.getUTCFullYear() > 0 && date.getUTCFullYear() < 10_000,
+    'must be in the years 1 to 9999 in UTC',
+  )
 
 export const agentName = name(100)
 export const tokenName = name(100)

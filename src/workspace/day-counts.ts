@@ -40,7 +40,7 @@ const DEFAULT_DAYS = 30
 const dayOf = (time: Date): string => time.toISOString().slice(0, 10)
 
 const readDay = (field: string, value: string): Date => {
-  const time = /^\d{4}-\d\d-\d\d$/.test(value) ? new Date(`${value}T00:00:00Z`) : null
+  const time = /^(?!0)\d{4}-\d\d-\d\d$/.test(value) ? new Date(`${value}T00:00:00Z`) : null
   if (time === null || Number.isNaN(time.getTime()) || dayOf(time) !== value)
     throw invalidInput(field, 'must be a date as YYYY-MM-DD')
   return time

@@ -145,6 +145,7 @@ test.each([
   ['agentId=x', /^agentId: must be a UUID/],
   ['actorId=x', /^actorId: must be a UUID/],
   ['since=x', /^since: /],
+  ['since=0000-01-01T00:00:00Z', /^since: must be in the years 1 to 9999 in UTC/],
   ['limit=101', /^limit: /],
 ])('reading the audit log with ?%s is refused', async (query, says) => {
   expectFailure(await owner.api('GET', `/audit?${query}`), 'invalid_input', says)

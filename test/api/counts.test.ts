@@ -136,6 +136,8 @@ test('a range has every day, is checked, and is deleted after 400 days', async (
     'to=2026-02-30',
     'from=2026-02-02&to=2026-02-01',
     'from=2020-01-01',
+    'to=0000-01-01',
+    'to=0001-01-01',
   ]) {
     const { status, body } = await agent.api('GET', `/agents/${agent.id}/counts?${query}`)
     expect({ status, code: body.error.code }, query).toEqual({ status: 400, code: 'invalid_input' })

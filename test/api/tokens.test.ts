@@ -139,6 +139,7 @@ test('a token is valid until its expiry and no longer, even if it was used just 
 
 test.each([
   [{ expiresAt: '2020-01-01T00:00:00Z' }, /^expiresAt: must be in the future/],
+  [{ expiresAt: '9999-12-31T23:59:59-01:00' }, /^expiresAt: must be in the years 1 to 9999 in UTC/],
   [{ expiresAt: 'tomorrow' }, /^expiresAt: must be an ISO 8601 timestamp/],
   [{ expiresAt: 5 }, /^expiresAt: /],
   [{ expiresAt: '+275760-09-13T00:00:00Z' }, /^expiresAt: /],

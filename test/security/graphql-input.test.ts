@@ -32,6 +32,23 @@ const WRONG: [string, string][] = [
   ['a number as a UUID', bodyOf(AGENT, { id: 5 })],
   ['an invalid UUID in the document', bodyOf('{ agent(id: "x") { id } }')],
   ['an invalid timestamp', bodyOf('{ agents { messages(since: "soon") { edges { cursor } } } }')],
+  ...['0000-01-01T00:00:00Z', '0001-01-01T00:00:00+01:00', '9999-12-31T23:59:59-01:00'].map(
+    (since): [string, string] => [
+      'a time in no year that can be stored',
+      bodyOf('query ($since: DateTime) { workspace { audit(since: $since) { edges { cursor } } } }', {
+        since,
+      }),
+    ],
+  ),
+  [
+    'NUL in an identity',
+    bodyOf(
+      'mutation ($value: String!) { removeIdentity(input: { channel: sms, value: $value }) { value } }',
+      {
+        value: '+\0',
+      },
+    ),
+  ],
   ['an invalid position', bodyOf('subscription { messageReceived(agentId: "x", after: -1) { id } }')],
   ['a wrong type', bodyOf(CREATE, { input: { name: 5, icon: 'bot' } })],
   ['a missing field', bodyOf(CREATE, { input: { icon: 'bot' } })],

@@ -166,8 +166,9 @@ builder.mutationFields((t) => ({
     idempotency: 'ignored',
     description: 'Removes a verified phone number or Telegram id from the calling member.',
     args: { input: t.arg({ type: RemoveIdentityInput, required: true, description: 'The identity.' }) },
-    resolve: async (_root, { input: { channel, value } }, { deps, viewer }) => {
-      await removeIdentity(deps, viewer, { channel, value })
+    resolve: async (_root, { input }, { deps, viewer }) => {
+      const { value } = checked({ value: recipient }, input)
+      await removeIdentity(deps, viewer, { channel: input.channel, value })
       return { value }
     },
   }),
