@@ -82,6 +82,22 @@ describe('the rate limit of a token', () => {
     ).toBe(LIMIT - 12)
   })
 
+  test('counts ten lists of a query, and each search after the first', async () => {
+    const { api } = await service.workspace()
+    const cost = async (count: number, args: string) => {
+      const field = (n: number) => `r${n}: messages(first: ${n + 1} ${args}) { edges { cursor } }`
+      const query = `{ workspace { ${Array.from({ length: count }, (_, n) => field(n)).join(' ')} } }`
+      const left = async (body: object) =>
+        Number(/r=(\d+)/.exec((await api('POST', '/graphql', body)).headers.get('ratelimit')!)![1])
+      const before = await left({ query: '{ viewer { id } }' })
+      return before - (await left({ query }))
+    }
+    expect(await cost(10, '')).toBe(1)
+    expect(await cost(11, '')).toBe(2)
+    expect(await cost(1, 'q: "fox"')).toBe(1)
+    expect(await cost(5, 'q: "fox"')).toBe(5)
+  })
+
   test('counts a large body several times', async () => {
     const { api } = await service.workspace()
     const { headers } = await api('POST', '/agents/x/messages', { text: 'x'.repeat(3 * 1024 * 1024) })

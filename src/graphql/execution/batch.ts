@@ -1,5 +1,21 @@
 import type { GraphqlContext } from './context.ts'
 
+/** How many reads of one operation cost as much as a usual request, and how many of them a search is worth. */
+const [READS_PER_REQUEST, SEARCH_READS] = [10, 9]
+
+const readCounts = new WeakMap<GraphqlContext, number>()
+
+/** Counts reads towards the token's quota. The first ten, or one search, are part of the request. */
+const countReads = (context: GraphqlContext, reads: number): void => {
+  const before = readCounts.get(context) ?? 0
+  readCounts.set(context, before + reads)
+  const requestsFor = (count: number) => Math.floor(Math.max(count - 1, 0) / READS_PER_REQUEST)
+  context.charge(requestsFor(before + reads) - requestsFor(before))
+}
+
+/** Counts the search of one mailbox, which is a statement of its own if little is found among the newest messages. */
+export const countSearch = (context: GraphqlContext): void => countReads(context, SEARCH_READS)
+
 interface Waiting<Key, Value> {
   key: Key
   resolve(value: Value): void
@@ -28,6 +44,7 @@ export const batched = <Key, Value>(
     const group = groups.get(name) as Waiting<Key, Value>[] | undefined
     if (group) return void group.push({ key, resolve, reject })
     const fresh: Waiting<Key, Value>[] = [{ key, resolve, reject }]
+    countReads(context, 1)
     groups.set(name, fresh as unknown as Waiting<never, never>[])
     setImmediate(() => {
       groups.delete(name)

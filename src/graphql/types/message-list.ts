@@ -9,7 +9,7 @@ import {
 } from '../../message/reading/list.ts'
 import { isReadableField, type ReadableField } from '../../message/row.ts'
 import { builder, forMembers } from '../builder.ts'
-import { batched } from '../execution/batch.ts'
+import { batched, countSearch } from '../execution/batch.ts'
 import type { GraphqlContext } from '../execution/context.ts'
 import { countRows } from '../execution/limits.ts'
 import { checkPage, type PageRequest, pageArgs, pageCost, pageInfoOf, pathOf } from '../page.ts'
@@ -75,6 +75,7 @@ export const messagesOf = async (
   { filter = {}, ...page }: PageRequest & { filter?: MessageFilter },
 ) => {
   countRows(context, page.first + (filter.q === undefined ? 0 : SEARCH_ROWS))
+  if (filter.q !== undefined) countSearch(context)
   const { select } = queryFromInfo({
     context,
     info,
