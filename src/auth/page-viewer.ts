@@ -34,22 +34,18 @@ export const findPageViewer = async (
 }
 
 /**
- * Throws `forbidden` where the workspace requires passkeys, unless the member is signed in with one in the browser that
- * sent the request: then a link that was mailed to them does not suffice.
+ * Whether a link that was mailed to the member opens in this browser. Where the workspace requires passkeys, the member
+ * must also be signed in with one there.
  */
-export const ensureByPasskey = async (
+export const opensMailedLink = async (
   deps: CredentialDeps,
   request: IncomingMessage,
   { id, workspaceId }: { id: string; workspaceId: string },
-): Promise<void> => {
+): Promise<boolean> => {
   const workspace = await deps.prisma.workspace.findUnique({ where: { id: workspaceId } })
-  const viewer = workspace?.requirePasskeys ? (await findPageViewer(deps, request))?.viewer : null
-  if (viewer === null || (viewer?.id === id && !viewer.session.enrolling)) return
-  const app = `${deps.publicUrl()}/app`
-  throw new AppError(
-    'forbidden',
-    `This workspace requires passkeys. Sign in with yours at ${app} in this browser, then decide here.`,
-  )
+  if (!workspace?.requirePasskeys) return true
+  const viewer = (await findPageViewer(deps, request))?.viewer
+  return viewer?.id === id && !viewer.session.enrolling
 }
 
 /**

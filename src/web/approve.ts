@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import { type CredentialDeps, checkOrigin } from '../auth/credential.ts'
-import { ensureByPasskey } from '../auth/page-viewer.ts'
+import { opensMailedLink } from '../auth/page-viewer.ts'
+import { signInPath } from '../auth/return-path.ts'
 import { invalidInput } from '../core/errors.ts'
 import { html } from '../core/html.ts'
 import { rejectionReason } from '../core/rules.ts'
@@ -46,6 +48,14 @@ const shownAsHtml = ({ message, htmlText }: Pick<Asked, 'message' | 'htmlText'>)
   }
 ${images.length > 0 ? html`<p><span class="soft">The HTML also shows images, which are not checked here:</span> ${images.join(', ')}</p>` : []}`
 }
+
+/** A click there sends the session's cookie, which browsers leave out when a link in a mail is opened. */
+const signInFirst = (token: string): Page => ({
+  status: 403,
+  title: 'Sign in to read this message',
+  body: html`<p role="alert">This workspace requires passkeys: the message is shown to you once you have signed in with yours.</p>
+<p><a class="button" href="${signInPath(`/approve/${token}`)}">Continue</a></p>`,
+})
 
 /** Identifies what is shown, so that an approval counts for nothing else. */
 const versionOf = ({
@@ -106,24 +116,25 @@ ${message.sendAt ? html`<p><span class="soft">To be sent at:</span> ${message.se
 
 /** The link that is mailed when a message waits for approval: shows it, and approves or rejects it once. */
 export const createApproveLink = (deps: ApproveDeps): Link => {
-  const page = async (token: string, wrong: Wrong | null): Promise<Page> => {
+  const page = async (token: string, wrong: Wrong | null, sent: IncomingMessage): Promise<Page> => {
     const request = await openApprovalRequest(deps, token)
     if (!request) return closedPage('unknown', ADVICE)
+    if (!(await opensMailedLink(deps, sent, request.member))) return signInFirst(token)
     if (!request.open) return decided(request.message)
     return asked({ ...request, htmlText: await htmlTextOf(deps.channels, request.message) }, wrong)
   }
   return {
-    show: (token) => page(token, null),
+    show: (token, sent) => page(token, null, sent),
     again: page,
     submit: async (token, form, sent) => {
       checkOrigin(deps, sent)
       const request = await openApprovalRequest(deps, token)
-      if (!request?.open) return page(token, null)
-      await ensureByPasskey(deps, sent, request.member)
+      if (!request?.open || !(await opensMailedLink(deps, sent, request.member)))
+        return page(token, null, sent)
       const ref = { agentId: request.agent.id, messageId: request.message.id }
       const decision = form.get('decision')
       if (decision === 'approve' && form.has('version') && form.get('version') !== versionOf(request.message))
-        return page(token, CHANGED)
+        return page(token, CHANGED, sent)
       if (decision === 'approve') return decided(await approveMessage(deps, deciderOf(request), ref))
       if (decision !== 'reject') throw invalidInput('decision', 'must be approve or reject')
       const why = checked(rejectionReason, 'reason', form.get('reason')?.trim() ?? '')

@@ -13,11 +13,11 @@ export interface Wrong extends Problem {
  * submitted.
  */
 export interface Link {
-  show(token: string): Promise<Page>
+  show(token: string, request: IncomingMessage): Promise<Page>
   /** Throws an `AppError` whose message is shown to the user. */
   submit(token: string, form: URLSearchParams, request: IncomingMessage): Promise<Page>
   /** Shows the page again, with the problem and the submitted values. */
-  again(token: string, wrong: Wrong): Promise<Page>
+  again(token: string, wrong: Wrong, request: IncomingMessage): Promise<Page>
 }
 
 /** The page of a link that cannot be used, by its state. */
@@ -54,7 +54,7 @@ const submitted = async (
   try {
     return await link.submit(token, form, request)
   } catch (error) {
-    return link.again(token, { ...problemOf(error), form })
+    return link.again(token, { ...problemOf(error), form }, request)
   }
 }
 
@@ -65,10 +65,14 @@ export const serveLink = async (
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> => {
-  if (request.method === 'GET' || request.method === 'HEAD') return showPage(response, await link.show(token))
+  if (request.method === 'GET' || request.method === 'HEAD')
+    return showPage(response, await link.show(token, request))
   const form = await readForm(request)
   // Closes the connection, so that the rest of an unread body is not parsed as the next request.
   if (!form) response.setHeader('Connection', 'close')
   const unreadable = { status: 400, problem: 'This form could not be read.', form: new URLSearchParams() }
-  showPage(response, form ? await submitted(link, token, form, request) : await link.again(token, unreadable))
+  showPage(
+    response,
+    form ? await submitted(link, token, form, request) : await link.again(token, unreadable, request),
+  )
 }

@@ -225,20 +225,34 @@ describe('when a workspace begins to require passkeys', () => {
     await owner.api('PATCH', `/agents/${agent.id}`, { approval: 'all' })
     await owner.api('PATCH', '/members/me', { approvalMails: true })
     const path = `/agents/${agent.id}/messages`
-    const { id } = (await agent.api('POST', path, { channel: 'email', to: ['x@out.test'], text: 'x' })).body
+    const { id } = (
+      await agent.api('POST', path, { channel: 'email', to: ['x@out.test'], text: 'secret plan' })
+    ).body
     const asked = await until(() => relay.mails.find(({ to }) => to.includes(owner.email)))
     const link = new URL(/http\S+\/approve\/\S+/.exec(asked.mail.text ?? '')![0]).pathname
     const decide = (surfer: Surfer, headers = {}) => surfer.submit(link, { decision: 'approve' }, headers)
     const byOf = async () => (await owner.api('GET', `${path}/${id}`)).body.hold.by
     for (const Origin of ['https://evil.example', 'null', 'http://localhost:1', ''])
       expectPage(await decide(surf(service), { Origin }), 403, /role="alert"/)
+    expectPage(await surf(service).get(link), 200, /secret plan/)
     await require(true)
     const bo = await hire('member')
     const others = await withPasskey({ id: bo.id, workspaceId: owner.id })
-    for (const surfer of [surf(service), await signedIn(service, owner.token), others])
+    for (const surfer of [surf(service), await signedIn(service, owner.token), others]) {
       expectPage(await decide(surfer), 403, /requires passkeys/)
+      const shown = await surfer.get(link)
+      expectPage(shown, 403, /requires passkeys/)
+      expect(shown.text).not.toMatch(/secret plan|out\.test/)
+    }
     expect(await byOf()).toBeNull()
-    expectPage(await decide(await withPasskey({ id: owner.member, workspaceId: owner.id })), 200, /Approved/)
+    const good = await withPasskey({ id: owner.member, workspaceId: owner.id })
+    expectPage(
+      await good.get(`/app/sign-in?to=${encodeURIComponent(link)}`),
+      200,
+      new RegExp(`href="${link}"`),
+    )
+    expectPage(await good.get(link), 200, /secret plan/)
+    expectPage(await decide(good), 200, /Approved/)
     expect(await byOf()).toBe(owner.email)
   })
 })
