@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { Origin } from '../../../src/channel/email/reading/fair-queue.ts'
 import { SourceCosts } from '../../../src/channel/email/reading/source-costs.ts'
 import { type EvictableSession, sessionToEvict } from '../../../src/channel/email/receive/smtp-eviction.ts'
 import { Arrivals } from '../../../src/core/arrivals.ts'
@@ -30,25 +31,50 @@ test('a message that waits for DNS makes way, first one of the source with the m
   ]
   expect(sessionToEvict(guests, '192.0.2.9', 100_000)).toBe(oldest)
   const recent = [waiting('192.0.2.1', 99_000), waiting('192.0.2.1', 98_001)]
-  expect(sessionToEvict(recent, '192.0.2.9', 100_000)).toBeUndefined()
+  expect(sessionToEvict(recent.slice(1), '192.0.2.9', 100_000)).toBeUndefined()
 })
+
+test('when all sessions have just begun to wait, a source with few gets in, and one with many evicts none of its equals', () => {
+  const crowd = ['192.0.2.1', '192.0.2.2'].flatMap((source) =>
+    Array.from({ length: 47 }, () => guest(source, 'busy', null, 99_900)),
+  )
+  const own = Array.from({ length: 40 }, () => guest('192.0.2.3', 'busy', null, 99_900))
+  expect(sessionToEvict([...crowd, ...own], '192.0.2.9', 100_000)).toBe(crowd[0])
+  expect(sessionToEvict([...crowd, ...own], '192.0.2.3', 100_000)).toBeUndefined()
+})
+
+/** Starts as many messages as the costs allow, up to 20, each of the next of the senders. */
+const admitted = (costs: SourceCosts, source: string, senderOf = (_: number) => '') => {
+  let count = 0
+  const next = () => ({ source, sender: senderOf(count) })
+  for (; count < 20 && costs.mayStart(next()); count++) costs.started(next())
+  return count
+}
 
 test('a source whose messages wait long for DNS has a few read at a time', () => {
   const costs = new SourceCosts()
-  const admitted = (source: string) => {
-    let count = 0
-    for (; count < 20 && costs.mayStart(source); count++) costs.started(source)
-    return count
-  }
-  for (const [source, waitedMs] of [
-    ['silent', 4_500],
-    ['usual', 50],
-  ] as const) {
-    costs.started(source)
-    costs.stopped(source, 5, waitedMs)
-  }
-  expect([admitted('silent'), admitted('usual'), admitted('new')]).toEqual([4, 20, 1])
-  expect([costs.isFast('silent'), costs.isFast('usual')]).toEqual([false, true])
+  const [silent, usual] = ['silent', 'usual'].map((source) => ({ source, sender: '' })) as [Origin, Origin]
+  costs.stopped(costs.started(silent), 5, 4_500)
+  costs.stopped(costs.started(usual), 5, 50)
+  expect(['silent', 'usual', 'new'].map((source) => admitted(costs, source))).toEqual([4, 20, 1])
+  expect([costs.isFast(silent), costs.isFast(usual)]).toEqual([false, true])
+})
+
+test('the unknown senders of one gateway have some messages read at a time, and few when they wait long', () => {
+  const costs = new SourceCosts()
+  const known = { source: 'gateway', sender: 'known.example' }
+  costs.stopped(costs.started(known), 5, 50)
+  const strangers = (n: number) => `n${n}.example`
+  const gone = costs.started({ source: 'gateway', sender: 'gone.example' })
+  expect(admitted(costs, 'gateway', strangers)).toBe(7)
+  costs.stopped(gone, 5, 4_500)
+  // Somebody who disconnects early makes nothing faster.
+  const silent = costs.started({ source: 'gateway', sender: 'silent.example' })
+  costs.stopped(silent, null, 10)
+  expect([costs.isFull('gateway'), costs.isFull('other')]).toEqual([true, false])
+  expect(admitted(costs, 'gateway', strangers)).toBe(0)
+  expect(admitted(costs, 'gateway', () => known.sender)).toBe(20)
+  expect(admitted(costs, 'other', strangers)).toBe(8)
 })
 
 test('when all sessions are sending, a long-running one of the source with the most sessions is evicted', () => {

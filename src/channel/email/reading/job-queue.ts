@@ -1,4 +1,4 @@
-import { FairQueue } from './fair-queue.ts'
+import { FairQueue, type Origin } from './fair-queue.ts'
 import type { Job } from './job.ts'
 import { SourceCosts } from './source-costs.ts'
 
@@ -25,7 +25,9 @@ export interface QueueLimits {
  * worker. Other sources wait for a few turns, which are short.
  */
 export class JobQueue {
-  readonly #queued = new FairQueue<Job>()
+  /** Of senders that were known to be fast when the message arrived, and of others, who may be many. */
+  readonly #fast = new FairQueue<Job>()
+  readonly #others = new FairQueue<Job>()
   readonly #costs = new SourceCosts()
   readonly #limits: QueueLimits
   /** Messages that wait for DNS. */
@@ -41,7 +43,7 @@ export class JobQueue {
   }
 
   get size(): number {
-    return this.#queued.size
+    return this.#fast.size + this.#others.size
   }
 
   /** Whether fast sources have used up their consecutive turns. */
@@ -50,36 +52,37 @@ export class JobQueue {
   }
 
   push(job: Job): void {
-    this.#queued.push(job.source, job)
+    this.#queueOf(job).push(job)
   }
 
   /** Puts a taken message back at the front of the queue. */
   putBack(job: Job): void {
-    this.#queued.putBack(job.source, job)
+    this.#queueOf(job).putBack(job)
   }
 
   /** Removes the message from the queue. Returns whether it was queued. */
   remove(job: Job): boolean {
-    return this.#queued.remove(job.source, job)
+    return this.#fast.remove(job) || this.#others.remove(job)
   }
 
   removeAll(): Job[] {
     const jobs: Job[] = []
-    for (let job = this.#queued.take(() => true); job; job = this.#queued.take(() => true)) jobs.push(job)
+    for (const queue of [this.#fast, this.#others])
+      for (let job = queue.take(() => true); job; job = queue.take(() => true)) jobs.push(job)
     return jobs
   }
 
   /** Takes the next message that `hasPlace` accepts. It counts as being read until `stopped` is called. */
   take(hasPlace: (job: Job) => boolean): Job | undefined {
     const mayTake = (job: Job) => this.#mayStart(job) && hasPlace(job)
-    const fast = this.isUnknownDue
-      ? undefined
-      : this.#queued.take((job) => this.kindOf(job) === 'fast' && mayTake(job))
-    const job = fast ?? this.#queued.take(mayTake)
+    const isFast = (job: Job) => this.kindOf(job) === 'fast' && mayTake(job)
+    const fast = this.isUnknownDue ? undefined : this.#fast.take(isFast)
+    const other = () => this.#others.take(mayTake, (source) => this.#costs.isFull(source))
+    const job = fast ?? other() ?? this.#fast.take(mayTake)
     if (job === undefined) return undefined
     this.#fastTurns = fast === undefined ? 0 : this.#fastTurns + 1
     if (job.slow) this.#slow++
-    this.#costs.started(job.source)
+    job.costs = this.#costs.started(job)
     return job
   }
 
@@ -99,30 +102,34 @@ export class JobQueue {
       this.#waitingBytes -= job.raw.length
       job.waitingSince = null
     }
-    this.#costs.stopped(job.source, ms, waitedMs)
+    this.#costs.stopped(job.costs, ms, waitedMs)
   }
 
   /** Records the minimum parse time of a message that is still being read. */
-  tookAtLeast({ source }: Job, ms: number): void {
-    this.#costs.tookAtLeast(source, ms)
+  tookAtLeast(job: Job, ms: number): void {
+    this.#costs.tookAtLeast(job, ms)
   }
 
-  kindOf({ alone, source }: Job): Kind {
-    return alone ? 'alone' : this.#costs.isFast(source) ? 'fast' : 'unknown'
+  kindOf(job: Job): Kind {
+    return job.alone ? 'alone' : this.#costs.isFast(job) ? 'fast' : 'unknown'
   }
 
-  /** Whether messages of this source are known to block a worker. */
-  isSlow(source: string): boolean {
-    return this.#costs.isBlocking(source)
+  /** Whether messages of this sender are known to block a worker. */
+  isSlow(origin: Origin): boolean {
+    return this.#costs.isBlocking(origin)
+  }
+
+  #queueOf(job: Job): FairQueue<Job> {
+    return this.kindOf(job) === 'fast' ? this.#fast : this.#others
   }
 
   #mayStart(job: Job): boolean {
-    const share = this.#costs.isFast(job.source) ? 1 : SHARE_OF_UNKNOWN
+    const share = this.#costs.isFast(job) ? 1 : SHARE_OF_UNKNOWN
     return (
       this.#waiting < this.#limits.waiting * share &&
       this.#waitingBytes < this.#limits.waitingBytes * share &&
       !(job.slow && this.#slow >= this.#limits.slow) &&
-      this.#costs.mayStart(job.source)
+      this.#costs.mayStart(job)
     )
   }
 }

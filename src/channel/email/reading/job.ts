@@ -1,5 +1,7 @@
 import type { MailView } from '../../mail-view.ts'
+import type { Origin } from './fair-queue.ts'
 import type { ReadMail, Stage, ToWorker } from './protocol.ts'
+import type { Cost } from './source-costs.ts'
 
 /** What a worker is asked to do, without the id. */
 export type Work = { [Type in 'read' | 'view']: Omit<Extract<ToWorker, { type: Type }>, 'id'> }[
@@ -7,9 +9,8 @@ export type Work = { [Type in 'read' | 'view']: Omit<Extract<ToWorker, { type: T
   | 'view']
 
 /** A message to be read or shown, and its state in the pool. */
-export interface Job {
+export interface Job extends Origin {
   raw: Uint8Array
-  source: string
   /** Returns what the worker is asked to do, without the stages to skip. */
   work(skip: readonly Stage[]): Work
   /** Stages to skip because they blocked or crashed a worker. */
@@ -26,6 +27,8 @@ export interface Job {
   /** When it began to wait for DNS; null before. */
   waitingSince: number | null
   waitUntil: number
+  /** The costs that it counts towards while it is being read. */
+  costs: readonly Cost[]
   timer: NodeJS.Timeout
   resolve(result: ReadMail | MailView): void
   reject(error: Error): void

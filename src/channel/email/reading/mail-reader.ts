@@ -10,6 +10,8 @@ import type { ReaderLimits } from './reader-limits.ts'
 export interface Wait {
   /** Makes `read` reject with `unavailable`; null when the message does not wait. Set by the reader. */
   giveUp: (() => void) | null
+  /** When it was first seen waiting, in milliseconds since 1970. */
+  since?: number
 }
 
 /** A message to be read, and where it was received from. */
@@ -21,6 +23,8 @@ export interface Reading {
   mayBeReport?: boolean
   /** Key for fair queueing: an IP address, or the address of one of our own agents. */
   source: string
+  /** Key for fair queueing within a source that is a gateway: the sender's domain. */
+  sender?: string
   wait?: Wait | undefined
 }
 

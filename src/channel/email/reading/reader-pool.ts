@@ -7,6 +7,7 @@ import { type ReadMail, STAGES, type Stage } from './protocol.ts'
 import type { PoolLimits } from './reader-limits.ts'
 import type { OpenTransport } from './transport.ts'
 import { type Culprit, WorkerHandle } from './worker-handle.ts'
+import { type Place, Workers } from './workers.ts'
 
 const WATCH_MS = 100
 /**
@@ -14,19 +15,12 @@ const WATCH_MS = 100
  * with its next one, and a new worker starts in 0.2 s.
  */
 const RETIRING_BYTES = 4 * 1024 * 1024
-/** Number of messages in each worker at which another worker is started. */
-const BUSY = 4
-/** Time after a message blocked a worker during which more slow messages are expected. */
-const CAUTIOUS_MS = 10_000
 
 export interface PoolOptions extends Omit<ReaderOptions, 'limits'> {
   limits: PoolLimits
   /** Starts a worker. */
   open: OpenTransport
 }
-
-/** Returns the worker for a message, starting it if necessary. */
-type Place = () => WorkerHandle<Job>
 
 const tooBusy = () =>
   new AppError('unavailable', 'Too many messages at once, try again later', { retryAfter: 60 })
@@ -42,11 +36,8 @@ export class ReaderPool implements MailReader {
   readonly #options: PoolOptions
   readonly #limits: PoolLimits
   readonly #queue: JobQueue
-  readonly #workers = new Set<WorkerHandle<Job>>()
-  /** Time until which more slow messages are expected. */
-  #cautiousUntil = 0
+  readonly #workers: Workers
   #watchTimer: NodeJS.Timeout | undefined
-  #idleTimer: NodeJS.Timeout | undefined
   #closed = false
 
   constructor(options: PoolOptions) {
@@ -54,19 +45,20 @@ export class ReaderPool implements MailReader {
     this.#limits = options.limits
     const { workers, waiting, waitingBytes } = options.limits
     this.#queue = new JobQueue({ slow: Math.max(1, workers - 1), waiting, waitingBytes })
+    this.#workers = new Workers(options.limits, this.#queue, () => this.#openWorker())
   }
 
-  read({ raw, source, envelope, mayBeReport = false, wait }: Reading): Promise<ReadMail> {
+  read({ raw, source, sender = '', envelope, mayBeReport = false, wait }: Reading): Promise<ReadMail> {
     const work: Job['work'] = (skip) => ({ type: 'read', request: { raw, envelope, mayBeReport, skip } })
-    return this.#run({ raw, source, work }, wait) as Promise<ReadMail>
+    return this.#run({ raw, source, sender, work }, wait) as Promise<ReadMail>
   }
 
   view({ source, ...viewing }: RawViewing): Promise<MailView> {
     const work: Job['work'] = (skip) => ({ type: 'view', request: { ...viewing, skip } })
-    return this.#run({ raw: viewing.raw, source, work }) as Promise<MailView>
+    return this.#run({ raw: viewing.raw, source, sender: '', work }) as Promise<MailView>
   }
 
-  #run(asked: Pick<Job, 'raw' | 'source' | 'work'>, wait?: Wait): Promise<ReadMail | MailView> {
+  #run(asked: Pick<Job, 'raw' | 'source' | 'sender' | 'work'>, wait?: Wait): Promise<ReadMail | MailView> {
     if (this.#closed) return Promise.reject(tooBusy())
     const { waitMs } = this.#limits
     const running = new Promise<ReadMail | MailView>((resolve, reject) => {
@@ -74,7 +66,8 @@ export class ReaderPool implements MailReader {
         ...asked,
         skip: [],
         alone: false,
-        slow: this.#queue.isSlow(asked.source),
+        slow: this.#queue.isSlow(asked),
+        costs: [],
         waitingSince: null,
         waitUntil: performance.now() + waitMs,
         timer: setTimeout(() => this.#stopWaiting(job), waitMs),
@@ -94,13 +87,13 @@ export class ReaderPool implements MailReader {
   async close(): Promise<void> {
     this.#closed = true
     clearInterval(this.#watchTimer)
-    clearTimeout(this.#idleTimer)
-    const workers = [...this.#workers]
+    this.#workers.keep()
+    const workers = this.#workers.all
     const jobs = workers.flatMap((worker) => worker.releaseAll())
     jobs.push(...this.#queue.removeAll())
     for (const job of jobs) settle(job, () => job.reject(tooBusy()))
+    for (const worker of workers) this.#workers.remove(worker)
     await Promise.all(workers.map((worker) => worker.end()))
-    this.#workers.clear()
   }
 
   // ------------------------------------------------------------------------------------------------ dispatch
@@ -112,7 +105,7 @@ export class ReaderPool implements MailReader {
   /** Stops reading a message whose sender is no longer served. What its worker still does for it is ignored. */
   #giveUp(job: Job): void {
     if (!this.#queue.remove(job)) {
-      const worker = [...this.#workers].find(({ jobs }) => jobs.includes(job))
+      const worker = this.#workers.all.find(({ jobs }) => jobs.includes(job))
       if (worker === undefined || worker.parsing === job) return
       worker.release(job)
       this.#queue.stopped(job, null)
@@ -131,7 +124,7 @@ export class ReaderPool implements MailReader {
     const places = new Map<Kind, Place | null>()
     const placeFor = (job: Job) => {
       const kind = this.#queue.kindOf(job)
-      if (!places.has(kind)) places.set(kind, this.#placeFor(kind))
+      if (!places.has(kind)) places.set(kind, this.#workers.placeFor(kind))
       return places.get(kind) ?? null
     }
     const job = this.#queue.take((each) => placeFor(each) !== null)
@@ -139,36 +132,7 @@ export class ReaderPool implements MailReader {
     return job !== undefined
   }
 
-  /** Finds the least loaded worker with capacity, or a new one. Returns null if all workers are full. */
-  #placeFor(kind: Kind): Place | null {
-    const { workers, perWorker } = this.#limits
-    const hasRoom = ({ size, reading }: WorkerHandle<Job>) =>
-      kind === 'alone' ? size === 0 : reading < perWorker
-    const [leastLoaded] = [...this.#workers]
-      .filter(
-        (worker) =>
-          !worker.retiring &&
-          !worker.exclusive &&
-          !worker.blocked &&
-          hasRoom(worker) &&
-          this.#suits(worker, kind),
-      )
-      .sort((one, other) => one.reading - other.reading || one.size - other.size)
-    const mayAdd = [...this.#workers].filter(({ retiring, blocked }) => blocked || !retiring).length < workers
-    if (leastLoaded && (kind === 'alone' || leastLoaded.reading < BUSY || !mayAdd)) return () => leastLoaded
-    return mayAdd ? () => this.#addWorker() : null
-  }
-
-  /**
-   * While slow messages are expected, a message of an unknown source is kept away from workers with messages
-   * of fast sources: it could delay their DNS answers.
-   */
-  #suits(worker: WorkerHandle<Job>, kind: Kind): boolean {
-    const isCautious = performance.now() < this.#cautiousUntil && !this.#queue.isUnknownDue
-    return kind !== 'unknown' || !isCautious || worker.jobs.every((job) => this.#queue.kindOf(job) !== 'fast')
-  }
-
-  #addWorker(): WorkerHandle<Job> {
+  #openWorker(): WorkerHandle<Job> {
     const { mailDomain, mta, resolver, open } = this.#options
     const options = { settings: { mailDomain, mta }, heapMiB: this.#limits.heapMiB, resolver, open }
     const worker: WorkerHandle<Job> = new WorkerHandle(options, {
@@ -191,7 +155,6 @@ export class ReaderPool implements MailReader {
         this.#workerLost(worker, jobs, culprit ?? (only ? { job: only, stage: 'verify' } : null), reason)
       },
     })
-    this.#workers.add(worker)
     return worker
   }
 
@@ -203,13 +166,8 @@ export class ReaderPool implements MailReader {
 
   #freed(worker: WorkerHandle<Job>, { raw }: Job): void {
     if (raw.length > RETIRING_BYTES) worker.retiring = true
-    if (worker.retiring && worker.size === 0) this.#end(worker)
+    if (worker.retiring && worker.size === 0) this.#workers.end(worker)
     this.#dispatch()
-  }
-
-  #end(worker: WorkerHandle<Job>): void {
-    this.#workers.delete(worker)
-    void worker.end()
   }
 
   /**
@@ -234,7 +192,7 @@ export class ReaderPool implements MailReader {
   }
 
   #discard(worker: WorkerHandle<Job>, messages: number, reason: string): void {
-    this.#workers.delete(worker)
+    this.#workers.remove(worker)
     this.#options.log.warn({ event: 'mail.reader', reason, messages }, 'mail reader worker replaced')
     this.#options.metrics?.count('readerThreads', 'replaced')
   }
@@ -259,28 +217,20 @@ export class ReaderPool implements MailReader {
 
   /** Monitors the workers while there are messages to read. */
   #watch(): void {
-    const idle = this.#queue.size === 0 && [...this.#workers].every(({ size }) => size === 0)
+    const idle = this.#queue.size === 0 && this.#workers.all.every(({ size }) => size === 0)
     if (idle || this.#closed) {
       clearInterval(this.#watchTimer)
       this.#watchTimer = undefined
-      if (!this.#closed) this.#endWhenIdle()
+      if (!this.#closed) this.#workers.endWhenIdle()
       return
     }
-    clearTimeout(this.#idleTimer)
+    this.#workers.keep()
     this.#watchTimer ??= setInterval(() => this.#check(), WATCH_MS)
-  }
-
-  #endWhenIdle(): void {
-    clearTimeout(this.#idleTimer)
-    if (!Number.isFinite(this.#limits.idleMs)) return
-    this.#idleTimer = setTimeout(() => {
-      for (const worker of this.#workers) this.#end(worker)
-    }, this.#limits.idleMs).unref()
   }
 
   #check(): void {
     const blocked: WorkerHandle<Job>[] = []
-    for (const worker of [...this.#workers].filter(({ size }) => size > 0)) {
+    for (const worker of this.#workers.all.filter(({ size }) => size > 0)) {
       worker.check()
       const { blockedMs } = worker
       worker.blocked = blockedMs > this.#limits.overtakeMs
@@ -300,7 +250,7 @@ export class ReaderPool implements MailReader {
    */
   #overtake(worker: WorkerHandle<Job>, parsing: Job, blockedMs: number): void {
     this.#queue.tookAtLeast(parsing, blockedMs)
-    this.#cautiousUntil = performance.now() + CAUTIOUS_MS
+    this.#workers.expectSlowMessages()
     if (worker.size > 1) worker.retiring = true
     for (const job of worker.releaseAll(parsing)) {
       this.#queue.stopped(job, null)

@@ -1,4 +1,7 @@
-interface Cost {
+import type { Origin } from './fair-queue.ts'
+
+/** What the recent messages of a sender or of a source cost. */
+export interface Cost {
   /** Average CPU time of recent messages in milliseconds; null until the first one was read. */
   averageMs: number | null
   /** Average time in milliseconds for which recent messages waited for DNS. */
@@ -6,7 +9,7 @@ interface Cost {
   running: number
 }
 
-/** Average from which a source may have only one message read at a time. Ordinary mail takes 1 to 20 ms. */
+/** Average from which a sender may have only one message read at a time. Ordinary mail takes 1 to 20 ms. */
 const SLOW_MS = 100
 /**
  * A first message takes up to FAST_MS in a cold thread on a busy machine. No ordinary message takes
@@ -14,62 +17,95 @@ const SLOW_MS = 100
  */
 const FAST_MS = 250
 const BLOCKING_MS = 1_000
-/** Average wait for DNS from which a source may have only `MAX_WHEN_WAITING` messages read at a time. */
+/** Average wait for DNS from which a sender or a source may have only `MAX_WHEN_WAITING` messages read at a time. */
 const LONG_WAIT_MS = 1_000
 const MAX_WHEN_WAITING = 4
+/**
+ * Maximum number of messages read at a time for a gateway's senders that are not known to be fast: with lookups of
+ * 100 ms, 80 messages a second.
+ */
+const MAX_PER_GATEWAY = 8
 /** Weight of the latest message in the moving average. */
 const WEIGHT = 0.3
 const MAX_SOURCES = 10_000
 
-/** Tracks what the messages of each source cost, so that slow messages delay only their own source. */
+const NO_COST: Readonly<Cost> = { averageMs: null, waitMs: 0, running: 0 }
+
+const isFast = ({ averageMs, waitMs }: Cost): boolean =>
+  (averageMs ?? FAST_MS) < FAST_MS && waitMs < LONG_WAIT_MS
+
+/**
+ * Tracks what the messages of each sender cost, so that slow messages delay only their own sender; and what those
+ * of all senders behind a gateway cost that are not known to be fast, since somebody may name a new one each time.
+ */
 export class SourceCosts {
   readonly #costs = new Map<string, Cost>()
 
   /**
-   * Whether another message of the source may be read now. New and slow sources are limited to one at a time, and
-   * those whose senders are in domains that do not answer to a few.
+   * Whether another message of the sender may be read now. New and slow senders are limited to one at a time, and
+   * those in domains that do not answer to a few, together with all such senders of their source.
    */
-  mayStart(source: string): boolean {
-    const { averageMs = null, waitMs = 0, running = 0 } = this.#costs.get(source) ?? {}
-    if (running === 0) return true
-    if (averageMs === null || averageMs >= SLOW_MS) return false
-    return waitMs < LONG_WAIT_MS || running < MAX_WHEN_WAITING
+  mayStart(origin: Origin): boolean {
+    const own = this.#of(origin)
+    const mayOwn =
+      own.running === 0 ||
+      (own.averageMs !== null &&
+        own.averageMs < SLOW_MS &&
+        (own.waitMs < LONG_WAIT_MS || own.running < MAX_WHEN_WAITING))
+    return mayOwn && (isFast(own) || !this.isFull(origin.source))
   }
 
-  /** Whether messages of the source are known to be fast, and to be verified without a long wait. */
-  isFast(source: string): boolean {
-    const { averageMs, waitMs = 0 } = this.#costs.get(source) ?? {}
-    return (averageMs ?? FAST_MS) < FAST_MS && waitMs < LONG_WAIT_MS
+  /** Whether the source is a gateway that may have no more messages read of senders that are not known to be fast. */
+  isFull(source: string): boolean {
+    const { waitMs, running } = this.#costs.get(source) ?? NO_COST
+    return running >= (waitMs < LONG_WAIT_MS ? MAX_PER_GATEWAY : MAX_WHEN_WAITING)
   }
 
-  /** Whether messages of the source are known to block a worker. */
-  isBlocking(source: string): boolean {
-    return (this.#costs.get(source)?.averageMs ?? 0) >= BLOCKING_MS
+  /** Whether messages of the sender are known to be fast, and to be verified without a long wait. */
+  isFast(origin: Origin): boolean {
+    return isFast(this.#of(origin))
   }
 
-  started(source: string): void {
-    const cost = this.#costs.get(source) ?? { averageMs: null, waitMs: 0, running: 0 }
-    cost.running++
-    // Re-inserted to keep the map in order of last use; the first entry is forgotten first.
-    this.#costs.delete(source)
-    this.#costs.set(source, cost)
-    this.#forget()
+  /** Whether messages of the sender are known to block a worker. */
+  isBlocking(origin: Origin): boolean {
+    return (this.#of(origin).averageMs ?? 0) >= BLOCKING_MS
   }
 
-  /** `ms`: parse time of the message; null if unknown. `waitedMs`: how long it waited for DNS. */
-  stopped(source: string, ms: number | null, waitedMs: number): void {
-    const cost = this.#costs.get(source)
-    if (cost === undefined) return
-    cost.running--
-    cost.waitMs += (waitedMs - cost.waitMs) * WEIGHT
-    if (ms !== null)
-      cost.averageMs = cost.averageMs === null ? ms : cost.averageMs + (ms - cost.averageMs) * WEIGHT
+  /** Returns the costs that the message counts towards, for `stopped`. */
+  started(origin: Origin): readonly Cost[] {
+    const counted = origin.sender === '' || this.isFast(origin) ? [] : [origin.source]
+    return [keyOf(origin), ...counted].map((key) => {
+      const cost = this.#costs.get(key) ?? { ...NO_COST }
+      cost.running++
+      // Re-inserted to keep the map in order of last use; the first entry is forgotten first.
+      this.#costs.delete(key)
+      this.#costs.set(key, cost)
+      this.#forget()
+      return cost
+    })
+  }
+
+  /**
+   * `ms`: parse time of the message; null if it was not read to its end. `waitedMs`: how long it waited for DNS; one
+   * whose sender is evicted would have waited longer.
+   */
+  stopped(costs: readonly Cost[], ms: number | null, waitedMs: number): void {
+    for (const cost of costs) {
+      cost.running--
+      if (ms !== null || waitedMs > cost.waitMs) cost.waitMs += (waitedMs - cost.waitMs) * WEIGHT
+      if (ms !== null)
+        cost.averageMs = cost.averageMs === null ? ms : cost.averageMs + (ms - cost.averageMs) * WEIGHT
+    }
   }
 
   /** Records the minimum parse time of a message that is still being read. */
-  tookAtLeast(source: string, ms: number): void {
-    const cost = this.#costs.get(source)
+  tookAtLeast(origin: Origin, ms: number): void {
+    const cost = this.#costs.get(keyOf(origin))
     if (cost) cost.averageMs = Math.max(cost.averageMs ?? 0, ms)
+  }
+
+  #of(origin: Origin): Readonly<Cost> {
+    return this.#costs.get(keyOf(origin)) ?? NO_COST
   }
 
   #forget(): void {
@@ -81,3 +117,6 @@ export class SourceCosts {
     }
   }
 }
+
+/** The source alone, which contains no space, is the key of what its senders cost together. */
+const keyOf = ({ source, sender }: Origin): string => `${source} ${sender}`

@@ -1,4 +1,4 @@
-import { publicSourceOf } from '../../../core/source.ts'
+import { publicSourceOf, sourceOf } from '../../../core/source.ts'
 import type { Check, Inbound, Origin, Sink } from '../../inbound.ts'
 import { domainOf } from '../address.ts'
 import { type AcceptBounceDeps, acceptBounce, bounceRecipientsOf } from '../bounce/accept-bounce.ts'
@@ -51,7 +51,8 @@ export function createReception(sink: Sink, options: ReceptionOptions): Receptio
           raw,
           envelope: isForOthers ? envelope : null,
           mayBeReport: returned.mayBeReport,
-          source: queueKeyOf(envelope),
+          source: sourceOf(envelope.ip),
+          sender: senderBehindGateway(envelope),
           wait,
         }),
         isForOthers ? spamCheck?.(raw, envelope, returned.others) : undefined,
@@ -70,8 +71,8 @@ export function createReception(sink: Sink, options: ReceptionOptions): Receptio
 }
 
 /**
- * Key for fair queueing: the client's address, or the envelope sender's domain if the mail comes through a
- * gateway in the operator's own network.
+ * Key for fair queueing within the client's address: the envelope sender's domain if the client is a gateway in the
+ * operator's own network, behind which many have one address.
  */
-const queueKeyOf = ({ ip, reversePath }: Envelope): string =>
-  publicSourceOf(ip) ?? `by way of ${domainOf(reversePath).toLowerCase()}`
+const senderBehindGateway = ({ ip, reversePath }: Envelope): string =>
+  publicSourceOf(ip) === null ? domainOf(reversePath).toLowerCase() || '<>' : ''

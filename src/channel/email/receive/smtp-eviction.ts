@@ -21,8 +21,12 @@ export interface EvictableSession {
 const STALLED_MS = 5_000
 /** Time after which a message that is still arriving can be evicted. At 50 KB a second, 1 MiB takes less. */
 const SENDING_MS = 20_000
-/** Time after which a message that waits to be read and verified can be evicted. Usually it takes less. */
+/**
+ * Time after which a message that waits to be read and verified can be evicted. Usually it takes less. It can be
+ * evicted earlier if its source has `CROWD` times as many sessions as the newcomer's: so one of few always gets in.
+ */
 const WAITING_MS = 2_000
+const CROWD = 2
 
 const countsOf = (sessions: readonly EvictableSession[]): Map<string, number> => {
   const counts = new Map<string, number>()
@@ -48,8 +52,9 @@ export const sessionToEvict = <One extends EvictableSession>(
   const own = (counts.get(newcomer) ?? 0) + 1
   const isStalled = ({ state, progressAt }: EvictableSession) =>
     state === 'idle' || (state === 'transaction' && now - progressAt > STALLED_MS)
-  const isWaiting = ({ waitingSince }: EvictableSession) =>
-    waitingSince !== null && now - waitingSince > WAITING_MS
+  const isWaiting = (session: EvictableSession) =>
+    session.waitingSince !== null &&
+    (now - session.waitingSince > WAITING_MS || countOf(session) >= CROWD * own)
   const restingSince = ({ waitingSince, progressAt }: EvictableSession) => waitingSince ?? progressAt
   const isSlow = ({ sendingSince }: EvictableSession) =>
     sendingSince !== null && now - sendingSince > SENDING_MS

@@ -89,7 +89,6 @@ class PromptConnection extends SMTPConnection implements EvictableSession {
   readonly #beganAt: number
   progressAt: number
   #seenSending: number | null = null
-  #seenBusy: number | null = null
   #commands = 0
   #recipients = 0
   #errors = 0
@@ -116,7 +115,8 @@ class PromptConnection extends SMTPConnection implements EvictableSession {
   }
 
   get waitingSince(): number | null {
-    return this.#server.waits.get(this.id)?.giveUp ? this.#seenBusy : null
+    const wait = this.#server.waits.get(this.id)
+    return wait?.giveUp ? (wait.since ?? null) : null
   }
 
   /** Closes this session in favour of another one. */
@@ -142,7 +142,8 @@ class PromptConnection extends SMTPConnection implements EvictableSession {
     const { state } = this
     const { beforeMailMs, idleMs } = this.#limits
     this.#seenSending = state === 'sending' ? (this.#seenSending ?? now) : null
-    this.#seenBusy = state === 'busy' ? (this.#seenBusy ?? now) : null
+    const wait = this.#server.waits.get(this.id)
+    if (wait?.giveUp) wait.since ??= now
     if (state === 'busy' || state === 'sending') {
       this.progressAt = now
       return null
