@@ -43,6 +43,14 @@ test('when all sessions have just begun to wait, a source with few gets in, and 
   expect(sessionToEvict([...crowd, ...own], '192.0.2.3', 100_000)).toBeUndefined()
 })
 
+test('messages that have waited long make way for the first session of a source, but not between equals', () => {
+  const waiting = (source: string) => guest(source, 'busy', null, 90_000)
+  const few = [waiting('192.0.2.1'), waiting('192.0.2.2')]
+  expect(sessionToEvict(few, '192.0.2.9', 100_000)).toBe(few[0])
+  const crowd = [...few, waiting('192.0.2.1'), waiting('192.0.2.1'), waiting('192.0.2.2')]
+  expect(sessionToEvict(crowd, '192.0.2.2', 100_000)).toBeUndefined()
+})
+
 /** Starts as many messages as the costs allow, up to 20, each of the next of the senders. */
 const admitted = (costs: SourceCosts, source: string, senderOf = (_: number) => '') => {
   let count = 0

@@ -22,8 +22,9 @@ const STALLED_MS = 5_000
 /** Time after which a message that is still arriving can be evicted. At 50 KB a second, 1 MiB takes less. */
 const SENDING_MS = 20_000
 /**
- * Time after which a message that waits to be read and verified can be evicted. Usually it takes less. It can be
- * evicted earlier if its source has `CROWD` times as many sessions as the newcomer's: so one of few always gets in.
+ * Time after which a message that waits to be read and verified can be evicted for the only session of its source.
+ * Usually it takes less. A source with `CROWD` times as many sessions as the newcomer's loses one at once. Between
+ * equals none is evicted: each would come back and evict another, and with each of them one more message is read.
  */
 const WAITING_MS = 2_000
 const CROWD = 2
@@ -54,13 +55,13 @@ export const sessionToEvict = <One extends EvictableSession>(
     state === 'idle' || (state === 'transaction' && now - progressAt > STALLED_MS)
   const isWaiting = (session: EvictableSession) =>
     session.waitingSince !== null &&
-    (now - session.waitingSince > WAITING_MS || countOf(session) >= CROWD * own)
+    (countOf(session) >= CROWD * own || (own === 1 && now - session.waitingSince > WAITING_MS))
   const restingSince = ({ waitingSince, progressAt }: EvictableSession) => waitingSince ?? progressAt
   const isSlow = ({ sendingSince }: EvictableSession) =>
     sendingSince !== null && now - sendingSince > SENDING_MS
   const [first] = sessions
-    .filter((session) => isStalled(session) || isWaiting(session) || isSlow(session))
     .filter((session) => session.source === newcomer || countOf(session) >= own)
+    .filter((session) => isStalled(session) || isWaiting(session) || isSlow(session))
     .sort(
       (a, b) =>
         Number(isSlow(a)) - Number(isSlow(b)) || countOf(b) - countOf(a) || restingSince(a) - restingSince(b),

@@ -116,7 +116,7 @@ class PromptConnection extends SMTPConnection implements EvictableSession {
 
   get waitingSince(): number | null {
     const wait = this.#server.waits.get(this.id)
-    return wait?.giveUp ? (wait.since ?? null) : null
+    return wait?.giveUp ? (wait.since ?? this.#server.clock.now().getTime()) : null
   }
 
   /** Closes this session in favour of another one. */
