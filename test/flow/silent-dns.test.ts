@@ -89,8 +89,8 @@ test('a mail that waits for DNS takes no reader: many wait at once, and others a
 })
 
 test('when all sessions wait for DNS, one of them makes way for another sender', async () => {
-  await listen({ connections: 12 })
-  const { answers, done } = await holdUp(12, 3)
+  await listen({ connections: 6 })
+  const { answers, done } = await holdUp(6, 3)
   clock.advance(2_001)
   expect(await honest()).toMatch(/^250/)
   await done
