@@ -3,6 +3,8 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
+import { fakeResolver } from '../support/dns.ts'
+import { proves } from '../support/domain.ts'
 import { newest, post } from '../support/letter.ts'
 import { createTestAgent, startService, type Tenant, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -16,8 +18,9 @@ let minute = new Date('2026-03-02T10:00:00Z').getTime()
 let service: TestService
 let owner: Tenant
 beforeAll(async () => {
+  const resolver = fakeResolver({ ...proves('flood.example'), ...proves('honest.example') })
   const clock = { ...systemClock, now: () => new Date(minute) }
-  service = await startService({ environment: { ROLES: 'api,smtp' }, world: { clock } })
+  service = await startService({ environment: { ROLES: 'api,smtp' }, world: { clock, resolver } })
   owner = await service.workspace()
 })
 beforeEach(() => {
@@ -79,6 +82,23 @@ test('beyond five a minute, a mail is deferred, for its agents too, and accepted
     'Flood 4',
     'Late',
   ])
+})
+
+test('who sends as much as one may keeps nobody else from writing, and what waits is forwarded ten a minute', async () => {
+  await service.db.prisma.postmasterMail.deleteMany()
+  for (let n = 0; n < 3; n++) {
+    minute += 60_000
+    for (let m = 0; m < 5; m++) await write(`Much ${n} ${m}`, { from: 'a@flood.example' })
+  }
+  await expect(write('More', { from: 'a@flood.example' })).rejects.toMatchObject({ responseCode: 451 })
+  await write('Honest', { from: 'b@honest.example' })
+  const worker = await service.again({ ROLES: 'worker' })
+  const left = () => service.db.prisma.postmasterMail.count()
+  await until(async () => (await left()) === 6)
+  minute += 60_000
+  await until(async () => (await left()) === 0)
+  expect(await forwarded('Honest')).toHaveLength(1)
+  await worker.stop(2_000)
 })
 
 test('automatic mail is not forwarded, so that a forwarded mail cannot come back', async () => {

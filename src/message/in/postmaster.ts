@@ -16,11 +16,10 @@ export interface PostmasterDeps extends Db {
   mailer: Pick<SystemMailer, 'deliver'>
 }
 
-/**
- * Maximum number of mails accepted per minute from verified senders, and as many from others, so that a flood of
- * mail to the postmaster does not flood a person.
- */
+/** Maximum number of mails accepted per minute from one source, so that nobody uses up what others may send. */
 const MAX_MAILS_A_MINUTE = 5
+/** Maximum number of mails forwarded per minute: a flood of mail to the postmaster does not flood a person. */
+const MAX_FORWARDED_A_MINUTE = 10
 /** Maximum number of mails that wait to be forwarded. */
 const MAX_WAITING = 1_000
 const MAX_TEXT = 20_000
@@ -29,6 +28,10 @@ const EVERY_MS = 1_000
 const RETRY_MS = 60_000
 const MAX_RETRY_MS = 3_600_000
 
+/** The network that a mail came from; through a gateway of the operator, the domain of its sender if that is proven. */
+const sourceKeyOf = ({ source, proven, from }: Inbound): string =>
+  source ?? (proven ? from.address.slice(from.address.lastIndexOf('@') + 1) : 'unknown')
+
 /**
  * Accepts mail for the postmaster, which is forwarded to the owner of the first workspace, who runs the service.
  * Resolves once it is stored; throws `unavailable` over the rate limit, so that it is sent again. Automatic mail
@@ -36,7 +39,7 @@ const MAX_RETRY_MS = 3_600_000
  */
 export const acceptForPostmaster = async (deps: PostmasterDeps, message: Inbound): Promise<void> => {
   const { prisma, log, clock } = deps
-  const { automatic, proven, raw } = message
+  const { automatic, raw } = message
   log.info({ event: 'postmaster', from: message.from.address, automatic }, 'mail received for the postmaster')
   if (automatic !== null) return
   const digest = Uint8Array.from(
@@ -45,7 +48,7 @@ export const acceptForPostmaster = async (deps: PostmasterDeps, message: Inbound
       .digest(),
   )
   if ((await prisma.postmasterMail.count({ where: { digest } })) > 0) return
-  const quota = deps.rates.take(proven ? 'postmaster' : 'postmaster:unproven', MAX_MAILS_A_MINUTE)
+  const quota = deps.rates.take(`postmaster:${sourceKeyOf(message)}`, MAX_MAILS_A_MINUTE)
   if (!quota.allowed || (await prisma.postmasterMail.count()) >= MAX_WAITING)
     throw new AppError('unavailable', 'Too much mail for the postmaster at once, try again later', {
       retryAfter: quota.resetSeconds,
@@ -84,10 +87,14 @@ const claim = async ({ pool, clock }: PostmasterDeps): Promise<Due | undefined> 
 }
 
 const forwardDue = async (deps: PostmasterDeps, signal: AbortSignal): Promise<void> => {
-  const { prisma, log, mailer } = deps
-  while (!signal.aborted) {
+  const { prisma, log, mailer, rates } = deps
+  const isWithin = (amount: number) =>
+    rates.takeAll([{ key: 'postmaster forwarded', limit: MAX_FORWARDED_A_MINUTE - 1 + amount, amount }]) ===
+    null
+  while (!signal.aborted && isWithin(0)) {
     const due = await claim(deps)
     if (due === undefined) return
+    isWithin(1)
     const owner = await prisma.member.findFirst({
       where: { role: 'owner' },
       orderBy: [{ workspace: { createdAt: 'asc' } }, { createdAt: 'asc' }],
