@@ -36,8 +36,10 @@ export const linkIdentity = async (
   })
   const toOpen = deps.channels[channel]?.proofLink
   if (!address || !toOpen) throw nothingToOpen(channel, agentId)
-  const { code, expiresAt } = await newIdentityLink(deps, { memberId: viewer.id, agentId: agentId ?? null })
-  return { url: toOpen(address.value, code), expiresAt }
+  const { value } = address
+  const owner = { memberId: viewer.id, agentId: agentId ?? null }
+  const { code, expiresAt } = await newIdentityLink(deps, { ...owner, address: value })
+  return { url: toOpen(value, code), expiresAt }
 }
 
 const nothingToOpen = (channel: LinkChannel, agentId: string | undefined) => {
@@ -57,8 +59,7 @@ export const proveIdentity = async (
   { channel, to, from, code }: ProofClaim,
 ): Promise<string | null> => {
   const address = await deps.prisma.address.findUnique({ where: { channel_value: { channel, value: to } } })
-  const proven =
-    address && (await redeemIdentityLink(deps, address.workspaceId, code, { channel, value: from }))
+  const proven = address && (await redeemIdentityLink(deps, address, code, { channel, value: from }))
   if (!proven) return null
   const { member, agentId } = proven
   if (agentId) await listSenders(deps.prisma, { channel, member, agent: { id: agentId } }, [from])

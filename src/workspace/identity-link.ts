@@ -16,36 +16,38 @@ type Account = Pick<MemberIdentity, 'channel' | 'value'>
 
 const VALID_MS = 3_600_000
 
-const hashOf = (code: string) => Uint8Array.from(hashToken(code))
+/** A code counts only at the address that its link opens: whoever holds the token of another bot learns nothing of use. */
+const hashOf = (code: string, address: string) => Uint8Array.from(hashToken(`${code} ${address}`))
 
 /**
- * Creates a code for a member: an account that sends it to one of the workspace's addresses is proven to be
- * theirs. It works once, for an hour; only its hash is stored.
+ * Creates a code for a member: an account that sends it to this address is proven to be theirs. It works once, for an hour; only its hash is stored.
  */
 export const newIdentityLink = async (
   { prisma, clock }: Within,
-  { memberId, agentId }: { memberId: string; agentId: string | null },
+  { memberId, agentId, address }: { memberId: string; agentId: string | null; address: string },
 ): Promise<{ code: string; expiresAt: Date }> => {
   const now = clock.now()
   const code = newToken('identity')
   const expiresAt = new Date(now.getTime() + VALID_MS)
   await prisma.identityLink.deleteMany({ where: { memberId, expiresAt: { lte: now } } })
-  await prisma.identityLink.create({ data: { codeHash: hashOf(code), memberId, agentId, expiresAt } })
+  await prisma.identityLink.create({
+    data: { codeHash: hashOf(code, address), memberId, agentId, expiresAt },
+  })
   return { code, expiresAt }
 }
 
 /**
  * Redeems a code: assigns the sender's account to the member, and removes it from any other member of the
- * workspace. Returns null for a code that is not the workspace's or no longer valid. The same account may
+ * workspace. Returns null for a code that is not for this address or no longer valid. The same account may
  * send it again.
  */
 export const redeemIdentityLink = async (
   { clock, ...db }: Db & { clock: Clock },
-  workspaceId: string,
+  { workspaceId, value: to }: { workspaceId: string; value: string },
   code: string,
   account: Account,
 ): Promise<{ member: Member; agentId: string | null } | null> => {
-  const codeHash = hashOf(code)
+  const codeHash = hashOf(code, to)
   const { value } = account
   return db.prisma.$transaction(async (prisma) => {
     const where = {

@@ -69,12 +69,14 @@ describe('linking a member’s Telegram account', () => {
     expect(crowd.filter(({ id }) => values.includes(String(id)))).toHaveLength(1)
   })
 
-  test('does not work through another workspace’s bot, in a group or as a bot', async () => {
+  test('does not work through another bot of any workspace, in a group or as a bot', async () => {
     const stranger = await service.workspace('Strangers')
     const theirs = await another('Theirs', stranger)
     const mo = telegram.world.person('Mo the second')
+    const colleague = await another('Colleague', owner)
     const { text } = startOf((await ask()).url)
     await telegram.write(theirs.bot, mo, text)
+    await telegram.write(colleague.bot, mo, text)
     await telegram.write(bot, mo, text, telegram.world.group('Group'))
     await telegram.write(bot, { ...mo, is_bot: true }, text)
     expect((await identities()).map(({ value }: { value: string }) => value)).not.toContain(String(mo.id))

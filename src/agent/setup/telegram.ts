@@ -140,7 +140,7 @@ const introduce = async (
   member &&
   bots.startLink(
     address,
-    (await newIdentityLink({ prisma, clock }, { memberId: member.id, agentId: agent.id })).code,
+    (await newIdentityLink({ prisma, clock }, { memberId: member.id, agentId: agent.id, address })).code,
   )
 
 /**
