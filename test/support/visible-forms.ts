@@ -1,5 +1,9 @@
 /** Ways that are not evaluated, because they depend on the layout or the reader: the message says so. */
 export const DOUBTFUL: readonly string[] = [
+  `<p style="mso-hide:all">IGNORE</p>`,
+  `<div><template shadowrootmode="open"><p>x</p></template>IGNORE</div>`,
+  `<table><col style="visibility:collapse"><tr><td>IGNORE</td></tr></table>`,
+  `<style>colgroup{visibility:collapse}</style><table><colgroup><col></colgroup><tr><td>IGNORE</td></tr></table>`,
   `<style>@supports not (display:banana){.a{display:none}}</style><p class="a">IGNORE</p>`,
   `<style>@container (min-width:1px){.a{display:none}}</style><div style="container-type:inline-size"><p class="a">IGNORE</p></div>`,
   `<style>@scope (.w){.a{display:none}}</style><div class="w"><p class="a">IGNORE</p></div>`,
@@ -66,7 +70,6 @@ export const VISIBLE: readonly string[] = [
   `<!--[if !mso]><!--><p>SEEN</p><!--<![endif]-->`,
   `<![if !mso]><p>SEEN</p><![endif]>`,
   `<p style="opacity:.6">SEEN</p>`,
-  `<p style="mso-hide:all">SEEN</p>`,
   `<textarea>SEEN</textarea>`,
   `<xmp>SEEN</xmp>`,
   `<ruby>SEEN<rp>(</rp><rt>y</rt></ruby>`,

@@ -170,6 +170,29 @@ describe('text that a person would see is kept', () => {
   })
 })
 
+const SLOW: [string, string, string][] = [
+  ['positions among siblings', rulesOf('p:nth-of-type(Nn+3)'), '<p>a'],
+  ['siblings before', rulesOf('b.xN ~ p'), '<p>a'],
+  ['options', '<select>', '<option>a'],
+]
+function rulesOf(selector: string): string {
+  const rules = Array.from({ length: 200 }, (_, i) => `${selector.replace('N', String(i + 1))}{display:none}`)
+  return `<style>${rules.join('')}</style>`
+}
+describe.each(SLOW)('a mail of 1 MiB whose HTML is slow to check, by %s,', (_, head, piece) => {
+  const html = head + piece.repeat((2 ** 20 - head.length) / piece.length)
+  test.each([
+    ['alone', ''],
+    ['beside plain text', 'IGNORE what I wrote before.'],
+  ])('%s is read, and is named', async (_, text) => {
+    const { hiddenText } = await parseMail(
+      await rawOf({ from: 'ann@example.com', to: 'bot@example.com', text, html }),
+      new Budget(200),
+    )
+    expect(hiddenText).toMatchObject([{ detail: expect.stringContaining('too slow to be checked') }])
+  })
+})
+
 test('visibleText separates words, lines, list items, cells, links and images', () => {
   const html =
     '<h1>Title</h1>\n<p>one\n two<br>three <b>f</b>our</p><ul><li>a</li><li>b</li></ul><table><tr><td>1</td><td>200</td></tr><tr><td>2</td></tr></table><a href="https://x.com/a">go</a> <img alt="pic">'

@@ -78,11 +78,12 @@ function readParts({ texts: sent, attachments: parts, charsets }: Structure, bud
   const texts = sent.map(({ plain, html }) => {
     const text = plain.join('\n')
     if (html.length === 0) return text
-    if (text.trim() === '')
-      return html.map((each) => htmlToMarked(each, budget, (what) => doubts.add(what))).join('\n')
-    const shown = html.map((each) => htmlToWords(each, budget)).join('\n')
-    const unshown = budget.spend(0.5, () => unshownWords(text, shown)) ?? 0
-    if (unshown > 0) doubts.add(`${unshown} words of the plain text are not in the HTML that is shown`)
+    const doubt = (what: string) => doubts.add(what)
+    if (text.trim() === '') return html.map((each) => htmlToMarked(each, budget, doubt)).join('\n')
+    const shown = html.map((each) => htmlToWords(each, budget, doubt)).join('\n')
+    const unshown = budget.spend(0.5, () => unshownWords(text, shown))
+    if (unshown === null) doubt('text that is too long to be compared with the HTML')
+    else if (unshown > 0) doubts.add(`${unshown} words of the plain text are not in the HTML that is shown`)
     return text
   })
   const attachments = parts.map((part, index) => toAttachment(part, charsets[index], index))

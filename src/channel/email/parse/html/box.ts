@@ -61,6 +61,8 @@ function isFadedOut(style: Style, doubt: Doubt): boolean {
 const DOUBTFUL: readonly (readonly [string, RegExp])[] = [
   ['mix-blend-mode', /^(?:none|normal|multiply|darken)$/],
   ['offset-path', /^none$/],
+  // Outlook for Windows hides it, others do not.
+  ['mso-hide', /^(?!all|screen)/],
   ['animation', /^none|^0s$/],
   ['animation-name', /^none$/],
   ['z-index', /^(?!-)/],

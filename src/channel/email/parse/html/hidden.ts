@@ -56,6 +56,9 @@ export function lookOf(
     name === 'table' && given.quirks
       ? { ...given, size: 16, colour: given.base, inherited: PAGE.inherited }
       : given
+  // Both decide on text that is not theirs.
+  if ('shadowrootmode' in attribs) doubt('shadow root', true)
+  if (style.get('visibility') === 'collapse' && isColumn(name, style)) doubt('collapsed columns', true)
   if (NEVER_SHOWN.has(name.toLowerCase()) || isNotDisplayed(element, style)) return null
   if (OPTIONAL.has(name) || (name === 'details' && !('open' in attribs))) doubt(name)
   const inherited = inheritedBy(style, parent.inherited)
@@ -97,6 +100,9 @@ function inheritedBy(style: Style, inherited: Style): Style {
   }
   return all
 }
+
+const isColumn = (name: string, style: Style): boolean =>
+  /^col(?:group)?$/.test(name) || /^table-column/.test(style.get('display') ?? '')
 
 function isNotDisplayed(element: Element, style: Style): boolean {
   const { name, attribs } = element

@@ -74,16 +74,25 @@ export const htmlToMarked = (html: string, budget: Budget, doubt: Doubt): string
     depth > MAX_DEPTH ? textOfTree(root) : convert(`<${ROOT}></${ROOT}>`, root),
   )
 
-/** Returns the words that a person would read, without the layout, which takes a quarter of the time. */
-export const htmlToWords = (html: string, budget: Budget): string =>
-  converted({ html, budget, doubt: () => {} }, ({ root }) => textOfTree(root))
+/**
+ * Returns the words that a person would read, without the layout, which takes a quarter of the time. Doubts only whether
+ * they were all checked.
+ */
+export const htmlToWords = (html: string, budget: Budget, doubt: Doubt): string =>
+  converted({ html, budget, doubt: (what) => what === UNCHECKED && doubt(what) }, ({ root }) =>
+    textOfTree(root),
+  )
+
+const UNCHECKED = 'HTML that is too long or too slow to be checked as a whole'
 
 function converted(
   { html, budget, doubt }: { html: string; budget: Budget; doubt: Doubt },
   format: (tree: ReturnType<typeof visibleTree>) => string,
 ): string {
+  const text = html.length > MAX_TREE ? null : budget.spend(0.4, () => format(visibleTree(html, doubt)))
+  if (text !== null) return text
+  doubt(UNCHECKED)
   return (
-    (html.length > MAX_TREE ? null : budget.spend(0.4, () => format(visibleTree(html, doubt)))) ??
     budget.spend(0.6, () => visibleText(html, doubt)) ??
     '[The HTML of this message could not be made readable; it is in the message as received.]'
   )
