@@ -26,7 +26,7 @@ export const countRequest = (
 
 const BODY_UNIT_BYTES = 1024 * 1024
 
-/** Returns how many usual requests a body of this length costs beyond one. */
+/** Returns how many usual requests a body or an answer of this length costs beyond one. */
 export const costOfBody = (bytes: number): number => Math.floor(bytes / BODY_UNIT_BYTES)
 
 /** How many requests of a token run at once in a process, and how many more wait for their turn. */

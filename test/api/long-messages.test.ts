@@ -113,3 +113,18 @@ test('a page ends before a very long message, and the next page starts with it',
   const third = (await reader.api('GET', `${at}?limit=3&cursor=${second.nextCursor}`)).body
   expect(third).toMatchObject({ items: [{ text: 'one' }], nextCursor: null })
 })
+
+test('an operation reads very long messages one after the other, and no more once their texts are too long', async () => {
+  const reader = await createTestAgent(service, owner, 'Aliases')
+  const at = `/agents/${reader.id}/messages`
+  const { id } = (await reader.api('POST', at, { channel: 'email', to: ['ann@example.com'], text: 'x' })).body
+  await service.db.pool.query("update message set text = repeat('x', 6000000) where id = $1", [id])
+  const ask = (count: number) => {
+    const aliases = Array.from({ length: count }, (_, n) => `m${n}: message(id: "${id}") { text }`)
+    return reader.api('POST', '/graphql', { query: `{ ${aliases.join(' ')} }` })
+  }
+  expect(Object.keys((await ask(3)).body.data)).toHaveLength(3)
+  const { errors } = (await ask(5)).body
+  expect(errors[0].extensions.code).toBe('invalid_input')
+  expect(errors[0].message).toMatch(/its texts have more than 16777216 characters in total/)
+})

@@ -104,6 +104,23 @@ describe('the rate limit of a token', () => {
     expect(headers.get('ratelimit')).toBe(`"token";r=${LIMIT - 4};t=45`)
   })
 
+  test('counts a large answer several times', async () => {
+    const tenant = await service.workspace()
+    const agent = await createTestAgent(service, tenant)
+    const path = `/agents/${agent.id}/messages`
+    const mail = { channel: 'email', to: ['bo@example.com'], text: 'hi' }
+    const { id } = (await agent.api('POST', path, mail)).body
+    await service.db.pool.query("update message set text = repeat('x', 3500000) where id = $1", [id])
+    const left = ({ headers }: { headers: Headers }) => Number(/r=(\d+)/.exec(headers.get('ratelimit')!)![1])
+    const before = left(await agent.api('GET', '/workspace'))
+    await agent.api('GET', `${path}/${id}`)
+    let asked = 0
+    await until(async () => left(await agent.api('GET', '/workspace')) <= before - 7 - ++asked)
+    const query = `{ message(id: "${id}") { text } }`
+    const now = left(await agent.api('GET', '/workspace'))
+    expect(left(await agent.api('POST', '/graphql', { query }))).toBe(now - 4)
+  })
+
   test('is shared between two processes within a second', async () => {
     const { token, api } = await service.workspace()
     const elsewhere = apiOf((await service.again()).http, token)

@@ -182,3 +182,36 @@ export const countRows = (context: object, rows: number): void => {
   if (sum > MAX_ROWS)
     throw refuse(`requests too much at once (its lists have more than ${MAX_ROWS} entries in total)`)
 }
+
+/** Maximum length of the texts that one operation reads message by message, in UTF-16 units; the last may exceed it. */
+const MAX_TEXT = 16 * 1024 * 1024
+
+interface Reading {
+  length: number
+  last: Promise<unknown>
+}
+const readings = new WeakMap<object, Reading>()
+
+/**
+ * Reads a message, of which the text may have 25 million characters, after the others that the operation asks for by
+ * their ids. Throws `invalid_input` when the texts of those are too long already.
+ */
+export const readInTurn = async <Row extends { text?: string; replyText?: string | null }>(
+  context: object,
+  read: () => Promise<Row>,
+): Promise<Row> => {
+  const reading = readings.get(context) ?? { length: 0, last: Promise.resolve() }
+  readings.set(context, reading)
+  const row = reading.last.then(() => {
+    if (reading.length > MAX_TEXT)
+      throw refuse(`requests too much at once (its texts have more than ${MAX_TEXT} characters in total)`)
+    return read()
+  })
+  reading.last = row.then(
+    ({ text = '', replyText }) => {
+      reading.length += text.length + (replyText?.length ?? 0)
+    },
+    () => undefined,
+  )
+  return row
+}

@@ -162,6 +162,7 @@ class Server implements Graphql {
     if (isStream(result)) return this.#stream(response, result)
     if (type === null) return this.#stream(response, only(result))
     const { status, headers, body } = answerOf(result, type)
+    context.charge(costOfBody(body.length))
     response.writeHead(status, headers).end(body)
   }
 

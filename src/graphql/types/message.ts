@@ -9,6 +9,7 @@ import { readPreviews } from '../../message/reading/preview.ts'
 import { type SignedLink, signLink } from '../../message/reading/signed-link.ts'
 import { builder } from '../builder.ts'
 import { batched } from '../execution/batch.ts'
+import { readInTurn } from '../execution/limits.ts'
 import { Agent } from './agent.ts'
 import {
   AddressChannel,
@@ -275,22 +276,24 @@ builder.queryField('message', (t) =>
     type: Message,
     description: 'One message.',
     args: { id: t.arg({ type: 'UUID', required: true, description: "The message's id." }) },
-    resolve: async (query, _root, { id }, { deps, viewer }) => {
-      const message = await deps.prisma.message.findFirst({
-        ...query,
-        where: {
-          id,
-          workspaceId: viewer.workspaceId,
-          ...(viewer.kind === 'agent' ? { agentId: viewer.id } : {}),
-        },
-      })
-      if (message && (await findAgent(deps, viewer, message.agentId))) return message // throws if it was deleted
-      const hidden = await deps.prisma.message.findFirst({
-        where: { id, workspaceId: viewer.workspaceId },
-        select: { agentId: true },
-      })
-      if (hidden) await findAgent(deps, viewer, hidden.agentId) // throws, because it is another agent's
-      throw notFound('message')
-    },
+    resolve: (query, _root, { id }, context) =>
+      readInTurn(context, async () => {
+        const { deps, viewer } = context
+        const message = await deps.prisma.message.findFirst({
+          ...query,
+          where: {
+            id,
+            workspaceId: viewer.workspaceId,
+            ...(viewer.kind === 'agent' ? { agentId: viewer.id } : {}),
+          },
+        })
+        if (message && (await findAgent(deps, viewer, message.agentId))) return message // throws if it was deleted
+        const hidden = await deps.prisma.message.findFirst({
+          where: { id, workspaceId: viewer.workspaceId },
+          select: { agentId: true },
+        })
+        if (hidden) await findAgent(deps, viewer, hidden.agentId) // throws, because it is another agent's
+        throw notFound('message')
+      }),
   }),
 )

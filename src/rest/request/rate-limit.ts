@@ -1,7 +1,20 @@
-import type { MiddlewareHandler } from 'hono'
+import type { Context, MiddlewareHandler } from 'hono'
 import { overQuota } from '../../workspace/rate-limits.ts'
 import { costOfBody, countRequest } from '../../workspace/token-requests.ts'
 import type { RestEnv } from '../env.ts'
+
+/** Counts a long answer in JSON by its length, which is known at its end. */
+const countAnswer = (c: Context<RestEnv>): void => {
+  const { deps, viewer } = c.var
+  const { outgoing } = c.env
+  const { socket } = outgoing
+  const before = socket?.bytesWritten ?? 0
+  outgoing.once('finish', () => {
+    const cost = costOfBody((socket?.bytesWritten ?? 0) - before)
+    const isJson = String(outgoing.getHeader('Content-Type')).startsWith('application/json')
+    if (cost > 0 && isJson) countRequest(deps, viewer, outgoing, cost)
+  })
+}
 
 /**
  * Limits the requests per token and minute. The headers are set on Node's response: the router would create a
@@ -15,6 +28,7 @@ export const limitRate: MiddlewareHandler<RestEnv> = async (c, next) => {
     1 + costOfBody(Number(c.req.raw.headers.get('Content-Length') ?? 0)),
   )
   if (!quota.allowed) throw overQuota(quota)
+  countAnswer(c)
   await next()
 }
 
