@@ -87,9 +87,14 @@ const isWider = (before: AccessView, after: AccessView): boolean =>
 
 const WIDEN = 'widen who can reach it'
 
-/** Which of the senders are listed by members, once the viewer has set the list. */
-const listedByMembers = (viewer: Viewer, before: Access, senders: string[]): string[] =>
-  viewer.kind === 'member' ? senders : before.memberSenders.filter((sender) => senders.includes(sender))
+/**
+ * Which of the senders are listed by members, once the viewer has set the list. What an agent has listed stays the agent's
+ * when a member sends the whole list back with a change; a member vouches for it with `addSender`.
+ */
+const listedByMembers = ({ kind }: Viewer, { senders: known, memberSenders }: Access, senders: string[]) => {
+  const [all, ofMembers] = [new Set(known), new Set(memberSenders)]
+  return senders.filter((sender) => ofMembers.has(sender) || (kind === 'member' && !all.has(sender)))
+}
 
 const differenceOf = (before: AccessView, after: AccessView): Prisma.InputJsonObject => {
   const lists = (['senders', 'blocked'] as const).map((list) => {

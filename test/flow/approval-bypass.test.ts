@@ -184,6 +184,11 @@ describe('known to an agent', () => {
       expect(await holdOf(agent, to)).toBe('approval')
     expect(await holdOf(agent, 'friend@list.test')).toBeNull()
     // A member confirms an entry; and takes it away, after which the agent's own does not count.
+    // A list that is sent back with a change, as it was read.
+    const { email } = (await owner.api('GET', access().replace('/email', ''))).body
+    await owner.api('PUT', access(), { admit: 'team', senders: [...email.senders, 'new@list.test'] })
+    for (const to of [OUT, 'single@list.test']) expect(await holdOf(agent, to)).toBe('approval')
+    for (const to of ['friend@list.test', 'new@list.test']) expect(await holdOf(agent, to)).toBeNull()
     await owner.api('POST', access('/senders'), { sender: 'single@list.test' })
     expect(await holdOf(agent, 'single@list.test')).toBeNull()
     await owner.api('DELETE', access('/senders/single@list.test'))
