@@ -57,6 +57,14 @@ const withCode = async () => {
 }
 const askToken = (form: Record<string, string>) => post(found.server.token_endpoint!, form)
 
+test('an authorization request of more than 8 KiB is refused, and not stored', async () => {
+  const client = await register(found)
+  const { path } = await begin(found, client, { state: 'x'.repeat(9_000) })
+  const rows = await service.db.prisma.oauthRecord.count()
+  expectPage(await surfer.get(path), 414, /longer than 8 KiB/)
+  expect(await service.db.prisma.oauthRecord.count()).toBe(rows)
+})
+
 /** Follows an authorization request, and returns the error that the client or the member gets. */
 const errorOf = async (changes: Record<string, string | null>) => {
   const begun = await begin(found, await register(found), changes)

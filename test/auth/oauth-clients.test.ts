@@ -312,6 +312,13 @@ describe('a registration', () => {
     'claude。ai',
     'claude\u00ad.ai',
     'https://claude',
+    'claude\u2219ai',
+    'claude\u30fbai',
+    'claude\u2022ai',
+    'claude\u06d4ai',
+    'claude\u0660ai',
+    'claude\ua4f8ai',
+    'https\u2236\u2044\u2044claude',
     'support@claude',
     '\u202e\u2066',
   ])('that calls itself %j is shown by its host alone', async (name) => {
@@ -324,6 +331,9 @@ describe('a registration', () => {
   test('has its name below the host, within quotation marks that it cannot close', async () => {
     const text = await consentOf('Nice” verified by “Us')
     expect(text).toContain('“Nice verified by Us”. Nobody has verified this name')
+    for (const mark of ['\u201f', '\u275e', '\u301e', '\u2033', '\u02ee', "''", '\u2019\u2019', '\u203a'])
+      expect(await consentOf(`Nice${mark} by us`)).toContain('calls itself “Nice by us”')
+    expect(await consentOf('Bob’s l’App & Co - Agent+')).toContain('“Bob’s l’App &amp; Co - Agent+”')
     expect(text.indexOf('Nice')).toBeGreaterThan(text.indexOf('evil.example'))
   })
 

@@ -7,6 +7,7 @@ test.each([
   ['Acme\r\n\r\nYour account is closed.\u2028\u0085Pay', '“Acme Your account is closed. Pay”'],
   ['\u202eemcA\u2066\u200b', '“emcA”'],
   ['Acme” says: “pay', "“Acme' says: 'pay”"],
+  ["Acme'' says: \u275epay\u2033", "“Acme' says: 'pay'”"],
   ['https://evil.example/login', '“https: evil.example/login”'],
   ['x'.repeat(200), `“${'x'.repeat(99)}…”`],
 ])('%j is quoted as %j', (words, expected) => expect(quoted(words)).toBe(expected))

@@ -1,4 +1,5 @@
 import type { AllClientMetadata, ClientMetadata } from 'oidc-provider'
+import { QUOTATION_MARKS } from '../../core/quoted.ts'
 import { COMMAND_LINE } from '../../workspace/app-token.ts'
 import { errors } from './library.ts'
 
@@ -109,15 +110,16 @@ export interface ClientIdentity {
 const placeOf = (url: URL): string => (url.protocol.startsWith('http') ? url.host : url.protocol)
 
 const SHOWN_NAME = 60
-/** Any way to write a dot within a domain name, a URL or an address. */
-const DOMAIN = /[.\u3002\u00b7]\p{L}{2}|@|:\/\//u
+/**
+ * What looks like a domain name, a URL or an address: a dot before letters, or between letters any sign beyond ASCII but
+ * apostrophes and dashes, as well as the letters and digits that are dots.
+ */
+const DOMAIN =
+  /[.\u3002]\p{L}{2}|[\p{L}\p{N}][\u0660\u06f0\ua4f8\ua4fa]\p{L}{2}|[\p{L}\p{N}](?![’‘‐-—])[^\0-\x7f\p{L}\p{M}\p{N}\s]\p{L}{2}|@|[:\u2236\ua789][/\u2044\u2215\u29f8]/u
 
 /** Returns a claimed name as it can be shown within quotation marks; null for one that names a place, too. */
 const claimedName = (given: string | undefined, host: string): string | null => {
-  const name = (given ?? '')
-    .normalize('NFKC')
-    .replace(INVISIBLE, ' ')
-    .replace(/["“”„‟«»]/g, '')
+  const name = (given ?? '').normalize('NFKC').replace(INVISIBLE, ' ').replace(QUOTATION_MARKS, '')
   const shown = [...name.replace(/\s+/g, ' ').trim()].slice(0, SHOWN_NAME).join('')
   return shown !== '' && (shown.toLowerCase() === host || !DOMAIN.test(shown)) ? shown : null
 }

@@ -21,6 +21,8 @@ interface Limit {
  */
 const LIMITS = {
   authorize: { each: 60, windowMs: MINUTE_MS },
+  /** Each is stored for an hour. */
+  pending: { each: 300, windowMs: HOUR_MS },
   token: { each: 600, windowMs: MINUTE_MS },
   register: { each: 20, own: 3, all: 1_000, windowMs: HOUR_MS },
   document: { each: 30, own: 5, all: 300, windowMs: MINUTE_MS },

@@ -6,7 +6,7 @@ import { RESUME, ROUTES } from '../../auth/oauth/routes.ts'
 import { AppError, noSuchPath } from '../../core/errors.ts'
 import { clientOf, httpFailure } from '../../core/http.ts'
 import type { RateLimits } from '../../workspace/rate-limits.ts'
-import { pageOf } from '../page.ts'
+import { pageOf, showPage } from '../page.ts'
 import { showFailure } from '../web.ts'
 import type { Asking, ConsentDeps } from './consent.ts'
 import { refusedPage } from './consent-page.ts'
@@ -53,6 +53,10 @@ const isAllowed = (
   return false
 }
 
+/** The parameters are stored for an hour, with a `state` of the client's choice. */
+const MAX_AUTHORIZATION = 8 * 1024
+const TOO_LONG = { ...refusedPage('invalid_request', 'the parameters are longer than 8 KiB'), status: 414 }
+
 interface Server {
   publicUrl: string
   provider: Library
@@ -76,8 +80,12 @@ class OauthServer {
     if (!endpoint) throw noSuchPath()
     if (!isAllowed(request, response, endpoint.methods)) return
     if (endpoint.limit) ensureWithin(this.#deps.rates, endpoint.limit, clientOf(request))
-    const { publicUrl, provider, handle } = await this.#server()
     const id = endpoint.path.exec(path)?.groups?.id
+    if (endpoint.limit === 'authorize' && id === undefined) {
+      if ((request.url ?? '').length > MAX_AUTHORIZATION) return showPage(response, TOO_LONG)
+      ensureWithin(this.#deps.rates, 'pending', clientOf(request))
+    }
+    const { publicUrl, provider, handle } = await this.#server()
     if (id !== undefined) {
       const { mayGoOn } = await import('./consent.ts')
       if (!(await mayGoOn({ ...this.#deps, provider }, { request, response, id }))) return
