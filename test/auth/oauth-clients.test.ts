@@ -372,6 +372,8 @@ describe('a registration', () => {
       expect(isWithin(limits, what, '198.51.100.1')).toBe(true)
     }
     expect((await send(body, { 'X-Forwarded-For': '198.51.100.1' })).status).toBe(201)
+    const pending = Array.from({ length: 301 }, () => isWithin(limits, 'pending', '203.0.113.7'))
+    expect([pending.indexOf(false), isWithin(limits, 'pending', '198.51.100.1')]).toEqual([300, true])
   })
 
   test('that nobody uses is deleted after a day; a client that is connected stays', async () => {
