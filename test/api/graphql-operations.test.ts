@@ -199,3 +199,19 @@ test('the event log is returned in pages, with the messages of its events', asyn
     { code: 'invalid_input', field: 'after' },
   ])
 })
+
+test('the messages of events are not read when their texts are too long together', async () => {
+  const agent = await service.agent(ours, 'Long')
+  for (const text of ['first', 'second', 'third']) await service.letter(agent, ours, text)
+  await service.deps.pool.query("update message set text = repeat('x', 6000000) where agent_id = $1", [
+    agent.id,
+  ])
+  const query = `query ($id: UUID!) { agent(id: $id) { events { edges { node { message { id text } } } } } }`
+  const { data, errors } = await ours.ask(query, { id: agent.id })
+  const [error] = errorsOf({ errors } as GraphqlAnswer)!
+  expect(error!.code).toBe('invalid_input')
+  expect(error!.message).toMatch(/its texts have more than 16777216 characters in total/)
+  expect(JSON.stringify(data).length).toBeLessThan(1000)
+  const withoutTexts = await ours.ask(query.replace(' text', ''), { id: agent.id })
+  expect(withoutTexts.data.agent.events.edges).toHaveLength(3)
+})

@@ -183,7 +183,7 @@ export const countRows = (context: object, rows: number): void => {
     throw refuse(`requests too much at once (its lists have more than ${MAX_ROWS} entries in total)`)
 }
 
-/** Maximum length of the texts that one operation reads message by message, in UTF-16 units; the last may exceed it. */
+/** Maximum length of the texts that one operation reads outside of lists, in characters; the last may exceed it. */
 const MAX_TEXT = 16 * 1024 * 1024
 
 interface Reading {
@@ -191,6 +191,24 @@ interface Reading {
   last: Promise<unknown>
 }
 const readings = new WeakMap<object, Reading>()
+
+const readingOf = (context: object): Reading => {
+  const reading = readings.get(context) ?? { length: 0, last: Promise.resolve() }
+  readings.set(context, reading)
+  return reading
+}
+
+const checkTexts = ({ length }: Reading): void => {
+  if (length > MAX_TEXT)
+    throw refuse(`requests too much at once (its texts have more than ${MAX_TEXT} characters in total)`)
+}
+
+/** Counts texts that are about to be read together. Throws `invalid_input` when they are too long for one operation. */
+export const countTexts = (context: object, length: number): void => {
+  const reading = readingOf(context)
+  reading.length += length
+  checkTexts(reading)
+}
 
 /**
  * Reads a message, of which the text may have 25 million characters, after the others that the operation asks for by
@@ -200,11 +218,9 @@ export const readInTurn = async <Row extends { text?: string; replyText?: string
   context: object,
   read: () => Promise<Row>,
 ): Promise<Row> => {
-  const reading = readings.get(context) ?? { length: 0, last: Promise.resolve() }
-  readings.set(context, reading)
+  const reading = readingOf(context)
   const row = reading.last.then(() => {
-    if (reading.length > MAX_TEXT)
-      throw refuse(`requests too much at once (its texts have more than ${MAX_TEXT} characters in total)`)
+    checkTexts(reading)
     return read()
   })
   reading.last = row.then(

@@ -7,11 +7,12 @@ import {
   messageCursor,
   readMessagePages,
 } from '../../message/reading/list.ts'
+import { textBytesOf } from '../../message/reading/page.ts'
 import { isReadableField, type ReadableField } from '../../message/row.ts'
 import { builder, forMembers } from '../builder.ts'
 import { batched, countSearch } from '../execution/batch.ts'
 import type { GraphqlContext } from '../execution/context.ts'
-import { countRows } from '../execution/limits.ts'
+import { countRows, countTexts } from '../execution/limits.ts'
 import { checkPage, type PageRequest, pageArgs, pageCost, pageInfoOf, pathOf } from '../page.ts'
 import { Agent } from './agent.ts'
 import { Message } from './message.ts'
@@ -38,6 +39,8 @@ const plainFields = (select: Select): ReadableField[] | null => {
   return [...fields]
 }
 
+const selectsTexts = ({ text, replyText }: Select): boolean => text === true || replyText === true
+
 /** A page of messages as Prisma would have read them, limited to the selected fields. */
 type Page = MessagePage<ReadableField>
 
@@ -49,7 +52,7 @@ const readRows = async (
 ): Promise<(Page | Error)[]> => {
   const plain = plainFields(select)
   const fields = plain ?? (['id', 'agentId', 'createdAt'] as const)
-  const bounded = select.text === true || select.replyText === true
+  const bounded = selectsTexts(select)
   const pages = await readMessagePages(deps, keys, { filter, limit: first, cursor: after, fields, bounded })
   if (plain) return pages
   const ids = pages.flatMap((one) => (one instanceof Error ? [] : one.rows.map(({ id }) => id)))
@@ -107,6 +110,15 @@ export const newestOf = async (
   return newest.rows[0] ?? null
 }
 
+/** Checks the length of the selected texts of messages that no page limits, before they are read. */
+export const checkTexts = async (
+  context: GraphqlContext,
+  select: Select,
+  ids: readonly string[],
+): Promise<void> => {
+  if (selectsTexts(select)) countTexts(context, await textBytesOf(context.deps, ids))
+}
+
 /** Returns one message, batched with those that the same field of other parents requests. */
 export const messageOf = (
   context: GraphqlContext,
@@ -115,6 +127,7 @@ export const messageOf = (
 ): Promise<{ id: string } | null> => {
   const { select } = queryFromInfo({ context, info, typeName: 'Message', select: { id: true } })
   return batched(context, pathOf(info), id, async (ids: readonly string[]) => {
+    await checkTexts(context, select as Select, ids)
     const rows = await context.deps.prisma.message.findMany({
       select: select as { id: true },
       where: { id: { in: [...ids] } },

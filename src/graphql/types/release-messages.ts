@@ -3,6 +3,7 @@ import { type ReleasedMessage, releaseMessage, releaseMessages } from '../../mes
 import { builder } from '../builder.ts'
 import { checked, given } from '../input.ts'
 import { Message } from './message.ts'
+import { checkTexts } from './message-list.ts'
 
 const LIST_SENDER = "Also adds the sender to those that the channel admits. A block isn't lifted."
 
@@ -47,12 +48,15 @@ const ReleaseMessagesPayload = builder
         type: [Message],
         complexity: { multiplier: 100 },
         description: 'The messages, oldest first.',
-        resolve: (query, { agentId, released }, _args, { deps }) =>
-          deps.prisma.message.findMany({
+        resolve: async (query, { agentId, released }, _args, context) => {
+          const ids = released.map(({ id }) => id)
+          await checkTexts(context, query.select ?? {}, ids)
+          return context.deps.prisma.message.findMany({
             ...query,
-            where: { agentId, id: { in: released.map(({ id }) => id) } },
+            where: { agentId, id: { in: ids } },
             orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
-          }),
+          })
+        },
       }),
     }),
   })

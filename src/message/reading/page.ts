@@ -13,6 +13,16 @@ export const MAX_TEXT_BYTES = 8 * 1024 * 1024
  */
 const TEXT_BYTES = 'octet_length(m.text) + coalesce(octet_length(m.reply_text), octet_length(m.text))'
 
+/** Returns the size of the texts of these messages together, in bytes. */
+export const textBytesOf = async ({ pool }: Db, ids: readonly string[]): Promise<number> => {
+  const { rows } = await pool.query<{ bytes: number }>({
+    name: 'size of texts',
+    text: `select coalesce(sum(${TEXT_BYTES}), 0)::float8 as bytes from message m where m.id = any($1::uuid[])`,
+    values: [ids],
+  })
+  return rows[0]!.bytes
+}
+
 /** Whether the field is one of the texts, which may be long. */
 export const isText = (field: ReadableField): boolean => field === 'text' || field === 'replyText'
 
