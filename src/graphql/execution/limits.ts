@@ -198,7 +198,7 @@ const readingOf = (context: object): Reading => {
   return reading
 }
 
-const checkTexts = ({ length }: Reading): void => {
+const refuseLongTexts = ({ length }: Reading): void => {
   if (length > MAX_TEXT)
     throw refuse(`requests too much at once (its texts have more than ${MAX_TEXT} characters in total)`)
 }
@@ -207,7 +207,7 @@ const checkTexts = ({ length }: Reading): void => {
 export const countTexts = (context: object, length: number): void => {
   const reading = readingOf(context)
   reading.length += length
-  checkTexts(reading)
+  refuseLongTexts(reading)
 }
 
 /**
@@ -220,7 +220,7 @@ export const readInTurn = async <Row extends { text?: string; replyText?: string
 ): Promise<Row> => {
   const reading = readingOf(context)
   const row = reading.last.then(() => {
-    checkTexts(reading)
+    refuseLongTexts(reading)
     return read()
   })
   reading.last = row.then(
