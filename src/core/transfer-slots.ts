@@ -30,14 +30,18 @@ interface Waiting extends Holder {
 }
 
 /**
- * Limits the number of transfers that use much memory while they are received and processed. Places are given
- * in order of arrival, but one source (an address, a token) holds only a limited number; and while a transfer
- * waits, the slowest one of another source is ended. The source '' is not limited.
+ * Limits the number of transfers that use much memory while they are received and processed. One source (an
+ * address, a token) holds only a limited number of places. Sources take turns: the one that was given a place least
+ * recently comes first, then the order of arrival counts, so that nobody waits behind all that another source sends
+ * at once. While a transfer waits, the slowest one of another source is ended. The source '' is not limited.
  */
 export class TransferSlots {
   readonly #limits: SlotLimits
   readonly #held = new Set<Holder>()
   readonly #waiting: Waiting[] = []
+  /** How many places had been given when each source that waits or holds one was last given one. */
+  readonly #turns = new Map<string, number>()
+  #given = 0
   #timer: NodeJS.Timeout | undefined
 
   constructor(limits: SlotLimits) {
@@ -60,6 +64,7 @@ export class TransferSlots {
         grant: (slot) => {
           clearTimeout(timer)
           this.#waiting.splice(this.#waiting.indexOf(waiting), 1)
+          this.#forget(source)
           this.#watch()
           resolve(slot)
         },
@@ -73,7 +78,8 @@ export class TransferSlots {
 
   /** Gives available places to waiting transfers; if there are none, takes one from a slow sender. */
   #serve(): void {
-    for (const waiting of [...this.#waiting]) {
+    const turnOf = ({ source }: Waiting) => this.#turns.get(source) ?? 0
+    for (const waiting of this.#waiting.toSorted((one, other) => turnOf(one) - turnOf(other))) {
       if (this.isFull(waiting.source)) continue
       if (!this.#fits(waiting) && !this.#displace(waiting.source)) return
       waiting.grant(this.#hold(waiting))
@@ -89,11 +95,19 @@ export class TransferSlots {
   #hold({ arrival, source, bytes }: Holder): Slot {
     const holder: Holder = { arrival, source, bytes }
     this.#held.add(holder)
+    if (source !== '') this.#turns.set(source, ++this.#given)
     return {
       leave: () => {
-        if (this.#held.delete(holder)) this.#serve()
+        if (!this.#held.delete(holder)) return
+        this.#forget(source)
+        this.#serve()
       },
     }
+  }
+
+  /** Forgets when it was the source's turn once nothing of it is here. */
+  #forget(source: string): void {
+    if (![...this.#held, ...this.#waiting].some((one) => one.source === source)) this.#turns.delete(source)
   }
 
   /**
@@ -107,6 +121,7 @@ export class TransferSlots {
       .sort((a, b) => a.arrival.rate - b.arrival.rate)
     if (!slowest) return false
     this.#held.delete(slowest)
+    this.#forget(slowest.source)
     slowest.arrival.cut('displaced')
     return true
   }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { Arrival, type ArrivalLimits } from '../../src/core/arrivals.ts'
 import { type SlotLimits, TransferSlots } from '../../src/core/transfer-slots.ts'
+import { until } from '../support/until.ts'
 
 const LIMITS: ArrivalLimits = { minBytesPerSecond: 100, graceMs: 20_000, windowMs: 10_000, tickMs: 1_000 }
 
@@ -111,6 +112,20 @@ describe('transfer slots', () => {
     const blocked = enter(slots, 'a', 5_000)
     expect(await enter(slots, 'b').slot).not.toBeNull()
     expect(blocked.state.cut).toEqual([])
+  })
+
+  test('go to a source that has had none before those that send much at once', async () => {
+    const slots = new TransferSlots(SLOTS)
+    const order: string[] = []
+    const queue = (source: string) =>
+      void enter(slots, source, 5_000).slot.then((slot) => {
+        order.push(source)
+        setImmediate(() => slot!.leave())
+      })
+    for (const source of ['a', 'b', 'a', 'a', 'b', 'b', 'c', 'a', 'c']) queue(source)
+    await until(() => order.length === 9)
+    expect(order.slice(0, 3)).toEqual(['a', 'b', 'c'])
+    expect(order.lastIndexOf('c')).toBeLessThan(7)
   })
 
   test('are taken from the slowest transfer of another source, but not from a fast or a finished one', async () => {
