@@ -8,10 +8,12 @@ import { uuid } from '../core/rules.ts'
 import type { EventType } from '../event/event.ts'
 import type { Feed } from '../event/feed.ts'
 import { HEARD_BY_DEFAULT, heardTypesInQuery, hearsMessages } from '../event/selection.ts'
+import { overQuota } from '../workspace/rate-limits.ts'
+import { countRequest, type QuotaDeps } from '../workspace/token-requests.ts'
 import { authenticate, bearerOf, type Viewer, type ViewerDeps } from '../workspace/viewer.ts'
 import { Stream } from './stream.ts'
 
-type StreamDeps = ViewerDeps & { feed: Feed; subscriptions: Subscriptions; log: Logger }
+type StreamDeps = ViewerDeps & QuotaDeps & { feed: Feed; subscriptions: Subscriptions; log: Logger }
 
 type Connection = Awaited<ReturnType<typeof findConnection>>
 
@@ -71,7 +73,7 @@ export class Streams {
 
   /**
    * Serves `GET /agents/{id}/connections/{connectionId}/events`. Resolves when the stream is open. Throws only
-   * before the response has started; also `rate_limited` when too many streams are open.
+   * before the response has started; also `rate_limited` when too many streams are open, or over the token's quota.
    */
   async serve(
     request: IncomingMessage,
@@ -81,6 +83,8 @@ export class Streams {
   ): Promise<void> {
     const viewer = await authenticate(this.#deps, bearerOf(request.headers.authorization), clientOf(request))
     noteRequester(response, viewer)
+    const quota = countRequest(this.#deps, viewer, response)
+    if (!quota.allowed) throw overQuota(quota)
     const connection = await findConnection(
       this.#deps,
       viewer,

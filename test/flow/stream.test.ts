@@ -46,6 +46,16 @@ const mails = async (agent: TestAgent, times: number) => {
 const idsOf = (stream: EventStream) => stream.frames.map(({ id }) => id)
 
 describe('a stream', () => {
+  test('counts towards the quota of its token when it is opened', async () => {
+    const agent = await createOpenAgent()
+    const path = await connectClient(agent)
+    const before = (await agent.api('GET', `/agents/${agent.id}/addresses`)).headers.get('ratelimit')
+    const stream = await open(agent, path)
+    const remaining = (quota: string | null) => Number(/r=(\d+)/.exec(quota ?? '')?.[1])
+    expect(remaining(stream.headers.get('ratelimit'))).toBe(remaining(before) - 1)
+    stream.close()
+  })
+
   test('starts with its retry time, and has headers that keep proxies from buffering it', async () => {
     const agent = await createOpenAgent()
     const stream = await open(agent, await connectClient(agent))
