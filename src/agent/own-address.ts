@@ -67,10 +67,19 @@ const domainOf = async (
 const HITS_AN_HOUR = 10
 const HOUR_MS = 3_600_000
 
-const hitsOf = (workspaceId: string) => ({ key: `address-hits:${workspaceId}`, windowMs: HOUR_MS })
-
-const ensureFewHits = ({ rates }: OwnAddressDeps, workspaceId: string): void => {
-  if (rates.takeAll([{ ...hitsOf(workspaceId), limit: HITS_AN_HOUR - 1, amount: 0 }]) === null) return
+/**
+ * Counts an answer about an address on a shared domain. Throws `rate_limited` once too many were those of others, also
+ * for an address that is free, and to those who asked before.
+ */
+const countAnswer = (
+  { rates }: Pick<OwnAddressDeps, 'rates'>,
+  workspaceId: string,
+  isTheirs: boolean,
+): void => {
+  const amount = isTheirs ? 1 : 0
+  const limit = HITS_AN_HOUR - 1 + amount
+  if (rates.takeAll([{ key: `address-hits:${workspaceId}`, windowMs: HOUR_MS, limit, amount }]) === null)
+    return
   throw new AppError(
     'rate_limited',
     `At most ${HITS_AN_HOUR} addresses of others can be asked for in an hour. Use a domain of your own.`,
@@ -82,7 +91,7 @@ const taken = (value: string) => new AppError('conflict', `The address ${value} 
 
 /**
  * Normalizes an address that an agent of the workspace could have. Throws `invalid_input` for its form or
- * domain, `conflict` for a reserved name, and `rate_limited` after too many that others have.
+ * domain, and `conflict` for a reserved name.
  */
 export const checkOwnAddress = async (
   deps: OwnAddressDeps,
@@ -92,7 +101,6 @@ export const checkOwnAddress = async (
   const { value, local, domain } = normalize(input)
   const domainId = await domainOf(deps, workspaceId, domain)
   if (domainId === null && isReserved(local)) throw taken(value)
-  if (domainId === null) ensureFewHits(deps, workspaceId)
   return { value, domainId }
 }
 
@@ -123,7 +131,8 @@ type Owner = Pick<Agent, 'id' | 'workspaceId'>
 
 /**
  * Throws `conflict` when the address is in use or reserved for another workspace, or belongs to a member or,
- * with a tag, to another agent. `except` is the id of the address record that may have it.
+ * with a tag, to another agent; `rate_limited` after too many that others have. `except` is the id of the address
+ * record that may have it.
  */
 export const ensureFree = async (
   db: Taken,
@@ -137,7 +146,7 @@ export const ensureFree = async (
   const isTheirs = holder
     ? holder.workspaceId !== workspaceId
     : domainId === null && (await isUnavailableTo(db, workspaceId, value))
-  if (isTheirs) db.rates.takeAll([{ ...hitsOf(workspaceId), limit: HITS_AN_HOUR }])
+  if (isTheirs || domainId === null) countAnswer(db, workspaceId, isTheirs)
   if (holder || isTheirs) throw taken(value)
   if (await belongsToOther(db, agent, value)) throw taken(value)
 }

@@ -146,6 +146,14 @@ test('whether another workspace has an agent of the same name is not told, nor m
   expect((await change(first, 'not-limited@agents.localhost')).status).toBe(200)
 })
 
+test('the ten count for requests at once, too', async () => {
+  const known = await createTestAgent(service, acme, 'Asked for')
+  const guesser = await createTestAgent(service, await service.workspace('Hasty'), 'Hasty')
+  const answers = await Promise.all(Array.from({ length: 15 }, () => change(guesser, known.address)))
+  expect(answers.filter(({ status }) => status === 409)).toHaveLength(10)
+  expect(answers.filter(({ status }) => status === 429)).toHaveLength(5)
+})
+
 test('no agent can have the email address of a member', async () => {
   await service.workspace('Staff', 'carol@agents.localhost')
   expect((await createTestAgent(service, rival, 'Carol')).address).not.toBe('carol@agents.localhost')

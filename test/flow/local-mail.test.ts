@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { createTestAgent, startService } from '../support/service.ts'
+import { createTestAgent, startService, type TestAgent } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 const service = await startService()
@@ -97,6 +97,25 @@ test('after 50 unknown recipients of a workspace in an hour, its mail to any age
   const known = await detailOf(eve.address)
   expect(known).toEqual(['sending', '450 4.7.1 Too many unknown recipients here'])
   expect(await detailOf('nobody@agents.localhost')).toEqual(known)
+})
+
+test('the 50 count within messages to many that are sent at once, too', async () => {
+  const guesser = await service.workspace('Crowd guesser')
+  const agents = [
+    await createTestAgent(service, guesser, 'Three'),
+    await createTestAgent(service, guesser, 'Four'),
+  ]
+  const send = async ({ id, api }: TestAgent) => {
+    const names = Array.from({ length: 40 }, (_, n) => `nobody-${id}-${n}@agents.localhost`)
+    const message = { channel: 'email', to: names.slice(0, 10), cc: names.slice(10), text: 'hi' }
+    return (await api('POST', `/agents/${id}/messages`, message)).body.id as string
+  }
+  const ids = await Promise.all(agents.map(send))
+  const rows = await until(async () => {
+    const found = await service.db.prisma.recipient.findMany({ where: { messageId: { in: ids } } })
+    return found.length === 80 && found.every(({ detail }) => detail) ? found : null
+  })
+  expect(rows.filter(({ detail }) => detail?.startsWith('550'))).toHaveLength(50)
 })
 
 test('an agent’s mail to itself is refused', async () => {

@@ -78,32 +78,39 @@ export const deliverLocally = async (
   const { unknown, mailDomain } = delivery
   const { workspaceId } = message
   const isOurs = (recipient: string) => domainOf(recipient) === mailDomain
-  // System mail is never held up: invitations to unknown addresses would otherwise delay everybody's.
-  const guesses = workspaceId === undefined ? 0 : unknown.of(workspaceId)
-  const barred = guesses >= MAX_UNKNOWN ? message.envelopeTo.filter(isOurs) : []
-  const retryAfterMs = unknown.resetSeconds * 1000
   const found = await Promise.all(
-    message.envelopeTo
-      .filter((recipient) => !barred.includes(recipient))
-      .map(async (recipient) => ({
-        recipient,
-        address: await findLocal(recipient, delivery),
-      })),
+    message.envelopeTo.map(async (recipient) => ({
+      recipient,
+      address: await findLocal(recipient, delivery),
+    })),
   )
-  const local = found.flatMap(({ recipient, address }) => (address === null ? [] : [{ recipient, address }]))
+  const missing: string[] = []
+  const barred: string[] = []
+  // Counted with the answers, since several messages, each to many, may ask at once. System mail is never held up:
+  // invitations to unknown addresses would otherwise delay everybody's.
+  for (const { recipient, address } of found.filter((one) => isOurs(one.recipient))) {
+    if (workspaceId !== undefined && unknown.of(workspaceId) >= MAX_UNKNOWN) barred.push(recipient)
+    else if (address === null) {
+      missing.push(recipient)
+      if (workspaceId !== undefined) unknown.note(workspaceId)
+    }
+  }
+  const retryAfterMs = unknown.resetSeconds * 1000
+  const local = found.flatMap(({ recipient, address }) =>
+    address === null || barred.includes(recipient) ? [] : [{ recipient, address }],
+  )
   if (local.length > 0)
     await delivery.sink.inbound(
       await toInbound(message, [...new Set(local.map(({ address }) => address))], delivery),
     )
-  const others = found.filter(({ address }) => address === null).map(({ recipient }) => recipient)
-  const missing = others.filter(isOurs)
-  if (workspaceId !== undefined) for (const _ of missing) unknown.note(workspaceId)
   return {
     accepted: local.map(({ recipient }) => recipient),
     rejected: [
       ...missing.map((recipient) => ({ recipient, reason: NO_SUCH, permanent: true })),
       ...barred.map((recipient) => ({ recipient, reason: TOO_MANY_UNKNOWN, permanent: false, retryAfterMs })),
     ],
-    remote: others.filter((recipient) => !isOurs(recipient)),
+    remote: found.flatMap(({ recipient, address }) =>
+      address === null && !isOurs(recipient) ? [recipient] : [],
+    ),
   }
 }
