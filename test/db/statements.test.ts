@@ -20,6 +20,7 @@ const OTHERWISE: Readonly<Record<string, string>> = {
   'message/move-contents.ts attachment': `${KEY} The search for what to move goes through all, once.`,
   'message/out/hold.ts message': KEY,
   'message/out/send-job.ts job': SWEEPER,
+  'message/reading/page.ts message': 'By the ids alone, as what it checks is read.',
   'message/row.ts message': KEY,
   'webhook/delivery/lease.ts webhook': SWEEPER,
   'webhook/incident.ts webhook': SWEEPER,
