@@ -29,7 +29,7 @@ export function groupsOf(text: string): Fields[] {
     for (const line of group.split('\n')) {
       const field = /^([a-z][\w-]{1,60})[ \t]*:(.*)/i.exec(line)
       if (field) last = field[1]!.toLowerCase()
-      const value = field ? field[2]!.trim() : `${fields.get(last) ?? ''} ${line.trim()}`
+      const value = field ? field[2]!.trim() : `${fields.get(last) ?? ''} ${line.trim()}`.trim()
       if (last !== '') fields.set(last, value.slice(0, MAX_VALUE))
     }
     return fields

@@ -4,7 +4,7 @@ import { Delimiters } from './delimiters.ts'
 import { enrichedToPlain } from './enriched.ts'
 import { unflow } from './flowed.ts'
 import { contentFields, headerLength, isBlankLine } from './headers.ts'
-import { assembleInMemory, type DecodingNode } from './part-decoder.ts'
+import { type DecodingNode, decodeExactly } from './part-decoder.ts'
 
 /**
  * A MIME part in postal-mime 4.0.0. Not part of its types; the version is pinned, and tests fail if this
@@ -16,6 +16,7 @@ interface Part {
   childNodes: Part[]
   contentType: { parsed: { value: string; params: Record<string, string> }; multipart: string | false }
   contentDisposition: { parsed: { value: string; params: Record<string, string> } }
+  contentTransferEncoding: { encoding: string }
   getTextContent(): string
 }
 interface Internals {
@@ -23,6 +24,7 @@ interface Internals {
   textMap: Map<Part, { plain?: { value: string }[]; html?: { value: string }[] }>
   boundaries: { value: Uint8Array }[]
   processLine(line: Uint8Array, isFinal: boolean): Promise<void>
+  finalize(): Promise<void>
   collectNode(part: Part, alternative: Part | false, related: boolean): Promise<void>
   collectAttachment(part: Part, content: ArrayBuffer, related: boolean, tooDeep: boolean): void
 }
@@ -46,8 +48,9 @@ const EMPTY = new Uint8Array()
  * text.
  */
 class TolerantParser extends OpenPostalMime {
-  /** Number of non-empty parts other than multiparts. */
+  /** Number of parts other than multiparts, without an empty one that is the whole message. */
   leaves = 0
+  hasEnded = false
   /** Only declared here, because the base constructor already sets them. */
   declare private node: DecodingNode
   declare private parts: number
@@ -60,7 +63,7 @@ class TolerantParser extends OpenPostalMime {
   }
 
   override set currentNode(node: DecodingNode) {
-    if (node.contentDecoder === null) assembleInMemory(node)
+    if (node.contentDecoder === null) decodeExactly(node, () => this.hasEnded)
     this.parts = (this.parts ?? 0) + 1
     if (this.parts > MAX_PARTS) throw new Error(`more than ${MAX_PARTS} MIME parts`)
     this.node = node
@@ -78,9 +81,15 @@ class TolerantParser extends OpenPostalMime {
     return DONE
   }
 
+  /** Called at the end of the message. */
+  override finalize(): Promise<void> {
+    this.hasEnded = true
+    return super.finalize()
+  }
+
   override async collectNode(part: Part, alternative: Part | false, related: boolean): Promise<void> {
     if (part.contentType.multipart === false) {
-      if (part.content !== null && part.content.byteLength > 0) this.leaves++
+      if (part.parentNode || (part.content?.byteLength ?? 0) > 0) this.leaves++
       if (!isShown(part)) return
       readAsText(part)
     }
@@ -121,7 +130,9 @@ function readAsText(part: Part): void {
   const enriched = /^text\/(?:enriched|richtext)$/.test(type.value)
   if (odd && named === undefined) type.value = 'text/plain'
   part.getTextContent = () => {
-    const text = decodeText(new Uint8Array(part.content ?? new ArrayBuffer(0)), type.params.charset)
+    const decoded = decodeText(new Uint8Array(part.content ?? new ArrayBuffer(0)), type.params.charset)
+    // The line end of the boundary, which is not in the content, separates the texts of several parts.
+    const text = part.contentTransferEncoding.encoding.includes('base64') ? decoded : `${decoded}\n`
     if (text.length > MAX_REFLOWED) return text
     if (enriched) return enrichedToPlain(text)
     return /^flowed$/i.test(type.params.format ?? '')
