@@ -13,6 +13,11 @@ beforeAll(async () => {
       MX: [{ priority: 10, exchange: 'mx.example.com' }],
     },
     '1.2.0.192.in-addr.arpa': { PTR: ['host.example.com'] },
+    'prvs=1=ann+x._spf.example.com': {
+      A: ['127.0.0.2'],
+      TXT: ['v=spf1 +all'],
+      MX: [{ priority: 5, exchange: 'mx.example.com' }],
+    },
   })
 })
 afterAll(() => server.stop())
@@ -25,6 +30,16 @@ test('a resolver queries the given server over UDP, and over TCP when the answer
   expect(await resolve('1.2.0.192.in-addr.arpa', 'PTR')).toEqual(['host.example.com'])
   const texts = (await resolve('Example.com', 'TXT')) as string[][]
   expect(texts.map((parts) => parts.join(''))).toEqual(['v=spf1 -all', 'x'.repeat(700)])
+})
+
+test('a resolver also looks up names that are no host names', async () => {
+  const resolve = createResolver([server.address])
+  const name = 'prvs=1=Ann+x._spf.example.com'
+  expect(await resolve(name, 'A')).toEqual(['127.0.0.2'])
+  expect(await resolve(name, 'TXT')).toEqual([['v=spf1 +all']])
+  expect(await resolve(name, 'MX')).toEqual([{ priority: 5, exchange: 'mx.example.com' }])
+  await expect(resolve(name, 'AAAA')).rejects.toMatchObject({ code: 'ENODATA' })
+  await expect(resolve('a+b.example.com', 'A')).rejects.toMatchObject({ code: 'ENOTFOUND' })
 })
 
 test('a resolver distinguishes a missing name from a missing record', async () => {

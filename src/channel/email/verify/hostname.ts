@@ -16,6 +16,15 @@ export const plainHostname = (name: string): string | null =>
  */
 export const isLookupName = (name: string): boolean => LOOKUP_NAME.test(name)
 
+const QUERY_NAME =
+  /^(?=.{1,253}\.?$)(?:[ -\-/-~]{1,63}\.)+(?=[a-z0-9-]*[a-z])[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.?$/i
+
+/**
+ * Whether SPF may ask DNS for the name: labels of any printable ASCII characters, because macros insert addresses
+ * (`bounce+ann=example.org`), below a top-level domain (RFC 7208 4.3).
+ */
+export const isQueryName = (name: string): boolean => QUERY_NAME.test(name)
+
 /**
  * Returns the registered domain: `example.co.uk` for `mail.example.co.uk`. A public suffix is returned
  * unchanged. Accepts only hostnames.

@@ -59,3 +59,7 @@ tools.formatRelaxedLine = (field, end = '') => {
  */
 export const { spf }: Pick<typeof Mailauth, 'spf'> = require('mailauth/lib/spf/index.js')
 export const { arc }: Pick<typeof Mailauth, 'arc'> = require('mailauth/lib/arc/index.js')
+export const macro = require('mailauth/lib/spf/macro.js') as (
+  text: string,
+  values: { sender: string; ip: string; helo: string },
+) => string

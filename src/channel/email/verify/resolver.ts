@@ -1,6 +1,7 @@
 import { Resolver as DnsClient } from 'node:dns/promises'
 import { type Clock, systemClock } from '../../../core/clock.ts'
-import { organizationalDomain } from './hostname.ts'
+import { isLookupName, isQueryName, organizationalDomain } from './hostname.ts'
+import { unusualNameResolver } from './unusual-name.ts'
 
 /**
  * The resolver interface of mailauth. Resolves to records as node:dns does (TXT: `string[][]`) and rejects
@@ -25,7 +26,11 @@ const MAX_ENTRIES = 10_000
 export function createFreshResolver(servers: readonly string[] | null): DnsResolver {
   const resolver = new DnsClient(LOOKUP)
   if (servers !== null) resolver.setServers(servers)
-  return (name, type) => resolver.resolve(name, type) as Promise<string[][] | string[]>
+  const resolveUnusual = unusualNameResolver(() => resolver.getServers())
+  return (name, type) =>
+    isQueryName(name) && !isLookupName(name)
+      ? resolveUnusual(name, type)
+      : (resolver.resolve(name, type) as Promise<string[][] | string[]>)
 }
 
 /**
