@@ -88,6 +88,7 @@ export const text = {
     partly: 'in part',
     damaged: 'damaged',
     hidden_text: 'may hide text',
+    html: 'read from the HTML',
   } as Record<string, string>,
   delivery: 'Delivery',
   deliveryOf: (done: number, all: number) => `Delivery: ${done} of ${all} accepted`,

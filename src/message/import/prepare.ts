@@ -13,7 +13,7 @@ export interface ReadableMail extends Pick<Message, 'replyText' | 'subject' | 't
   references: string[]
   sentAt: Date | null
   damage: string | null
-  hiddenText: Check[]
+  textChecks: Check[]
 }
 
 /** Name of the check that says who imported a message. */
@@ -98,7 +98,7 @@ export const toMessage = (
     threadId: id,
     replyToId: null,
     forwardOfId: null,
-    checks: [mailbox.check, ...damageCheck(read), ...read.hiddenText].map((check) => ({ ...check })),
+    checks: [mailbox.check, ...damageCheck(read), ...read.textChecks].map((check) => ({ ...check })),
     fingerprint,
     signedContent: null,
     ...NOT_HELD,

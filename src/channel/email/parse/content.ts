@@ -1,15 +1,17 @@
+import { decodeWords } from 'postal-mime'
 import type { InboundAttachment } from '../../inbound.ts'
 import { sanitizeText } from '../../sanitize-text.ts'
 import { toAttachment } from './attachment.ts'
 import { describeCalendar } from './calendar.ts'
 import { decodeText } from './charset.ts'
 import { asForwarded, MAX_FORWARDED, MAX_FORWARDED_DEPTH } from './forwarded.ts'
-import { endedAtBlankLine, headerLength } from './headers.ts'
+import { endedAtBlankLine, headerLength, scanHeaders, valuesOf } from './headers.ts'
 import { unshownWords } from './html/compare.ts'
 import { withoutMarks } from './html/history.ts'
 import { htmlToMarked, htmlToWords } from './html/readable.ts'
 import { ENCRYPTED_PGP, isSmime, unwrapSmime } from './smime.ts'
 import { MAX_ATTACHMENTS, readStructure, type Structure } from './structure.ts'
+import { isStub } from './stub.ts'
 import { type Budget, budgetOfMessage } from './time-budget.ts'
 import { isTnef, unpackTnef } from './tnef/unpack.ts'
 
@@ -24,6 +26,8 @@ export interface Content {
   attachments: InboundAttachment[]
   /** What may be read here but not be seen by people; see `Doubt`. */
   doubts: string[]
+  /** The plain text in whose place the HTML was read; '' if there is none. */
+  stub: string
 }
 
 /**
@@ -37,8 +41,10 @@ async function readMessage(raw: Uint8Array, budget: Budget, depth: number): Prom
   const structure = await readStructure(raw)
   if (structure === null)
     return { ...NOTHING, ...bodyOf(decodeText(raw.subarray(headerLength(raw)), undefined)) }
-  const own = unpacked(readParts(structure, budget), budget)
-  const { body, marked, attachments, doubts } = own.body === '' ? await unwrapped(own, budget, depth) : own
+  const subject = () => decodeWords(valuesOf(scanHeaders(raw), 'subject')[0] ?? '')
+  const own = unpacked(readParts(structure, budget, subject), budget)
+  const { body, marked, attachments, doubts, stub } =
+    own.body === '' ? await unwrapped(own, budget, depth) : own
   const isReport = attachments.some(({ type }) => REPORTS.test(type))
   return {
     body,
@@ -49,6 +55,7 @@ async function readMessage(raw: Uint8Array, budget: Budget, depth: number): Prom
     attachments,
     // The service that reports words it as it likes.
     doubts: isReport ? [] : doubts,
+    stub,
   }
 }
 
@@ -59,6 +66,7 @@ const NOTHING: Content = {
   forwarded: '',
   attachments: [],
   doubts: [],
+  stub: '',
 }
 
 /** The texts of a body made from the sender's text. */
@@ -71,19 +79,29 @@ export function bodyOf(text: string): Pick<Content, 'body' | 'marked'> {
 const REPORTS =
   /^message\/(?:delivery-status|feedback-report|disposition-notification|global-delivery-status)$/
 
-type Parts = Pick<Content, 'body' | 'marked' | 'attachments' | 'doubts'>
+type Parts = Pick<Content, 'body' | 'marked' | 'attachments' | 'doubts' | 'stub'>
 
-function readParts({ texts: sent, attachments: parts, charsets }: Structure, budget: Budget): Parts {
+function readParts(
+  { texts: sent, attachments: parts, charsets }: Structure,
+  budget: Budget,
+  subject: () => string,
+): Parts {
   const doubts = new Set<string>()
+  const doubt = (what: string) => doubts.add(what)
+  let stub = ''
   const texts = sent.map(({ plain, html }) => {
     const text = plain.join('\n')
     if (html.length === 0) return text
-    const doubt = (what: string) => doubts.add(what)
-    if (text.trim() === '') return html.map((each) => htmlToMarked(each, budget, doubt)).join('\n')
+    const fromHtml = () => html.map((each) => htmlToMarked(each, budget, doubt)).join('\n')
+    if (text.trim() === '') return fromHtml()
     const shown = html.map((each) => htmlToWords(each, budget, doubt)).join('\n')
+    if (budget.spend(0.5, () => isStub(text, shown, subject()))) {
+      stub ||= text
+      return fromHtml()
+    }
     const unshown = budget.spend(0.5, () => unshownWords(text, shown))
     if (unshown === null) doubt('text that is too long to be compared with the HTML')
-    else if (unshown > 0) doubts.add(`${unshown} words of the plain text are not in the HTML that is shown`)
+    else if (unshown > 0) doubt(`${unshown} words of the plain text are not in the HTML that is shown`)
     return text
   })
   const attachments = parts.map((part, index) => toAttachment(part, charsets[index], index))
@@ -96,6 +114,7 @@ function readParts({ texts: sent, attachments: parts, charsets }: Structure, bud
     ...bodyOf(visible.filter((text) => text.trim() !== '').join('\n')),
     attachments,
     doubts: [...doubts],
+    stub,
   }
 }
 
@@ -104,19 +123,20 @@ function readParts({ texts: sent, attachments: parts, charsets }: Structure, bud
  * is encrypted. The signature stays attached; it is not verified.
  */
 async function unwrapped(own: Parts, budget: Budget, depth: number): Promise<Parts> {
-  const { attachments, doubts } = own
+  const { attachments, doubts, stub } = own
   if (attachments.some(({ type }) => type === ENCRYPTED_PGP))
-    return { ...bodyOf(ENCRYPTED), attachments, doubts }
+    return { ...bodyOf(ENCRYPTED), attachments, doubts, stub }
   const envelope = attachments.find(isSmime)
   if (envelope === undefined || depth >= MAX_FORWARDED_DEPTH) return own
   const inner = unwrapSmime(envelope.content, budget)
-  if (inner === 'encrypted') return { ...bodyOf(ENCRYPTED), attachments, doubts }
+  if (inner === 'encrypted') return { ...bodyOf(ENCRYPTED), attachments, doubts, stub }
   if (inner === null) return own
   const enclosed = await readMessage(inner, budget, depth + 1).catch(() => NOTHING)
   return {
     body: enclosed.body,
     marked: enclosed.marked,
     doubts: enclosed.doubts,
+    stub: enclosed.stub,
     attachments: [...enclosed.attachments, ...attachments].slice(0, MAX_ATTACHMENTS),
   }
 }

@@ -32,8 +32,11 @@ export interface ParsedMail
   sentAt: Date | null
   /** Why the MIME structure could not be read, in which case `text` is the raw body; null if it could. */
   damage: string | null
-  /** Says what people may not see of the text: what in the HTML may hide it, or words that only the plain text has. */
-  hiddenText: Check[]
+  /**
+   * Say what people may not see of the text (what in the HTML may hide it, or words that only the plain text has), and
+   * that it was made from the HTML although there is a plain text.
+   */
+  textChecks: Check[]
 }
 
 /**
@@ -64,7 +67,7 @@ export function salvage(raw: Uint8Array, damage: string): ParsedMail {
   const rest = body.length > MAX_RAW_TEXT ? '\n[… cut: the rest is in the message as received]' : ''
   return assemble(
     raw,
-    { ...bodyOf(text + rest), invitations: '', forwarded: '', attachments: [], doubts: [] },
+    { ...bodyOf(text + rest), invitations: '', forwarded: '', attachments: [], doubts: [], stub: '' },
     oneLine(damage, 200),
   )
 }
@@ -93,7 +96,7 @@ function assemble(raw: Uint8Array, content: Content, damage: string | null): Par
     headers,
     sentAt: sentAt(headers),
     damage,
-    hiddenText: hiddenTextCheck(content.doubts),
+    textChecks: [...hiddenTextCheck(content.doubts), ...stubCheck(content.stub)],
   }
 }
 
@@ -101,6 +104,11 @@ const hiddenTextCheck = (doubts: readonly string[]): Check[] => {
   const detail = oneLine(`people may not see all of this text: ${doubts.join(', ')}`, 500)
   return doubts.length === 0 ? [] : [{ name: 'manipulation', verdict: 'hidden_text', detail }]
 }
+
+const stubCheck = (stub: string): Check[] =>
+  stub === ''
+    ? []
+    : [{ name: 'text', verdict: 'html', detail: oneLine(`the plain text says only: ${stub}`, 200) }]
 
 /**
  * The first address in the first readable From header. Whether it is the only one is checked by the

@@ -44,14 +44,14 @@ const toInbound = async (
     reader.read({ raw, envelope: null, source: message.from.address }),
     sink.accepts(message.from.address),
   ])
-  const { verification: _, report: __, damage: ___, byAgent: ____, hiddenText, ...mail } = read
+  const { verification: _, report: __, damage: ___, byAgent: ____, textChecks, ...mail } = read
   return {
     channel: 'email',
     recipients,
     ...mail,
     proven,
     automatic: null,
-    checks: [proven ? PROVEN : UNPROVEN, ...hiddenText],
+    checks: [proven ? PROVEN : UNPROVEN, ...textChecks],
     raw,
   }
 }

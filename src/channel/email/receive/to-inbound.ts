@@ -18,7 +18,7 @@ interface Reception {
  */
 export function toInbound(
   raw: Buffer,
-  { verification, report: _, damage, hiddenText, ...parsed }: ReadMail,
+  { verification, report: _, damage, textChecks, ...parsed }: ReadMail,
   { envelope, recipients, spam }: Reception,
 ): Inbound {
   const { checks = [], ...proof } = verification ?? { proven: false }
@@ -33,7 +33,7 @@ export function toInbound(
     ...proof,
     source: publicSourceOf(envelope.ip),
     spam: spam?.spam ?? null,
-    checks: [...checks, ...(spam ? [spam.check] : []), ...damageCheck(damage), ...hiddenText],
+    checks: [...checks, ...(spam ? [spam.check] : []), ...damageCheck(damage), ...textChecks],
     raw,
   }
 }

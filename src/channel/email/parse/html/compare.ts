@@ -9,7 +9,7 @@ const FORWARDED =
 const SIGNATURE = /\n-- ?\n(?:.{0,100}\n?){1,3}\s{0,20}$/
 
 /** Words, and characters of scripts that are written without spaces. URLs are written in different ways. */
-const wordsOf = (text: string): string[] =>
+export const wordsOf = (text: string): string[] =>
   text
     .replace(/\b(?:https?:\/\/|www\.|mailto:)[^\s<>]+/gi, ' ')
     .normalize('NFKC')

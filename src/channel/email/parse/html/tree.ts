@@ -2,6 +2,7 @@ import type { AnyNode, Document, Element } from 'domhandler'
 import { parse } from 'parse5'
 import { adapter } from 'parse5-htmlparser2-tree-adapter'
 import { StyleSheet } from './cascade.ts'
+import { joinCharacters } from './joined-characters.ts'
 import type { Doubt } from './look.ts'
 import { removeHidden } from './remove-hidden.ts'
 import { type SheetSource, sheetOf } from './sheet-source.ts'
@@ -14,7 +15,9 @@ export function visibleTree(html: string, doubt: Doubt): { root: Document; depth
   const root = parse(html, { treeAdapter: adapter, scriptingEnabled: false })
   const sheets = /<(?:style|link)\b/i.test(html) ? sheetsIn(root) : []
   const sheet = new StyleSheet(sheets, { quirks: root['x-mode'] === 'quirks' })
-  return { root, depth: removeHidden(root, sheet, doubt) }
+  const depth = removeHidden(root, sheet, doubt)
+  joinCharacters(root)
+  return { root, depth }
 }
 
 function sheetsIn(root: Document): SheetSource[] {
