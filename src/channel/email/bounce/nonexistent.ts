@@ -11,9 +11,16 @@ const OTHER_STATUS = /^5\.(?:1\.[4578]|2\.[234]|3\.[1-5]|6\.)/
 /** No such mailbox, domain or address (5.1.1 to 5.1.3), moved (5.1.6), null MX (5.1.10), disabled (5.2.1). */
 const GONE_STATUS = /^5\.(?:1\.(?:[1236]|10)|2\.1)$/
 
+/** Block lists, by their names and links. */
+const BLOCK_LIST = /spamhaus|spamcop|\bsorbs\b|barracudacentral|uceprotect|surbl|\bdns(?:bl|wl)/i
+
 /** What a reply says about the recipient: no such mailbox or domain, or another reason; null if neither. */
 export function reasonOf(words: string): 'gone' | 'other' | null {
-  const text = bareWords(words.slice(0, MAX_WORDS))
+  const given = words.slice(0, MAX_WORDS)
+  // Bare words are without host names, and those of block lists say more than the status.
+  if (BLOCK_LIST.test(given)) return 'other'
+  // IronPort says so of every refusal, and quotes what the server said.
+  const text = bareWords(given.replace(/\bunknown address error\b/gi, ''))
   if (NOT_IN_DIRECTORY.test(text)) return 'gone'
   if (OTHER_REASONS.some((pattern) => pattern.test(text))) return 'other'
   const isGone =

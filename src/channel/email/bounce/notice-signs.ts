@@ -6,9 +6,9 @@ import { addressesIn } from './passages.ts'
 import { statusIn } from './status.ts'
 
 const MACHINE =
-  /^(?:mailer[-_.]?d(?:a?e|e)mon\w*|mail-?d(?:a?e|e)mon|maildaemon|daemon|postmaster|mdaemon|mmdf|bounces?|double-bounce|microsoftexchange[0-9a-f]{20,40}|mail[-_.]?deliver\w*|mail[-_.]?system|mailsystem|mailer|mta|smtp|uucp|nobody|system[-_.]?administrator|return(?:ed)?-?mail)(?:[-+=][^@]{0,80})?(?:@|$)/i
+  /^(?:mailer[-_.]?d(?:a?e|e)mon\w*|mail-?d(?:a?e|e)mon|maildaemon|daemon|poo?st[-_]?master|mdaemon|mmdf|bounces?|double-bounce|microsoftexchange[0-9a-f]{20,40}|mail[-_.]?deliver\w*|mail[-_.]?system|mailsystem|mailer|mta|smtp|uucp|nobody|system[-_.]?administrator|return(?:ed)?-?mail)(?:[-+=][^@]{0,80})?(?:@|$)/i
 const MACHINE_NAME =
-  /\b(?:mailer[- ]?daemon|mail delivery|mail(?:ing)? (?:sub)?system|postmaster|delivery (?:sub)?system|system administrator|mail administrator|internet mail (?:delivery|service)|microsoft (?:exchange|outlook))\b/i
+  /^(?:mail-?daemon|mdaemon|mail[-_.]?system)$|\b(?:mailer[- ]?daemon|mail delivery|mail(?:ing)? (?:sub)?system|postmaster|delivery (?:sub)?system|system administrator|mail administrator|internet mail (?:delivery|service)|microsoft (?:exchange|outlook))\b/i
 const ANSWER = /^\s{0,4}\[?(?:re|fwd?|aw|wg|tr|sv|vs|vl|antw|rv|enc|odp|pd|ynt|ilt|回复|答复|转发)\s?[:：]/i
 
 const SUBJECTS: readonly RegExp[] = [
@@ -21,7 +21,7 @@ const SUBJECTS: readonly RegExp[] = [
   /no se (?:pudo|puede|ha podido) entregar|no entregado|n[aã]o (?:foi )?entregue|falha na entrega|mancat[oa] (?:recapito|consegna)/i,
   /niet (?:bezorgd|afgeleverd)|onbestelbaar|ikke (?:leveret|levert)|kunne ikke lever|inte levereras|ei voitu toimittaa/i,
   /niedostarczon|nie dostarczono|nedoručiteln|nedoručen|недостав|не доставлен|teslim edilemedi|iletilemedi/i,
-  /配信(?:不能|エラー|でき|失敗)|送信(?:エラー|でき|失敗)|不達|エラーメール|退信|投递失败|无法(?:投递|送达)|無法(?:投遞|傳遞)|반송|전송 실패|전달되지/,
+  /配信(?:不能|エラー|でき|失敗)|送信(?:エラー|でき|失敗)|不達|エラーメール|メールエラー|退信|投递失败|无法(?:投递|送达)|無法(?:投遞|傳遞)|반송|전송 실패|전달되지/,
 ]
 
 /** Words that say that delivery has ended. */
@@ -32,6 +32,7 @@ const GIVEN_UP: readonly RegExp[] = [
   /(?:message|delivery|retry|queue)[^.;]{0,40}(?:expired|timed? ?out|exceeded|aborted|too long)|address(?:es)? failed/i,
   /(?:over|exceed(?:s|ed|ing)?|out of) (?:\w{1,9} ){0,3}quota|quota (?:\w{1,9} ){0,2}(?:exceed|reached)|\bover ?quota|mail ?box (?:is )?(?:currently )?full/i,
   /rejected (?:your|the|this|by)|(?:was|been|were) (?:rejected|refused|returned)|following (?:address|recipient)[^.;]{0,30}(?:had|fail)/i,
+  /error (?:has )?occurred while (?:attempting|trying) to deliver|送信できませんでした/i,
   /nicht (?:zugestellt|ausgeliefert|übermittelt)|unzustellbar|n'a (?:pas )?pu être|non remis|pas (?:été )?(?:remis|distribu)/i,
   /no se (?:ha )?(?:pudo|podido|puede) entregar|no (?:ha sido|fue) entregado|n[aã]o (?:p[oôu]de|foi|pode) (?:ser )?entregue/i,
   /non (?:è stato|può essere|è possibile) (?:possibile )?(?:recapit|consegn)|impossibile (?:recapitare|consegnare)/i,
@@ -44,6 +45,9 @@ const GIVEN_UP: readonly RegExp[] = [
 const STILL_TRYING =
   /will (?:keep|continue) (?:to )?(?:be )?(?:try|retr)|still (?:being )?(?:retr|try)|(?:do not|don't|no) need to (?:resend|do anything|retry)|no action is required|warning message only|has been delayed|delivery (?:is |was |has been )?delayed|attempts will continue|delivery attempts? to [^.]{0,40}pending|not yet been delivered|wird (?:weiterhin|weiter) versucht|sera retent|se seguirá intentando/i
 const NO_FAILURE = /success|delay|relayed|warning|quarantine|digest|summary/i
+/** Mobile carriers send their notices from such addresses, some with a subject that says nothing. */
+const AUTOMATIC = /^(?:no|do-?not)[-_.]?reply@/i
+const FULL = /\bmail ?box (?:is|was) full\b|メールボックスが(?:一杯|いっぱい|満杯)/i
 const FOR_GOOD = /\b5\d\d[ -](?=[^\d])|\b5\d\d$/m
 
 const hasSubject = ({ subject }: ParsedMail): boolean =>
@@ -52,7 +56,6 @@ const hasSubject = ({ subject }: ParsedMail): boolean =>
 /** Whether a mail server seems to have written the mail. */
 export const isFromMachine = (mail: ParsedMail): boolean =>
   MACHINE.test(mail.from.address) ||
-  MACHINE.test(mail.from.name ?? '') ||
   MACHINE_NAME.test(mail.from.name ?? '') ||
   (hasSubject(mail) && valuesOf(mail.headers, 'return-path').some((path) => /^<\s{0,9}>/.test(path)))
 
@@ -63,13 +66,19 @@ export const isFromMachine = (mail: ParsedMail): boolean =>
 export function isBounce(mail: ParsedMail, words: string, isListed: boolean): boolean {
   if (STILL_TRYING.test(words)) return false
   if (isListed) return true
+  // Newsletters, whose senders may be called alike.
+  if (valuesOf(mail.headers, 'list-unsubscribe').length > 0 && !hasSubject(mail)) return false
   const isMachine = isFromMachine(mail)
+  const hasGivenUp = GIVEN_UP.some((pattern) => pattern.test(words))
+  if (AUTOMATIC.test(mail.from.address) && FULL.test(words) && hasGivenUp) return true
   if (!isMachine && !hasSubject(mail)) return false
   if (statusIn(words).startsWith('5') || FOR_GOOD.test(words)) return true
   const reason = reasonOf(words)
   // The subject alone may be that of a parcel service.
   const isForeign = (address: string) => domainOf(address) !== domainOf(mail.from.address)
   if (!isMachine) return reason === 'gone' && addressesIn(words).some(isForeign)
-  if (reason === 'gone' || GIVEN_UP.some((pattern) => pattern.test(words))) return true
-  return reason === 'other' && hasSubject(mail) && !NO_FAILURE.test(mail.subject ?? '')
+  if (reason === 'gone' || hasGivenUp) return true
+  if (reason === 'other' && ANSWER.test(mail.subject ?? '')) return true
+  const isFailure = reason === 'other' || /^undeliver/i.test(mail.subject ?? '')
+  return isFailure && hasSubject(mail) && !NO_FAILURE.test(mail.subject ?? '')
 }

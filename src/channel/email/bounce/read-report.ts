@@ -3,6 +3,7 @@ import { readComplaint } from './complaint.ts'
 import { readDeliveryStatus, recipientGroupsOf } from './delivery-status.ts'
 import { readNotice } from './notice.ts'
 import type { Report } from './report.ts'
+import { readSesNotification } from './ses-notification.ts'
 
 /**
  * Reads a delivery status notification (RFC 3464, or a non-conforming bounce) or an abuse report (RFC 5965,
@@ -14,5 +15,6 @@ export function readReport(mail: ParsedMail): Report | null {
   const complaint = readComplaint(mail)
   if (complaint !== undefined) return complaint
   const groups = recipientGroupsOf(mail)
-  return groups.length > 0 ? readDeliveryStatus(groups, mail) : readNotice(mail)
+  if (groups.length > 0) return readDeliveryStatus(groups, mail)
+  return readSesNotification(mail) ?? readNotice(mail)
 }

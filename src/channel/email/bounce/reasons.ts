@@ -4,12 +4,14 @@
  */
 export const OTHER_REASONS: readonly RegExp[] = [
   /\bspam|unsolicited|\bbulk\b|\bjunk\b|phish|virus|malware|infected|suspicious|\babus|reputation/i,
-  /(?:black|block|deny|gr[ae]y)[ -]?list|\bblocked|\b(?:dns|r)bl\b|polic(?:y|ies)|\bcontent|restrict/i,
+  /(?:black|block|deny|gr[ae]y)[ -]?list|\bblocked|\b(?:dns|r)bl\b|polic(?:y|ies)|\bcontent(?!-|s of this)|restrict/i,
   /(?<!not |n't )\blisted (?:at|by|in|on)\b|\bdmarc\b|\bspf\b|\bdkim\b|authenti|authori[sz]|permission|permitted|not allowed|credential/i,
   /quota|\bfull\b|exceed|insufficient|\bstorage|\bdisk\b|over (?:\w{1,9} ){0,2}limit|\blimit(?:ed)?\b|maximum/i,
   /too (?:large|big|long|many|much|busy|fast|old)|\bsize\b|throttl|\brate\b|overload|congest|\bbusy\b/i,
   /temporar|\blater\b|again in \d|not found,? (?:please )?try again|\bdefer/i,
   /\brelay(?! recipient table)|\bloop|\bhops?\b|timed? ?-?out|(?:message|delivery|queue|retry)[^.;]{0,30}expired/i,
+  /\b(?:from|sender): .{0,20}(?:domain|invalid)|\bvalid from\b|\binvalid ip\b|for sending mail|not accept (?:any )?(?:e-?)?mail from|redundant/i,
+  /couldn't create|\/var\/(?:spool|mail)\/|メールボックスが(?:一杯|いっぱい|満杯)/i,
   /\bstarttls|\btls\b|encrypt|certificate|\bh?elo\b|\behlo\b|\bptr\b|\brdns\b|\breverse\b|client host/i,
   /\byour (?:ip|host|server|domain|account|network)\b|\bhostname\b|\bmail from\b|from address/i,
   /\b(?:sender|return[ -]path|originator|envelope from)(?:'s|s)? (?:e-?mail |mail )?(?:address(?!:)|domain|verif|id\b)/i,
@@ -39,7 +41,7 @@ export const GONE: readonly RegExp[] = [
   /\bno (?:valid )?(?:mail ?box|account|user|recipient|alias)e?s?\b[^.;]{0,20}\b(?:here|by th|with that|found|for|named)/i,
   /\bthere is no (?:mail ?box|account|user|recipient|one|such)|\bnot? (?:a )?valid recipients?\b/i,
   // unknown user, invalid mailbox, unrouteable address
-  /\b(?:unknown|invalid|non-?existent|inexistent|unrecogni[sz]ed|unroute?able|illegal|undeliverable|disabled|inactive|deactivated|suspended)(?: or (?:\w{1,15} ){0,2}\w{1,15})?,?[ (:]{1,3}(?:e-?mail |mail |virtual |local |destination |remote |final )?(?:user|recipient|rcpt|mail ?box|address|e-?mail|account|local[- ]?part|alias|domain|host(?!name)|destination)/i,
+  /\b(?:unknown|invalid|non-?existent|inexistent|unrecogni[sz]ed|unroute?able|illegal|undeliverable|disabled|inactive|deactivated|suspended)(?: or (?:\w{1,15} ){0,2}\w{1,15})?,?[ (:]{1,3}(?:e-?mail |mail |virtual |local |destination |remote |final |final delivery )?(?:user|recipient|rcpt|mail ?box|address|e-?mail|account|local[- ]?part|alias|domain|host(?!name)|destination)/i,
   /\bbad (?:destination (?:mailbox|e-?mail|address|system|host)|recipient|address)|badrcptto|validrcptto|user not on/i,
   /\b(?:recipient|address|user|mail ?box)[: ]{1,2}(?:was |were )?not found|^[\s<>:]{0,10}not found/i,
   // doesn't have a … account, is not a valid mailbox, not listed in the directory
@@ -73,7 +75,7 @@ export const GONE: readonly RegExp[] = [
   /нет такого|неизвестный (?:пользователь|получатель|адрес)/i,
   /(?:kullanıcı|alıcı|adres|hesap|posta kutusu|etki alanı|alan adı)[^.;]{0,60}(?:bulunamadı|mevcut değil|bilinmiyor|geçersiz)/i,
   // Japanese, Chinese, Korean
-  /(?:宛先|ユーザ|アドレス|受信者|メールボックス|アカウント|ドメイン)[^。]{0,40}(?:不明|存在しま?せん|存在しない|見つかりません|存在していません|無効|間違)/,
+  /(?:宛先|ユーザ|アドレス|受信者|メールボックス|アカウント|ドメイン)[^。]{0,40}(?:不明|存在しま?せん|存在しない|見つかりません|存在していません|無効|間違)|ディレクトリのリストにありません/,
   /(?:用户|用戶|收件人|地址|邮箱|郵箱|信箱|账号|帐号|帳號|域名|使用者)[^。]{0,30}(?:不存在|未找到|找不到|无效|無效|停用|禁用|冻结|凍結|注销)/,
   /(?:无此|無此|没有此|沒有此|找不到)(?:用户|用戶|收件人|邮箱|使用者|地址)/,
   /(?:사용자|수신자|주소|메일함|계정|도메인)[^.]{0,30}(?:존재하지|찾을 수 없|없는|없습니다)/,
@@ -85,7 +87,7 @@ export const GONE: readonly RegExp[] = [
  * (https://learn.microsoft.com/exchange/troubleshoot/email-delivery/ndr/fix-error-code-550-5-4-1).
  */
 export const GONE_CONDITION =
-  /recip(?:ient)?_?not_?found|unknown_?recipient|infodomainnonexistent|nxdomain|nosuchuser/i
+  /recip(?:ient)?_?not_?found|recipient address rejected\.(?: \(|$)|unknown_?recipient|infodomainnonexistent|nxdomain|nosuchuser/i
 export const NOT_IN_DIRECTORY =
   /recipient address rejected: access denied|mailbox unavailable or access denied/i
 
