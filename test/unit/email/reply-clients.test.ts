@@ -316,3 +316,22 @@ test.each([
     expect(process.cpuUsage(started).user / 1_000).toBeLessThan(2_000)
   }
 })
+
+describe('attributions and header blocks in unusual lines', () => {
+  test.each([
+    'On Fri, Nov 20, 2026 at 10:00 AM Bot <bot@x.com>\n\nwrote:',
+    'Am Fr., 20. Nov.\n2026 um 10:00 Uhr schrieb Bot\n<bot@x.com>:',
+    '*From:* Bot <bot@x.com>\n\n*Sent:* Friday, November 20, 2026 10:00 AM\n\n*To:* Ann <ann@y.com>\n\n*Subject:* Room',
+  ])('%j', (attribution) => {
+    expect(replyText(`Yes, please.\n\n${attribution}\n\n${HISTORY}`)).toBe('Yes, please.')
+  })
+
+  test('what a writer quotes in Gmail without an attribution stays, with the words below', async () => {
+    const html =
+      '<div>You wrote</div><div class="gmail_quote"><blockquote class="gmail_quote">Shall I book?</blockquote></div><div>Yes, please.</div>'
+    const raw = `From: ann@y.com\r\nSubject: Re: Room\r\nIn-Reply-To: <1@x.com>\r\nContent-Type: text/html\r\n\r\n${html}\r\n`
+    const { replyText: reply } = await parseMail(Buffer.from(raw))
+    expect(reply).toContain('Shall I book?')
+    expect(reply).toContain('Yes, please.')
+  })
+})

@@ -19,7 +19,11 @@ const START =
 const END = /[:：]\*{0,2}$|[^\s-] ?-{2,40}$|(?:>|\)) (?:wrote|schrieb|skrev|schreef|a écrit|escribió)$/i
 
 const MAX_LENGTH = 500
-const MAX_LINES = 4
+const MAX_LINES = 6
+/** The verb alone, which some clients put below an empty line. */
+const ONLY_VERB = /^\p{L}{4,12} ?[:：]$/u
+/** `Am Fr., 20. Nov.`, in which the dot ends no sentence. */
+const ABBREVIATED = /\d.*\b\p{L}{2,4}\.$/u
 
 /** What introduces a quote: its first line, and how certain it is. */
 export interface Attribution {
@@ -46,7 +50,7 @@ function judge(text: string): Attribution['certainty'] | null {
 
 /**
  * Returns the attribution that ends with this line, null if it ends none: `On … wrote:` in many languages,
- * `Name <a@b> wrote:`, or a date and an address before a colon. It may be broken into up to four lines, the
+ * `Name <a@b> wrote:`, or a date and an address before a colon. It may be broken into up to six lines, the
  * first of which then begins like one.
  */
 export function attributionAt(lines: readonly string[], end: number): Attribution | null {
@@ -56,8 +60,9 @@ export function attributionAt(lines: readonly string[], end: number): Attributio
   let found: Attribution | null = null
   for (let start = end; start >= 0 && start > end - MAX_LINES; start--) {
     const line = lines[start]!.trim()
-    const isOther = line === '' || line.startsWith('>') || END.test(line) || /[.!?…]$/.test(line)
-    if (start < end && isOther) break
+    if (line === '' && start === end - 1 && ONLY_VERB.test(text)) continue
+    const isSentence = /[.!?…]$/.test(line) && !(START.test(line) && ABBREVIATED.test(line))
+    if (start < end && (line === '' || line.startsWith('>') || END.test(line) || isSentence)) break
     text = text === '' ? line : `${line} ${text}`
     if (text.length > MAX_LENGTH) break
     const certainty = judge(text)

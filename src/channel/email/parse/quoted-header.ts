@@ -37,7 +37,10 @@ export function isHeaderBlock(lines: readonly string[], at: number): boolean {
       if (fields.has(field) && field !== 'cc' && field !== 'to') break
       fields.add(field)
       since = 0
-    } else if (lines[i]!.trim() === '' ? i > at + 1 && fields.size > 1 : ++since > 2) break
+    } else if (
+      lines[i]!.trim() !== '' ? ++since > 2 : i > at + 1 && fields.size > 1 && !fieldOf(lines[i + 1] ?? '')
+    )
+      break
   }
   return fields.size >= 3 && fields.has('from') && (fields.has('sent') || fields.has('subject'))
 }

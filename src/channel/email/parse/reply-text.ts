@@ -113,16 +113,30 @@ function rest(lines: readonly string[], at: number): Range {
   return { start, end: lines.length }
 }
 
-/** What the HTML marked as history, unless it is a forwarded message. */
+/**
+ * What the HTML marked as history, unless it is a forwarded message. Gmail also marks what its writers quote
+ * themselves: such a passage says not whom it quotes, and their own words follow. Nothing of it is removed.
+ */
 function marked(lines: readonly string[], at: number): Range | null {
-  if (lines.slice(at, at + MAX_INTRODUCTION).some(isForwardedLine)) return null
+  const first = lines.slice(at, at + MAX_INTRODUCTION)
+  if (first.some(isForwardedLine)) return null
   if (isMark(lines[at]!, 'rest')) return rest(lines, at)
+  const end = endOfMarked(lines, at)
+  const isIntroduced = first.slice(0, Math.max(0, end - at)).some((line) => /[:：]\s*$/.test(line))
+  const below = withoutMarks(lines.slice(end, end + MAX_INTRODUCTION).join('\n'))
+  const isOwn = !isIntroduced && below.trim() !== ''
+  if (end < lines.length) return { start: isOwn ? end : at, end }
+  return rest(lines, at)
+}
+
+/** The position after the mark that ends what this one begins. */
+function endOfMarked(lines: readonly string[], at: number): number {
   let depth = 0
   for (let end = at; end < lines.length; end++) {
     if (isMark(lines[end]!, 'start')) depth++
-    else if (isMark(lines[end]!, 'end') && --depth === 0) return { start: at, end: end + 1 }
+    else if (isMark(lines[end]!, 'end') && --depth === 0) return end + 1
   }
-  return rest(lines, at)
+  return lines.length
 }
 
 /** The end of the quoted lines that begin here. Empty lines between them belong to them. */
