@@ -1616,6 +1616,16 @@ export interface components {
             error: {
                 code: components["schemas"]["ErrorCode"];
                 message: string;
+                /**
+                 * @description Only when the `Idempotency-Key` was used for another request: `key_reused`.
+                 * @enum {string}
+                 */
+                reason?: "key_reused";
+                /**
+                 * Format: uuid
+                 * @description With `key_reused`: the message that the first request sent, if it sent one.
+                 */
+                messageId?: string;
             };
         };
         /**

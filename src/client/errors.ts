@@ -20,6 +20,8 @@ export interface ErrorDetails {
   status?: number | undefined
   retryAfter?: number | undefined
   requestId?: string | undefined
+  reason?: string | undefined
+  messageId?: string | undefined
   cause?: unknown
 }
 
@@ -32,6 +34,10 @@ export class AmsError extends Error {
   readonly retryAfter: number | undefined
   /** The id of the request in the service's log. */
   readonly requestId: string | undefined
+  /** `key_reused`: the idempotency key was used for another request. */
+  readonly reason: string | undefined
+  /** With `key_reused`: the message that the first request sent. */
+  readonly messageId: string | undefined
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
@@ -40,6 +46,8 @@ export class AmsError extends Error {
     this.status = details.status
     this.retryAfter = details.retryAfter
     this.requestId = details.requestId
+    this.reason = details.reason
+    this.messageId = details.messageId
   }
 }
 
@@ -54,7 +62,8 @@ export const errorOf = (response: Response, text: string): AmsError => {
   }
   try {
     const { error } = JSON.parse(text) as components['schemas']['Error']
-    if (typeof error.message === 'string') return new AmsError(error.code, error.message, details)
+    const { code, message, reason, messageId } = error
+    if (typeof message === 'string') return new AmsError(code, message, { ...details, reason, messageId })
   } catch {}
   const hint = status >= 300 && status < 400 ? ' (a redirect: use the URL that it leads to)' : ''
   return new AmsError('bad_response', `Unexpected response with status ${status}${hint}`, details)

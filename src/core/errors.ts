@@ -10,25 +10,36 @@ export type ErrorCode =
   | 'internal'
   | 'unavailable'
 
+/** What programs can read of an error besides its code. */
+export interface ErrorDetails {
+  /** `key_reused`: the idempotency key was used for another request. */
+  reason?: 'key_reused'
+  /** The message that the request with this key sent. */
+  messageId?: string
+}
+
 /**
  * An error that is shown to the caller. `message` is public; internal details go into `cause`, which is only
- * logged. `field` names the part of the input that broke a rule; `retryAfter` is in seconds.
+ * logged. `field` names the part of the input that broke a rule; `retryAfter` is in seconds; `details` are further
+ * fields of the error body.
  */
 export class AppError extends Error {
   readonly code: ErrorCode
   readonly field: string | undefined
   readonly retryAfter: number | undefined
+  readonly details: ErrorDetails
 
   constructor(
     code: ErrorCode,
     message: string,
-    options: { cause?: unknown; field?: string; retryAfter?: number } = {},
+    options: { cause?: unknown; field?: string; retryAfter?: number; details?: ErrorDetails } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'AppError'
     this.code = code
     this.field = options.field
     this.retryAfter = options.retryAfter
+    this.details = options.details ?? {}
   }
 }
 

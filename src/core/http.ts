@@ -1,5 +1,5 @@
 import { type Arrival, NO_BODY } from './arrivals.ts'
-import type { AppError, ErrorCode } from './errors.ts'
+import type { AppError, ErrorCode, ErrorDetails } from './errors.ts'
 
 const STATUS: Record<ErrorCode, number> = {
   invalid_input: 400,
@@ -20,16 +20,19 @@ const STATUS: Record<ErrorCode, number> = {
 export interface HttpFailure {
   status: number
   headers: Record<string, string>
-  body: { error: { code: ErrorCode; message: string } }
+  body: { error: { code: ErrorCode; message: string } & ErrorDetails }
 }
 
-export const httpFailure = ({ code, message, retryAfter }: AppError, status = STATUS[code]): HttpFailure => ({
+export const httpFailure = (
+  { code, message, retryAfter, details }: AppError,
+  status = STATUS[code],
+): HttpFailure => ({
   status,
   headers: {
     ...(code === 'unauthorized' ? { 'WWW-Authenticate': 'Bearer' } : {}),
     ...(code === 'rate_limited' || code === 'unavailable' ? { 'Retry-After': String(retryAfter ?? 1) } : {}),
   },
-  body: { error: { code, message } },
+  body: { error: { code, message, ...details } },
 })
 
 /** Authenticated caller of a request, as it is logged. */

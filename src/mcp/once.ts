@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { AppError, invalidInput } from '../core/errors.ts'
+import { invalidInput } from '../core/errors.ts'
 import { runOnce } from '../message/once.ts'
-import { readAttempt } from '../workspace/idempotency.ts'
+import { KeyReused, readAttempt } from '../workspace/idempotency.ts'
 import type { McpDeps } from './deps.ts'
 import type { ToolCall } from './tool.ts'
 
@@ -12,10 +12,17 @@ export const callKey = z
   .optional()
   .describe('Idempotency key: prevents sending twice on a retry.')
 
-const renamed = (error: unknown): never => {
-  throw error instanceof AppError && error.field === 'Idempotency-Key'
-    ? invalidInput('key', 'was used for another call. Use a new one')
-    : error
+/** What tells a call that a key belongs to, and does its work. */
+interface Keyed<Result> {
+  /** The name of the tool. */
+  name: string
+  asked: { key?: string | undefined }
+  work(deps: McpDeps): Promise<Result>
+  /**
+   * The result for a call with other words than the first one with its key, as a model makes it after a crash; null if
+   * the first one did something else.
+   */
+  again?(first: KeyReused): Promise<object | null>
 }
 
 /**
@@ -24,17 +31,23 @@ const renamed = (error: unknown): never => {
  */
 export const atMostOnce = async <Result extends object>(
   { deps, viewer, agentId }: ToolCall,
-  tool: string,
-  { key, ...asked }: { key?: string | undefined },
-  work: (deps: McpDeps) => Promise<Result>,
-): Promise<Result | (Result & { repeated: true })> => {
+  { name, asked: { key, ...asked }, work, again }: Keyed<Result>,
+): Promise<object> => {
   if (key === undefined) return work(deps)
-  const attempt = readAttempt(key, `mcp ${tool}\n${agentId}\n${JSON.stringify(asked)}`)
+  const attempt = readAttempt(key, `mcp ${name}\n${agentId}\n${JSON.stringify(asked)}`)
   let result: Result | undefined
-  const first = await runOnce(deps, viewer, attempt, async (within) => {
-    result = await work(within)
-    return { status: 200, body: JSON.stringify(result) }
-  }).catch(renamed)
-  if (first) return { ...(JSON.parse(first.body) as Result), repeated: true }
-  return result!
+  try {
+    const first = await runOnce(deps, viewer, attempt, async (within) => {
+      result = await work(within)
+      return { status: 200, body: JSON.stringify(result) }
+    })
+    return first ? { ...(JSON.parse(first.body) as Result), repeated: true } : result!
+  } catch (error) {
+    if (!(error instanceof KeyReused)) throw error
+    const done = await again?.(error)
+    if (done) return { repeated: true, ...done, next: SENT_ALREADY }
+    throw invalidInput('key', 'was used for another call. Use a new one')
+  }
 }
+
+const SENT_ALREADY = 'A message with this key was sent already. Do not send again.'

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Clock } from '../core/clock.ts'
-import { AppError, invalidInput } from '../core/errors.ts'
+import { AppError } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { IdempotencyKey, Prisma } from '../db/generated/prisma/client.ts'
 import { NIL, type SealedColumn } from './data-keys.ts'
@@ -39,6 +39,31 @@ const markOf = (key: Uint8Array, { hash }: Attempt): Buffer => createHmac('sha25
 const stillRunning = () => new AppError('conflict', 'A request with this Idempotency-Key is still running.')
 const tookTooLong = () =>
   new AppError('unavailable', 'This request took too long, and nothing was done. Try again.')
+
+/** The id of the message that a request sent, in its response over REST, GraphQL or MCP; undefined if it sent none. */
+const sentIn = (answer: string): string | undefined => {
+  try {
+    const body = JSON.parse(answer)
+    const { id, direction, messageId, message } = body.data ? Object.values<typeof body>(body.data)[0] : body
+    return messageId ?? message?.id ?? (direction === 'outbound' ? id : undefined)
+  } catch {
+    return undefined
+  }
+}
+
+/** The key was used for another request, whose response is `first`; '' while that request is running. */
+export class KeyReused extends AppError {
+  readonly first: string
+
+  constructor(first: string) {
+    const messageId = sentIn(first)
+    super('invalid_input', 'Idempotency-Key: was used for another request', {
+      field: 'Idempotency-Key',
+      details: { reason: 'key_reused', ...(messageId === undefined ? {} : { messageId }) },
+    })
+    this.first = first
+  }
+}
 
 /**
  * The row of one request with a key. Its `body` is encrypted: a random key, followed by the response.
@@ -131,8 +156,7 @@ export class IdempotencyRecord {
     // Rows of earlier versions contain the plain SHA-256 and only the response; they expire after 24 hours.
     if (this.#attempt.hash.equals(requestHash)) return plain.toString()
     const [key, answer] = [plain.subarray(0, KEY_BYTES), plain.subarray(KEY_BYTES)]
-    if (!markOf(key, this.#attempt).equals(requestHash))
-      throw invalidInput('Idempotency-Key', 'was used for another request')
+    if (!markOf(key, this.#attempt).equals(requestHash)) throw new KeyReused(answer.toString())
     return answer.toString()
   }
 

@@ -85,6 +85,29 @@ test('a used key with another body or another path is refused', async () => {
   expectFailure(elsewhere, 'invalid_input', /^Idempotency-Key: was used for another request/)
 })
 
+test('a key that sent a message is refused for another one with the message that it sent', async () => {
+  const path = `/agents/${agent.id}/messages`
+  const send = (text: string) =>
+    owner.api('POST', path, { channel: 'email', to: ['bo@example.com'], text }, withKey('sent'))
+  const { body: first } = await send('one')
+  const { status, body } = await send('two')
+  const message = 'Idempotency-Key: was used for another request'
+  expect({ status, body }).toEqual({
+    status: 400,
+    body: { error: { code: 'invalid_input', message, reason: 'key_reused', messageId: first.id } },
+  })
+  const graphql = await owner.api(
+    'POST',
+    '/graphql',
+    {
+      query: 'mutation($input: SendMessageInput!) { sendMessage(input: $input) { message { id } } }',
+      variables: { input: { agentId: agent.id, channel: 'email', to: ['bo@example.com'], text: 'three' } },
+    },
+    withKey('sent'),
+  )
+  expect(graphql.body.errors[0].extensions).toMatchObject({ reason: 'key_reused', messageId: first.id })
+})
+
 test('the same key with another token is a different key', async () => {
   const mine = await create('shared')
   const theirs = await (await service.workspace()).api('POST', '/agents', GOOD, withKey('shared'))

@@ -357,15 +357,20 @@ describe('sending', () => {
     expect(sent.text).toMatch(/^See below\n\n-+ Forwarded message/)
   })
 
-  test('the same call with the same key sends once, with another text it is refused', async () => {
+  const ALREADY = 'A message with this key was sent already. Do not send again.'
+
+  test('the same call with the same key sends once, whatever its words; for somebody else it is refused', async () => {
     const { agent, mcp } = await start()
-    const call = (text: string) =>
-      mcp.call('send_message', { channel: 'email', to: ['bo@example.com'], subject: 'Hi', text, key: 'one' })
+    const call = (text: string, to = 'bo@example.com') =>
+      mcp.call('send_message', { channel: 'email', to: [to], subject: 'Hi', text, key: 'one' })
     const answers = await Promise.all([call('hello'), call('hello')])
     const done = answers.filter(({ isError }) => !isError)
     const again = await call('hello')
     expect(again.result).toEqual({ ...done[0]!.result, repeated: true })
-    const refused = await call('other')
+    const { messageId } = again.result
+    const others = await call('other', 'Bo@example.com')
+    expect(others).toMatchObject({ isError: false, result: { repeated: true, messageId, next: ALREADY } })
+    const refused = await call('other', 'cy@example.com')
     expect(refused.result.error).toEqual({
       code: 'invalid_input',
       message: 'key: was used for another call. Use a new one',
@@ -380,6 +385,34 @@ describe('sending', () => {
     expect(readFileSync(join(outbox, file!), 'utf8')).toContain('To: bo@example.com')
   })
 
+  test('a reply and a forward with other words after a crash are those that were sent', async () => {
+    const { agent, mcp } = await start()
+    const [one, other] = [await letter(agent), await letter(agent)]
+    const reply = (messageId: string, text: string) => mcp.call('reply', { messageId, text, key: one.id })
+    const { messageId } = (await reply(one.id, 'On its way.')).result
+    expect((await reply(one.id, 'It is on its way!')).result).toEqual({
+      repeated: true,
+      messageId,
+      next: ALREADY,
+    })
+    expect((await reply(other.id, 'On its way.')).isError).toBe(true)
+    // The key of a request over REST is the same key.
+    const rest = { replyTo: one.id, text: 'Once more' }
+    const key = { 'Idempotency-Key': one.id }
+    const { body, status } = await agent.api('POST', `/agents/${agent.id}/messages`, rest, key)
+    const message = 'Idempotency-Key: was used for another request'
+    expect({ status, body }).toEqual({
+      status: 400,
+      body: { error: { code: 'invalid_input', message, reason: 'key_reused', messageId } },
+    })
+    const forward = (text: string) =>
+      mcp.call('forward_message', { messageId: one.id, to: ['bo@example.com'], text, key: 'f' })
+    const { result: first } = await forward('See below')
+    expect((await forward('Look')).result).toMatchObject({ repeated: true, messageId: first.messageId })
+    const { items } = (await agent.api('GET', `/agents/${agent.id}/messages?direction=outbound`)).body
+    expect(items).toHaveLength(2)
+  })
+
   test('another agent hears what is sent to its Message URL, once for each key; whoever is not listed is told so', async () => {
     const { agent, mcp } = await start()
     const other = await start()
@@ -392,6 +425,8 @@ describe('sending', () => {
     const send = () => mcp.call('send_to_agent', { url, text: 'psst', key: 'k' })
     expect((await send()).result).toEqual({ delivered: true, agentId: other.agent.id })
     expect((await send()).result).toEqual({ delivered: true, agentId: other.agent.id, repeated: true })
+    const reworded = await mcp.call('send_to_agent', { url, text: 'hey', key: 'k' })
+    expect(reworded.result).toMatchObject({ delivered: true, repeated: true, next: ALREADY })
     expect((await other.agent.api('GET', `/agents/${other.agent.id}/events`)).body.items).toHaveLength(1)
     expect(
       (await mcp.call('send_to_agent', { url: 'https://example.com/a/1', text: 'x' })).result.error.message,

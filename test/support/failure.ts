@@ -13,8 +13,12 @@ const STATUS: Record<string, number> = {
   unavailable: 503,
 }
 
+interface ErrorBody {
+  error: { code: string; message: string; reason?: string; messageId?: string }
+}
+
 /**
- * Checks the parts that every error response has: its status, an error body with no other fields, and the
+ * Checks the parts that every error response has: its status, an error body with no other fields than those of a used key, and the
  * request ID. The error message must match `says`.
  */
 export function expectFailure(
@@ -23,7 +27,10 @@ export function expectFailure(
   says: string | RegExp = /\S/,
   expected = STATUS[code],
 ): void {
-  expect(body).toEqual({ error: { code, message: expect.stringMatching(says) } })
+  const { reason, messageId: _, ...error } = (body as ErrorBody).error
+  expect(body).toEqual({ error: expect.any(Object) })
+  expect(error).toEqual({ code, message: expect.stringMatching(says) })
+  expect(reason).toBe(error.message.startsWith('Idempotency-Key: was used') ? 'key_reused' : undefined)
   expect(status).toBe(expected)
   expect(headers.get('content-type')).toMatch(/^application\/json\b/)
   expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)

@@ -52,7 +52,7 @@ for await (const { message, done } of new Agent().messages({ store: fileStore('p
     await message.reply(await answer(message), { key: message.id })
   } catch (error) {
     // The key was used with another text: it was answered before a crash, and came again.
-    if (!error.message.startsWith('Idempotency-Key')) throw error
+    if (error.reason !== 'key_reused') throw error
   }
   await done()
 }

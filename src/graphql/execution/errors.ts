@@ -23,6 +23,7 @@ const failureOf = (error: unknown): AppError => {
 const extensionsOf = (failure: AppError): Record<string, unknown> => ({
   code: failure.code,
   ...(failure.field === undefined ? {} : { field: failure.field }),
+  ...failure.details,
   ...(failure instanceof TruncatedError ? { nextId: failure.nextId } : {}),
 })
 

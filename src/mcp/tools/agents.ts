@@ -26,9 +26,15 @@ export const sendToAgent = tool({
   input: { url: z.string().max(2048).describe("The agent's Message URL."), text: urlText, key: callKey },
   run: async (call, input) => {
     const agentId = agentOf(call, input.url)
-    return atMostOnce(call, 'send_to_agent', input, async (deps) => {
-      await sendToUrl(deps, call.viewer, agentId, input.text)
-      return { delivered: true, agentId }
+    const delivered = { delivered: true, agentId }
+    return atMostOnce(call, {
+      name: 'send_to_agent',
+      asked: input,
+      work: async (deps) => {
+        await sendToUrl(deps, call.viewer, agentId, input.text)
+        return delivered
+      },
+      again: async ({ first }) => (first === JSON.stringify(delivered) ? delivered : null),
     })
   },
 })
@@ -52,9 +58,13 @@ export const create = tool({
   agentArgument: 'none',
   input: { name: agentName, icon: z.enum(ICONS).optional(), key: callKey },
   run: async (call, input) =>
-    atMostOnce(call, 'create_agent', input, async (deps) => {
-      const { name, icon = 'bot' } = input
-      const agent = await createAgent(deps, call.viewer, { name, icon })
-      return { agentId: agent.id, name: agent.name, address: await givenAddressOf(deps, agent.id) }
+    atMostOnce(call, {
+      name: 'create_agent',
+      asked: input,
+      work: async (deps) => {
+        const { name, icon = 'bot' } = input
+        const agent = await createAgent(deps, call.viewer, { name, icon })
+        return { agentId: agent.id, name: agent.name, address: await givenAddressOf(deps, agent.id) }
+      },
     }),
 })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { listAddresses } from '../../agent/address.ts'
 import { CHANNEL_KINDS } from '../../core/channels.ts'
+import { AppError } from '../../core/errors.ts'
 import { lowerCase } from '../../core/lower-case.ts'
 import { copies, messageHtml, messageSubject, messageText, recipients, uuid } from '../../core/rules.ts'
 import { sendMessage } from '../../message/out/send.ts'
@@ -19,20 +20,45 @@ const HTML = messageHtml.optional().describe('Email only.')
 const HELD =
   'A member must approve this message before it is sent. Do not send it again; go on with something else.'
 
+/** An address or phone number however it is spelled. */
+const bare = (recipient: string) => lowerCase(recipient).replace(/[\s().-]/g, '')
+
+/** Whether two requests with the same key have the same purpose, whatever the words. */
+const isSamePurpose = ({ replyTo, forward, to = [] }: SendInput, first: MessageWithFiles): boolean => {
+  if (replyTo !== undefined) return first.replyToId === replyTo
+  const known = new Set(first.to.map(bare))
+  const isStart = first.replyToId === null && first.forwardOfId === (forward ?? null)
+  return isStart && to.some((one) => known.has(bare(one)))
+}
+
 const send = (call: ToolCall, name: string, asked: { key?: string | undefined }, input: SendInput) =>
-  atMostOnce(call, name, asked, async (deps) => {
-    const sent = await sendMessage(deps, call.viewer, call.agentId, input, { refuseOptedOut: true })
-    const everybody = [...sent.to, ...sent.cc]
-    const to = call.fence.addresses(everybody, MAX_TO)
-    return compact({
-      fence: to.some((address) => address.includes(call.fence.id)) ? call.fence.id : null,
-      messageId: sent.id,
-      status: sent.status,
-      to,
-      toCount: everybody.length > MAX_TO ? everybody.length : null,
-      next: sent.holdReason === 'approval' ? HELD : null,
-    })
+  atMostOnce(call, {
+    name,
+    asked,
+    work: async (deps) => {
+      const sent = await sendMessage(deps, call.viewer, call.agentId, input, { refuseOptedOut: true })
+      const everybody = [...sent.to, ...sent.cc]
+      const to = call.fence.addresses(everybody, MAX_TO)
+      return compact({
+        fence: to.some((address) => address.includes(call.fence.id)) ? call.fence.id : null,
+        messageId: sent.id,
+        status: sent.status,
+        to,
+        toCount: everybody.length > MAX_TO ? everybody.length : null,
+        next: sent.holdReason === 'approval' ? HELD : null,
+      })
+    },
+    again: async ({ details: { messageId } }) => {
+      if (messageId === undefined) return null
+      const first = await readMessage(call.deps, call.viewer, call.agentId, messageId).catch(nullIfMissing)
+      return first && !isSamePurpose(input, first) ? null : { messageId }
+    },
   })
+
+const nullIfMissing = (error: unknown): null => {
+  if (error instanceof AppError && error.code === 'not_found') return null
+  throw error
+}
 
 /** Everybody whom the message names, except the agent itself. */
 const everybodyOf = async (

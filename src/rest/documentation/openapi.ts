@@ -223,6 +223,16 @@ export const registerParts = (registry: Registry): void => {
         properties: {
           code: { $ref: '#/components/schemas/ErrorCode' },
           message: { type: 'string', minLength: 1 },
+          reason: {
+            type: 'string',
+            enum: ['key_reused'],
+            description: 'Only when the `Idempotency-Key` was used for another request: `key_reused`.',
+          },
+          messageId: {
+            type: 'string',
+            format: 'uuid',
+            description: 'With `key_reused`: the message that the first request sent, if it sent one.',
+          },
         },
         required: ['code', 'message'],
         additionalProperties: false,
