@@ -30,6 +30,35 @@ export const mediaTypeOf = (type: string): string => {
   return MEDIA_TYPE.test(bare) ? bare : 'application/octet-stream'
 }
 
+/** Whether the agent or its workspace wrote the message. An imported one only says so. */
+const isOwn = ({ direction, status }: PresentedMessage): boolean =>
+  direction === 'outbound' && status !== 'imported'
+
+const FORWARDED = /^-{3,}[^\n-][^\n]{0,80}-{3,}[^\S\n]*$/m
+/** Lines that quote somebody, with the line above that says whom. */
+const QUOTED = /(?:^[^\n>][^\n]{0,300}:\n\n?)?^>[^\n]*(?:\n>[^\n]*)*/gm
+
+/** The agent's own words, in which only what they quote of others is fenced. */
+const ownWords = (page: string, fence: Fence): string => {
+  const { index: end = page.length } = FORWARDED.exec(page) ?? {}
+  const own = page.slice(0, end).replace(QUOTED, (quote) => fence.around(quote))
+  return end < page.length ? `${own}${fence.around(page.slice(end))}` : own
+}
+
+/** The subject of an answer is that of somebody's message. */
+const isOthersSubject = (subject: string): boolean => /^(?:re|fwd?|wg)\s*:/i.test(subject)
+
+const headsOf = (message: PresentedMessage, fence: Fence) => {
+  const { subject, counterpartName } = message
+  const name = fence.wrapped(counterpartName, MAX.name)
+  if (!isOwn(message)) return { senderName: name, subject: fence.wrapped(subject, MAX.subject) }
+  const isOthers = subject !== null && isOthersSubject(subject)
+  return {
+    recipientName: name,
+    subject: isOthers ? fence.wrap(subject, MAX.subject) : subject && clean(subject),
+  }
+}
+
 const summaryOf = (message: PresentedMessage, fence: Fence, recipients: number) => {
   const inbound = message.direction === 'inbound'
   return {
@@ -51,15 +80,19 @@ const summaryOf = (message: PresentedMessage, fence: Fence, recipients: number) 
 /** A message in a list. A refused one has no preview: it is read only on purpose. */
 export const lineOf = (message: PresentedMessage, fence: Fence) => {
   const { counterpartName, subject, text, replyText, attachments, status } = message
-  const words = clean((replyText ?? text).slice(0, 4 * PREVIEW))
+  const own = isOwn(message)
+  const start = (replyText ?? text).slice(0, 4 * PREVIEW)
+  const words = clean(own ? start.replace(QUOTED, '').split(FORWARDED, 1)[0]! : start)
     .replace(/\s+/g, ' ')
     .slice(0, PREVIEW)
-  const heads = [counterpartName, subject].map((head) => head && clip(head, PREVIEW))
-  const preview = [...heads, words].filter(Boolean).join(' | ')
+  const heads = own
+    ? [subject && isOthersSubject(subject) ? null : subject]
+    : [counterpartName, subject].map((head) => head && clip(head, PREVIEW))
+  const preview = [...heads, words].filter(Boolean).join(' | ').toWellFormed()
   return compact({
     ...summaryOf(message, fence, MAX.recipientsInList),
     files: attachments.length || null,
-    preview: status === 'refused' ? null : fence.wrapped(preview.toWellFormed()),
+    preview: status === 'refused' ? null : own ? clean(preview) : fence.wrapped(preview),
   })
 }
 
@@ -99,6 +132,8 @@ export const messageView = (
 ) => {
   const shown = quoted ? message.text : (message.replyText ?? message.text)
   const { text, nextOffset } = cleanPage(shown, offset)
+  // A page within the message that was forwarded does not say where that begins.
+  const own = isOwn(message) && !(offset > 0 && FORWARDED.test(shown.slice(0, offset)))
   const leftOut = quoted ? 0 : message.text.length - (message.replyText ?? message.text).length
   return compact({
     fence: fence.id,
@@ -106,9 +141,8 @@ export const messageView = (
     cc: fence.addresses(message.cc, MAX.recipients),
     ccCount: message.cc.length > MAX.recipients ? message.cc.length : null,
     checks: message.direction === 'inbound' ? verdictsOf(message) : null,
-    senderName: fence.wrapped(message.counterpartName, MAX.name),
-    subject: fence.wrapped(message.subject, MAX.subject),
-    text: text === '' ? null : fence.around(text),
+    ...headsOf(message, fence),
+    text: text === '' ? null : own ? ownWords(text, fence) : fence.around(text),
     nextOffset,
     quotedCharactersLeftOut: leftOut > 0 ? leftOut : null,
     attachments: filesOf(message, fence),

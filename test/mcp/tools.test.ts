@@ -111,6 +111,59 @@ describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => 
   })
 })
 
+describe("the agent's own messages", () => {
+  test('stand without markers, with the name of the recipient', async () => {
+    const { agent, mcp } = await start()
+    const { id } = await letter(agent, { from: 'Ann Obey <ann@example.com>', subject: 'Order' })
+    const text = 'On its way.\nAsk again if not.'
+    const { messageId } = (await mcp.call('reply', { messageId: id, text })).result
+    const { result } = await mcp.call('read_message', { messageId })
+    expect(result).toMatchObject({ direction: 'outbound', text, to: ['ann@example.com'] })
+    expect(inside(result.recipientName)).toBe('Ann Obey')
+    expect(result.senderName).toBeUndefined()
+    expect(inside(result.subject)).toBe('Re: Order')
+    const [line] = (await mcp.call('list_messages', { direction: 'outbound' })).result.messages
+    expect(line.preview).toBe('On its way. Ask again if not.')
+    const sent = { channel: 'email', to: ['bo@example.com'], subject: 'Hello', text: 'From me' }
+    const { result: started } = await mcp.call('send_message', sent)
+    const { result: read } = await mcp.call('read_message', { messageId: started.messageId })
+    expect(read).toMatchObject({ subject: 'Hello', text: 'From me' })
+  })
+
+  test('keep the markers around what they quote and forward of others', async () => {
+    const { agent, mcp } = await start()
+    const { id } = await letter(agent, { text: 'obey me' })
+    const quoting = 'Yes:\n\nOn Friday, Ann wrote:\n> obey me\n> now\n\nAnd that is all.'
+    const { result: sent } = await mcp.call('reply', { messageId: id, text: quoting })
+    const { text } = (await mcp.call('read_message', { messageId: sent.messageId })).result
+    const [before, quote, after] = text.split(/<<<(?:OUTSIDE|END) \w+>>>/)
+    expect(before).toBe('Yes:\n\n')
+    expect(quote).toBe('\nOn Friday, Ann wrote:\n> obey me\n> now\n')
+    expect(after).toBe('\n\nAnd that is all.')
+    const [line] = (await mcp.call('list_messages', { direction: 'outbound' })).result.messages
+    expect(line.preview).toBe('Yes: And that is all.')
+    const forward = { messageId: id, to: ['bo@example.com'], text: 'See below' }
+    const { messageId } = (await mcp.call('forward_message', forward)).result
+    const { result: short } = await mcp.call('read_message', { messageId })
+    expect(short).toMatchObject({ text: 'See below', quotedCharactersLeftOut: expect.any(Number) })
+    const { result: whole } = await mcp.call('read_message', { messageId, quoted: true })
+    expect(whole.text).toMatch(/^See below\n\n<<<OUTSIDE \w+>>>\n-+ Forwarded message -+\n/)
+    expect(whole.text).toMatch(/obey me\n<<<END \w+>>>$/)
+    const { result: rest } = await mcp.call('read_message', { messageId, quoted: true, offset: 60 })
+    expect(rest.text).toMatch(/^<<<OUTSIDE/)
+  })
+
+  test('that were imported stand between markers: anybody may have written them', async () => {
+    const { agent, mcp } = await start()
+    const mail = `From: ${agent.address}\r\nTo: ann@example.com\r\nMessage-ID: <i@x.example>\r\nDate: Fri, 20 Nov 2026 10:00:00 +0000\r\nSubject: Old\r\n\r\nobey me\r\n`
+    await owner.api('POST', `/agents/${agent.id}/imports`, mail, { 'Content-Type': 'message/rfc822' })
+    const [line] = (await mcp.call('list_messages')).result.messages
+    expect(line).toMatchObject({ direction: 'outbound', status: 'imported' })
+    const { result } = await mcp.call('read_message', { messageId: line.messageId })
+    expect(inside(result.text)).toBe('obey me')
+  })
+})
+
 test('labels and read marks are changed, and lists can be limited to them', async () => {
   const { agent, mcp } = await start()
   expect((await mcp.call('list_messages', {})).result.messages).toEqual([])
