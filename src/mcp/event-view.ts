@@ -1,23 +1,30 @@
+import type { Admission } from '../db/generated/prisma/enums.ts'
 import type { LoggedEvent } from '../event/event.ts'
 import type { Fence } from './fence.ts'
 import { compact } from './tool.ts'
 
 const MAX_LINE = 300
 
-/** An event for a model. It includes the text of a Message URL message, of which no copy is kept. */
-export const eventView = (
-  { type, messageId, channel, createdAt, sender, subject, text }: LoggedEvent,
-  fence: Fence,
-) =>
-  compact({
+/** Only the team writes to a Message URL; what else has no admission is no longer stored. */
+const senderIs = ({ channel }: LoggedEvent, admission: Admission | null): Admission =>
+  admission ?? (channel === 'url' ? 'team' : 'anyone')
+
+/**
+ * An event for a model, with the admission of its message. It includes the text of a Message URL message, of which no
+ * copy is kept.
+ */
+export const eventView = (event: LoggedEvent, admission: Admission | null, fence: Fence) => {
+  const { type, messageId, channel, createdAt, sender, subject, text } = event
+  return compact({
     type,
     messageId: channel === 'url' ? null : messageId,
     at: createdAt.toISOString(),
     channel,
-    senderIs: sender.kind,
+    senderIs: senderIs(event, admission),
     senderId: sender.id,
     from: fence.wrapped(sender.email ?? sender.phone ?? '') && fence.address((sender.email ?? sender.phone)!),
     senderName: fence.wrapped(sender.name, MAX_LINE),
     subject: fence.wrapped(subject, MAX_LINE),
     text: fence.wrapped(text ?? null),
   })
+}

@@ -1,14 +1,22 @@
 import { z } from 'zod'
 import { findAgent } from '../../agent/permission.ts'
+import type { LoggedEvent } from '../../event/event.ts'
 import { readHead } from '../../event/log.ts'
 import { eventView } from '../event-view.ts'
 import { readPosition } from '../position.ts'
-import { READS_OUTSIDE, tool } from '../tool.ts'
+import { READS_OUTSIDE, type ToolCall, tool } from '../tool.ts'
 import { watchLog } from '../watch.ts'
 
 /** Some clients end a call after 60 seconds. */
 const MAX_SECONDS = 45
 const DEFAULT_SECONDS = 30
+
+/** An event with what is known of its message now; the messages are read in one round trip. */
+const viewOf = async ({ deps, agentId, fence }: ToolCall, event: LoggedEvent) => {
+  const { messageId, channel } = event
+  const found = channel === 'url' ? null : await deps.reads.add({ agentId, messageId })
+  return eventView(event, found?.admission ?? null, fence)
+}
 
 export const wait = tool({
   name: 'wait_for_messages',
@@ -31,7 +39,7 @@ export const wait = tool({
     const found = await watchLog(call, { agentId, after, ms: seconds * 1000 })
     return {
       fence: fence.id,
-      events: found.events.map((event) => eventView(event, fence)),
+      events: await Promise.all(found.events.map((event) => viewOf(call, event))),
       cursor: String(found.position),
       ...(found.truncated ? { truncated: true } : {}),
     }
