@@ -10,6 +10,10 @@ export interface Issue {
   expected?: string
   values?: unknown[]
   input?: unknown
+  origin?: string
+  minimum?: unknown
+  maximum?: unknown
+  errors?: Issue[][]
 }
 
 /** Returns the value in the input that broke a rule. */
@@ -27,13 +31,29 @@ const typeRule = (expected = ''): string => {
   return `must be ${/^[aeiou]/.test(name) ? 'an' : 'a'} ${name}`
 }
 
-const ruleOf = ({ code, message, expected, values }: Issue, value: unknown, where: string): string => {
+/** Words of zod's own messages, which name no rule. */
+const OWN_WORDS = /^(?:Too (?:big|small)|Invalid|Unrecognized|Expected)\b/
+
+/** The rule that zod's own message is about. */
+const plainRule = ({ code, origin, minimum, maximum, errors }: Issue): string => {
+  const [bound, limit] = code === 'too_small' ? ['at least', minimum] : ['at most', maximum]
+  if (code === 'invalid_union') {
+    const expected = new Set(errors?.map(([first]) => typeRule(first?.expected).replace('must be ', '')))
+    return `must be ${[...expected].join(' or ')}`
+  }
+  if (code !== 'too_small' && code !== 'too_big') return 'is not valid'
+  if (origin === 'string') return `must be ${bound} ${limit} characters long`
+  return origin === 'array' ? `must contain ${bound} ${limit} items` : `must be ${bound} ${limit}`
+}
+
+const ruleOf = (issue: Issue, value: unknown, where: string): string => {
+  const { code, message, expected, values } = issue
   if (value === undefined) return 'is required'
   if (where === 'query' && Array.isArray(value)) return 'must be given once'
   if (code === 'invalid_type') return typeRule(expected)
   if (code === 'invalid_value')
     return `must be ${values?.length === 1 ? '' : 'one of '}${values?.map((value) => String(value)).join(', ')}`
-  return message
+  return OWN_WORDS.test(message) ? plainRule(issue) : message
 }
 
 /**

@@ -16,16 +16,33 @@ const NEXT: Record<ErrorCode, string> = {
   unavailable: 'Wait, then call again.',
 }
 
-const nextOf = ({ code, retryAfter }: AppError): string =>
-  retryAfter === undefined ? NEXT[code] : `Wait ${retryAfter} seconds, then call again.`
+/** The next step after a broken rule of an argument, by the end of its message. */
+const NEXT_BY_RULE: readonly [RegExp, string][] = [
+  [/ is required$/, 'Add this argument and call again.'],
+  [/ is not a known field$/, 'Leave this argument out and call again.'],
+  [/ is not a message of this agent$/, NEXT.not_found],
+]
+
+const nextOf = ({ code, message, retryAfter }: AppError): string => {
+  if (retryAfter !== undefined) return `Wait ${retryAfter} seconds, then call again.`
+  return NEXT_BY_RULE.find(([rule]) => code === 'invalid_input' && rule.test(message))?.[1] ?? NEXT[code]
+}
+
+/** The message with the name of the argument that was given: `to` for `to[0]` if that was one text. */
+const withArgument = (message: string, names: Record<string, string>, given: object): string =>
+  message.replace(/^(\w+)(\[\d+\])?(?=: )/, (_, field: string, place = '') => {
+    const name = names[field] ?? field
+    return `${name}${Array.isArray(Reflect.get(given, name)) ? place : ''}`
+  })
 
 const MAX_MESSAGE = 2_000
 
-/** A failure as the result of a tool. */
-export const failureOf = (error: unknown) => {
+/** A failure as the result of a tool, whose operation has other `names` for some of the given arguments. */
+export const failureOf = (error: unknown, names: Record<string, string> = {}, given: unknown = {}) => {
   const failure = publicError(error)
+  const told = withArgument(failure.message, names, Object(given))
   // It may quote a mail server, or the argument that was passed on from a message.
-  const message = clip(clean(failure.message), MAX_MESSAGE)
+  const message = clip(clean(told), MAX_MESSAGE)
   return {
     failure,
     result: { error: { code: failure.code, message, next: nextOf(failure) } },

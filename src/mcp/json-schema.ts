@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 const made = new WeakMap<z.ZodType, object>()
 
-/** The JSON Schema of a rule's input, kept short: without a UUID's pattern, which repeats its format. */
+/** The JSON Schema of a rule's input, kept short: without a UUID's pattern, which repeats its format, and old names. */
 export const inputSchemaOf = (rule: z.ZodType): object => {
   const known = made.get(rule)
   if (known) return known
@@ -10,6 +10,8 @@ export const inputSchemaOf = (rule: z.ZodType): object => {
     io: 'input',
     override: ({ jsonSchema }) => {
       if (jsonSchema.format === 'uuid') delete jsonSchema.pattern
+      for (const [name, property] of Object.entries(jsonSchema.properties ?? {}))
+        if (Object(property).deprecated) delete jsonSchema.properties![name]
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
     },
   })

@@ -75,6 +75,8 @@ export interface Tool {
   agentArgument: AgentArgument
   /** The arguments that agents and members pass. */
   input: { agent: z.ZodType; member: z.ZodType }
+  /** The arguments for which the operation behind the tool has other names. */
+  names?: Record<string, string>
   run(call: ToolCall, input: never): Promise<object | ResultWithImage>
 }
 
@@ -84,6 +86,7 @@ interface Definition<Shape extends z.ZodRawShape> {
   description: string
   hints: Hints
   agentArgument?: AgentArgument
+  names?: Record<string, string>
   input: Shape
   run(call: ToolCall, input: z.output<z.ZodObject<Shape>>): Promise<object | ResultWithImage>
 }

@@ -89,7 +89,7 @@ export const callTool = async (
     ended('done')
     return content
   } catch (error) {
-    const { failure, result } = failureOf(error)
+    const { failure, result } = failureOf(error, tool.names, given)
     const inside = failure.code === 'internal' || failure.code === 'unavailable'
     if (inside) log.error({ err: error, requestId, tool: name }, 'a tool failed')
     ended(inside ? 'failed' : 'refused')

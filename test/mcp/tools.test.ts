@@ -172,16 +172,16 @@ test('labels and read marks are changed, and lists can be limited to them', asyn
     { messageId: other.id, unread: true },
     { messageId: one.id, unread: true },
   ])
-  const { result } = await mcp.call('update_message', { ids: [one.id], addLabels: ['orders'], read: true })
+  const changes = { messageId: one.id, addLabels: ['orders'], read: true }
+  const { result } = await mcp.call('update_message', changes)
   expect(result.messages).toEqual([{ messageId: one.id, labels: ['orders'], readAt: expect.any(String) }])
   const { messages } = (await mcp.call('list_messages', { label: 'orders' })).result
   expect(messages).toMatchObject([{ messageId: one.id, labels: ['orders'] }])
   expect(messages[0].unread).toBeUndefined()
-  const missing = await mcp.call('update_message', { ids: [randomUUID()], read: true })
-  expect(missing.result.error).toMatchObject({
-    code: 'invalid_input',
-    message: expect.stringMatching(/^ids\[0\]/),
-  })
+  const [by, message] = [{ ids: [one.id] }, expect.stringMatching(/^messageId\[1\]: is not a message/)]
+  expect((await mcp.call('update_message', { ...by, read: true })).isError).toBe(false)
+  const missing = await mcp.call('update_message', { messageId: [one.id, randomUUID()], read: true })
+  expect(missing.result.error).toMatchObject({ code: 'invalid_input', message })
 })
 
 test('the instructions stay under 2,000 characters, and the list of tools under 4,000 tokens', async () => {
@@ -633,11 +633,29 @@ describe('the rest', () => {
     })
   })
 
-  test.each<[string, Record<string, unknown>, string | RegExp]>([
-    ['read_message', {}, 'messageId: is required'],
+  let mcp: McpClient | undefined
+  const ADD = 'Add this argument and call again.'
+  const LEAVE_OUT = 'Leave this argument out and call again.'
+  const FIND = 'Use an id from list_messages, read_message or whoami.'
+  test.each<[string, Record<string, unknown>, string | RegExp, string?]>([
+    ['read_message', {}, 'messageId: is required', ADD],
     ['read_message', { messageId: 'x' }, 'messageId: must be a UUID'],
-    ['read_message', { messageId: randomUUID(), html: true }, 'html: is not a known field'],
-    ['list_messages', { limit: 500 }, /^limit: /],
+    ['read_message', { messageId: randomUUID(), html: true }, 'html: is not a known field', LEAVE_OUT],
+    ['list_messages', { limit: 500 }, 'limit: must be at most 50'],
+    ['list_messages', { limit: 0 }, 'limit: must be at least 1'],
+    ['list_messages', { cursor: 'x'.repeat(501) }, 'cursor: must be at most 500 characters long'],
+    ['list_messages', { query: '' }, 'query: must be 1 to 500 characters long'],
+    ['list_messages', { from: 'Ann' }, /^from: takes an address or \*@domain/],
+    ['list_messages', { from: 'example.com' }, /^from: takes an address or \*@domain/],
+    ['list_messages', { from: 'Ann <ann@example.com>' }, /^from: takes an address or \*@domain/],
+    ['list_messages', { unread: true, direction: 'outbound' }, /^direction: is inbound for all messages/],
+    ['list_messages', { from: 'ann@example.com', status: 'sent' }, /^from: takes the sender of a received/],
+    ['update_message', { read: true }, 'messageId: is required', ADD],
+    ['update_message', { messageId: randomUUID(), read: true }, /^messageId: is not a message/, FIND],
+    ['forward_message', { messageId: randomUUID(), to: 'a@b.example' }, /^messageId: is not a message/, FIND],
+    ['send_message', { channel: 'email', to: 'Ann', text: 'x' }, /^to: /],
+    ['send_message', { channel: 'email', to: ['a@b.example', 'Ann'], text: 'x' }, /^to\[1\]: /],
+    ['send_message', { channel: 'email', to: 5, text: 'x' }, 'to: must be an array or a string'],
     ['list_messages', { channel: 'fax' }, 'channel: must be one of email, sms, telegram'],
     ['send_message', { channel: 'email', to: [], text: 'x' }, 'to: must contain 1 to 10 recipients'],
     [
@@ -646,17 +664,17 @@ describe('the rest', () => {
       'text: must not contain an unpaired surrogate',
     ],
     ['reply', { messageId: randomUUID(), text: '' }, 'text: must be 1 to 32000 characters long'],
-    ['reply', { messageId: randomUUID(), text: 'hi' }, 'replyTo: is not a message of this agent'],
-    ['wait_for_messages', { seconds: 600 }, /^seconds: /],
+    ['reply', { messageId: randomUUID(), text: 'hi' }, 'messageId: is not a message of this agent', FIND],
+    ['wait_for_messages', { seconds: 600 }, 'seconds: must be at most 45'],
     ['create_agent', { name: 'x', key: 'a b' }, /^key: must be/],
-  ])('%s with %j says what is wrong, and what to do', async (name, args, message) => {
-    const { mcp } = await start()
+  ])('%s with %j says what is wrong, and what to do', async (name, args, message, next) => {
+    mcp ??= (await start()).mcp
     const { result, isError } = await mcp.call(name, args)
     expect(isError).toBe(true)
     expect(result.error).toEqual({
       code: 'invalid_input',
       message: typeof message === 'string' ? message : expect.stringMatching(message),
-      next: 'Correct this argument and call again.',
+      next: next ?? 'Correct this argument and call again.',
     })
   })
 

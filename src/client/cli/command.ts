@@ -29,6 +29,8 @@ export const COMMON: Record<string, Option> = {
   help: { type: 'boolean', help: 'print this help' },
 }
 
+const AGENT_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
 type Values = Record<string, string | boolean | (string | boolean)[] | undefined>
 
 /** What a command was called with. */
@@ -80,6 +82,12 @@ export class Input {
 
   async open(): Promise<{ agent: Agent; credentials: Credentials }> {
     const credentials = await readCredentials()
-    return { agent: openAgent(credentials, this.text('agent') ?? process.env.AMS_AGENT), credentials }
+    const given = this.text('agent')
+    const id = given ?? process.env.AMS_AGENT
+    if (id && !AGENT_ID.test(id))
+      throw new UsageError(
+        `${given === undefined ? 'AMS_AGENT' : '--agent'} must be the id of an agent, a UUID.`,
+      )
+    return { agent: openAgent(credentials, id), credentials }
   }
 }

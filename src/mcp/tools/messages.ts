@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { CHANNEL_KINDS } from '../../core/channels.ts'
+import { invalidInput } from '../../core/errors.ts'
 import { label, labels, messageIds, recipient, searchText, uuid } from '../../core/rules.ts'
 import { Direction, MessageStatus } from '../../db/generated/prisma/enums.ts'
+import type { MessageFilter } from '../../message/reading/filter.ts'
 import { listMessages } from '../../message/reading/list.ts'
 import { markMessages, presentMarks } from '../../message/reading/marks.ts'
 import { readInThread } from '../../message/reading/siblings.ts'
@@ -11,8 +13,26 @@ import { compact, READS_OUTSIDE, tool, UPDATES } from '../tool.ts'
 const DEFAULT_LIMIT = 20
 const MAX_LIMIT = 50
 
+/** Throws `invalid_input` for filters that no message meets together, which a model takes for an empty inbox. */
+const ensureCanMatch = ({ direction, status, unread, from, since, until }: MessageFilter): void => {
+  const of: Direction | undefined = from !== undefined || unread ? 'inbound' : status && DIRECTION_OF[status]
+  if (direction && of && direction !== of)
+    throw invalidInput('direction', `is ${of} for all messages that the other filters match`)
+  if (unread && status && status !== 'received')
+    throw invalidInput('status', 'is received for all unread messages')
+  if (from !== undefined && status && DIRECTION_OF[status] === 'outbound')
+    throw invalidInput('from', 'takes the sender of a received message, and this status is of sent ones')
+  if (since && until && since > until) throw invalidInput('since', 'must not be later than until')
+}
+
+const DIRECTION_OF: Partial<Record<MessageStatus, Direction>> = {
+  ...{ received: 'inbound', refused: 'inbound' },
+  ...{ sending: 'outbound', sent: 'outbound', failed: 'outbound', reported: 'outbound' },
+}
+
 export const list = tool({
   name: 'list_messages',
+  names: { q: 'query' },
   title: 'List messages',
   description: 'List messages, newest first, with a preview of each.',
   hints: READS_OUTSIDE,
@@ -30,6 +50,7 @@ export const list = tool({
     limit: z.int().min(1).max(MAX_LIMIT).optional().describe(`Default: ${DEFAULT_LIMIT}.`),
   },
   run: async ({ deps, viewer, agentId, fence }, { query, cursor, limit = DEFAULT_LIMIT, ...filter }) => {
+    ensureCanMatch(filter)
     const page = await listMessages(deps, viewer, agentId, {
       filter: { ...filter, q: query },
       limit,
@@ -60,17 +81,23 @@ export const read = tool({
 
 export const update = tool({
   name: 'update_message',
+  names: { ids: 'messageId' },
   title: 'Update messages',
   description: 'Add or remove labels, or mark messages as read or unread.',
   hints: UPDATES,
   input: {
-    ids: messageIds.describe('messageIds.'),
+    messageId: z
+      .union([uuid.transform((one) => [one]), messageIds])
+      .optional()
+      .describe('One or several.'),
+    ids: messageIds.optional().meta({ deprecated: true }),
     addLabels: labels.optional(),
     removeLabels: labels.optional(),
     read: z.boolean().optional(),
   },
-  run: async ({ deps, viewer, agentId }, changes) => {
-    const marked = await markMessages(deps, viewer, agentId, changes)
+  run: async ({ deps, viewer, agentId }, { messageId, ids = messageId, ...changes }) => {
+    if (!ids) throw invalidInput('messageId', 'is required')
+    const marked = await markMessages(deps, viewer, agentId, { ids, ...changes })
     return {
       messages: marked.map(presentMarks).map(({ id, ...marks }) => compact({ messageId: id, ...marks })),
     }

@@ -3,7 +3,15 @@ import { listAddresses } from '../../agent/address.ts'
 import { CHANNEL_KINDS } from '../../core/channels.ts'
 import { AppError } from '../../core/errors.ts'
 import { lowerCase } from '../../core/lower-case.ts'
-import { copies, messageHtml, messageSubject, messageText, recipients, uuid } from '../../core/rules.ts'
+import {
+  copies,
+  messageHtml,
+  messageSubject,
+  messageText,
+  recipient,
+  recipients,
+  uuid,
+} from '../../core/rules.ts'
 import { sendMessage } from '../../message/out/send.ts'
 import type { SendInput } from '../../message/out/send-intent.ts'
 import { readMessage } from '../../message/reading/read.ts'
@@ -16,6 +24,9 @@ const MAX_TO = 10
 /** The text is required unless there is HTML. */
 const TEXT = messageText.optional().describe('Made from html if left out.')
 const HTML = messageHtml.optional().describe('Email only.')
+
+/** Models pass one recipient as a text. */
+const TO = z.union([recipients, recipient.transform((one) => [one])])
 
 const HELD =
   'A member must approve this message before it is sent. Do not send it again; go on with something else.'
@@ -81,6 +92,7 @@ const everybodyOf = async (
 
 export const reply = tool({
   name: 'reply',
+  names: { replyTo: 'messageId' },
   title: 'Reply',
   description: 'Reply to a message, in its thread and on its channel.',
   hints: SENDS,
@@ -106,7 +118,7 @@ export const sendNew = tool({
   hints: SENDS,
   input: {
     channel: z.enum(CHANNEL_KINDS),
-    to: recipients.describe('Email addresses, phone numbers (E.164) or Telegram ids.'),
+    to: TO.describe('Email addresses, phone numbers (E.164) or Telegram ids.'),
     cc: copies.optional(),
     subject: messageSubject.optional(),
     text: TEXT,
@@ -121,12 +133,13 @@ export const sendNew = tool({
 
 export const forward = tool({
   name: 'forward_message',
+  names: { forward: 'messageId' },
   title: 'Forward a message',
   description: 'Forward a message, with its text and attachments.',
   hints: SENDS,
   input: {
     messageId: uuid,
-    to: recipients,
+    to: TO,
     text: messageText.optional().describe('Your text above the forwarded message.'),
     key: callKey,
   },

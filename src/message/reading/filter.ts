@@ -1,4 +1,5 @@
 import { readMoment } from '../../core/cursor.ts'
+import { invalidInput } from '../../core/errors.ts'
 import { lowerCase, lowerCaseSql } from '../../core/lower-case.ts'
 import {
   Channel,
@@ -47,11 +48,19 @@ const IS_HELD = "m.status = 'sending' and m.hold_reason is not null and m.hold_u
 const HAS_ATTACHMENT =
   'exists (select from attachment f where f.message_id = m.id and f.agent_id = m.agent_id)'
 
-/** A pattern for `like`, in lowercase. */
-const patternOf = (from: string): string =>
-  lowerCase(from)
+/** An address, a phone number or an id, which has no letters; or all addresses of a domain. */
+const SENDER = /^(?:\*|[^\s@*<>,;]+|"[^"]*")@[^\s@*<>,;]+$|^\+?\d+$/
+/** Senders of SMS may have a name instead of a number (3GPP TS 23.040, 9.1.2.5). */
+const SMS_NAME = /^[^@<>*]{1,11}$/
+
+/** A pattern for `like`, in lowercase. Throws `invalid_input` for what is no sender. */
+const patternOf = (from: string, channel: Channel | undefined): string => {
+  if (!SENDER.test(from) && !(channel === 'sms' && SMS_NAME.test(from)))
+    throw invalidInput('from', 'takes an address or *@domain; a name only with the channel sms')
+  return lowerCase(from)
     .replaceAll(/[\\%_]/g, '\\$&')
     .replace(/^\*(?=@)/, '%')
+}
 
 /** Adds a value to a statement and returns its placeholder. */
 export type Parameter = (value: unknown) => string
@@ -77,7 +86,7 @@ export const marked = (
   if (hasAttachment !== undefined) conditions.push(`${hasAttachment ? '' : 'not '}${HAS_ATTACHMENT}`)
   if (from !== undefined)
     conditions.push(
-      `m.direction = 'inbound' and ${lowerCaseSql('m.counterpart')} like ${parameter(patternOf(from))}`,
+      `m.direction = 'inbound' and ${lowerCaseSql('m.counterpart')} like ${parameter(patternOf(from, channel))}`,
     )
   if (hold) conditions.push(`${IS_HELD} and m.hold_reason = ${parameter(hold)}::"HoldReason"`)
   return conditions
