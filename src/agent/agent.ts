@@ -3,7 +3,7 @@ import { type Page, pageOf, readMoment, writeCursor } from '../core/cursor.ts'
 import { AppError, notFound } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { Address, Agent } from '../db/generated/prisma/client.ts'
-import type { Approval } from '../db/generated/prisma/enums.ts'
+import type { Approval, Instructors } from '../db/generated/prisma/enums.ts'
 import type { Notifier } from '../db/notify.ts'
 import type { EventType } from '../event/event.ts'
 import { loggedTypes } from '../event/selection.ts'
@@ -47,6 +47,7 @@ export const presentAgent = ({ createdAt, ...agent }: Agent) => ({
   name: agent.name,
   icon: agent.icon as Icon,
   approval: agent.approval,
+  instructors: agent.instructors,
   wakesPerHour: agent.wakesPerHour,
   wakesPerThreadDay: agent.wakesPerThreadDay,
   eventTypes: agent.eventTypes as EventType[],
@@ -107,6 +108,8 @@ export interface AgentChanges extends WakeLimits {
   icon?: Icon | undefined
   /** Only members may change it. */
   approval?: Approval | undefined
+  /** Whose proven messages may instruct the agent. Only members may change it. */
+  instructors?: Instructors | undefined
   /** Types of events that the log contains from now on, besides `message.received`. */
   eventTypes?: readonly EventType[] | undefined
 }
@@ -137,8 +140,9 @@ export const updateAgent = async (
   await findAgent(deps, viewer, agentId)
   const limits = limitsOf(changes)
   const limited = Object.keys(limits)
-  if (limited.length > 0 && viewer.kind !== 'member')
-    throw new AppError('forbidden', `Only a member can change ${limited.join(' and ')}.`)
+  const reserved = [...limited, ...Object.keys(givenOf({ instructors: changes.instructors }))]
+  if (reserved.length > 0 && viewer.kind !== 'member')
+    throw new AppError('forbidden', `Only a member can change ${reserved.join(' and ')}.`)
   const eventTypes = changes.eventTypes && loggedTypes(changes.eventTypes)
   return deps.prisma.$transaction(async (prisma) => {
     const data = { ...givenOf(changes), ...givenOf({ eventTypes }) }

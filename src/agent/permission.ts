@@ -46,7 +46,7 @@ export const authorizeAgent = <Found extends AgentRef>(
 
 /** Selected columns of agents `a`. */
 export const AGENT_COLUMNS =
-  'a.id, a.workspace_id, a.name, a.icon, a.created_by_member_id, a.created_by_agent_id, a.approval, a.wakes_per_hour, a.wakes_per_thread_day, a.event_types, a.created_at'
+  'a.id, a.workspace_id, a.name, a.icon, a.created_by_member_id, a.created_by_agent_id, a.approval, a.instructors, a.wakes_per_hour, a.wakes_per_thread_day, a.event_types, a.created_at'
 
 const BY_ID = { name: 'agent by id', text: `select ${AGENT_COLUMNS} from agent a where a.id = $1` }
 
@@ -58,6 +58,7 @@ export interface AgentRow {
   created_by_member_id: string | null
   created_by_agent_id: string | null
   approval: Agent['approval']
+  instructors: Agent['instructors']
   wakes_per_hour: number | null
   wakes_per_thread_day: number | null
   event_types: string[]
@@ -72,6 +73,7 @@ export const toAgent = (row: AgentRow): Agent => ({
   createdByMemberId: row.created_by_member_id,
   createdByAgentId: row.created_by_agent_id,
   approval: row.approval,
+  instructors: row.instructors,
   wakesPerHour: row.wakes_per_hour,
   wakesPerThreadDay: row.wakes_per_thread_day,
   eventTypes: row.event_types,

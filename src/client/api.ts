@@ -1642,7 +1642,8 @@ export interface components {
          *           "id": "0193a5c2-9d20-7f4b-8a11-5e6f7a8b9c0d",
          *           "channel": "email",
          *           "from": "Ann Example <ann@example.com>",
-         *           "subject": "Where is my order?"
+         *           "subject": "Where is my order?",
+         *           "mayInstruct": false
          *         }
          *       },
          *       "cursor": "42"
@@ -1672,6 +1673,8 @@ export interface components {
                     /** @description Display name and address */
                     from: string;
                     subject: string | null;
+                    /** @description Whether its sender could instruct the agent when it happened */
+                    mayInstruct: boolean;
                     /** @description For `url` only; on other channels, get the message to read its text */
                     text?: string;
                     /** @description For `url` only */
@@ -2164,6 +2167,7 @@ export interface components {
          *       "name": "Support Bot",
          *       "icon": "headphones",
          *       "approval": "none",
+         *       "instructors": "members",
          *       "wakesPerHour": 60,
          *       "wakesPerThreadDay": null,
          *       "eventTypes": [
@@ -2183,6 +2187,11 @@ export interface components {
              * @enum {string}
              */
             approval: "none" | "strangers" | "all";
+            /**
+             * @description Whose messages may instruct the agent, if their senders are proven: of nobody, of members, or of members and listed senders
+             * @enum {string}
+             */
+            instructors: "none" | "members" | "listed";
             /** @description How many messages may wake the agent in an hour; null means no limit */
             wakesPerHour: number | null;
             /** @description How many messages of one thread may wake it in 24 hours; null means no limit */
@@ -2401,7 +2410,8 @@ export interface components {
          *         "name": "Ann Example",
          *         "email": "ann@example.com",
          *         "phone": null
-         *       }
+         *       },
+         *       "mayInstruct": false
          *     }
          */
         Event: {
@@ -2430,6 +2440,8 @@ export interface components {
                 email: string | null;
                 phone: string | null;
             };
+            /** @description Whether its sender could instruct the agent when it happened */
+            mayInstruct: boolean;
             /**
              * @description For `message.refused`: why
              * @enum {string}
@@ -2474,7 +2486,8 @@ export interface components {
          *           "name": "Ann Example",
          *           "email": "ann@example.com",
          *           "phone": null
-         *         }
+         *         },
+         *         "mayInstruct": false
          *       }
          *     }
          */
@@ -2545,6 +2558,7 @@ export interface components {
          *       "status": "received",
          *       "refusal": null,
          *       "admission": "listed",
+         *       "mayInstruct": false,
          *       "error": null,
          *       "checks": [
          *         {
@@ -2603,6 +2617,8 @@ export interface components {
              * @enum {string|null}
              */
             refusal: "self" | "spam" | "plan_limit" | "rate_limit" | "sender" | "outsider" | "unverified" | null;
+            /** @description Whether its sender may instruct the agent: proven, and among those whom the agent's setting `instructors` names now */
+            mayInstruct: boolean;
             /**
              * @description How the sender of a received message was admitted
              * @enum {string|null}
@@ -2686,6 +2702,7 @@ export interface components {
          *       "status": "received",
          *       "refusal": null,
          *       "admission": "listed",
+         *       "mayInstruct": false,
          *       "error": null,
          *       "checks": [
          *         {
@@ -4758,6 +4775,11 @@ export interface operations {
                      * @enum {string}
                      */
                     approval?: "none" | "strangers" | "all";
+                    /**
+                     * @description Only members may change it
+                     * @enum {string}
+                     */
+                    instructors?: "none" | "members" | "listed";
                     wakesPerHour?: number | null;
                     wakesPerThreadDay?: number | null;
                     /** @description Types of the events that its log contains from now on; message.received is always among them. A listener receives message.received alone until it asks for more */

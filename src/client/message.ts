@@ -257,6 +257,7 @@ export const messageOfUrl = (event: Event): Message => {
     status: 'received',
     refusal: null,
     admission: null,
+    mayInstruct: event.mayInstruct,
     error: null,
     checks: [],
     labels: [],

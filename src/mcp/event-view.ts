@@ -10,12 +10,16 @@ const senderIs = ({ channel }: LoggedEvent, admission: Admission | null): Admiss
   admission ?? (channel === 'url' ? 'team' : 'anyone')
 
 /**
- * An event for a model, with the admission of its message. It includes the text of a Message URL message, of which no
+ * An event for a model, with what is known of its message now. It includes the text of a Message URL message, of which no
  * copy is kept.
  */
-export const eventView = (event: LoggedEvent, admission: Admission | null, fence: Fence) => {
+export const eventView = (
+  event: LoggedEvent,
+  { admission, mayInstruct }: { admission: Admission | null; mayInstruct: boolean },
+  fence: Fence,
+) => {
   const { type, messageId, channel, createdAt, sender, subject, text } = event
-  return compact({
+  const shown = compact({
     type,
     messageId: channel === 'url' ? null : messageId,
     at: createdAt.toISOString(),
@@ -27,4 +31,5 @@ export const eventView = (event: LoggedEvent, admission: Admission | null, fence
     subject: fence.wrapped(subject, MAX_LINE),
     text: fence.wrapped(text ?? null),
   })
+  return { ...shown, mayInstruct }
 }

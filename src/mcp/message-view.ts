@@ -69,6 +69,7 @@ const summaryOf = (message: PresentedMessage, fence: Fence, recipients: number) 
     status: message.status,
     refusal: message.refusal,
     senderIs: message.admission,
+    mayInstruct: message.mayInstruct,
     unread: message.status === 'received' && message.readAt === null,
     labels: message.labels,
     from: inbound ? fence.address(message.counterpart) : null,
@@ -135,7 +136,7 @@ export const messageView = (
   // A page within the message that was forwarded does not say where that begins.
   const own = isOwn(message) && !(offset > 0 && FORWARDED.test(shown.slice(0, offset)))
   const leftOut = quoted ? 0 : message.text.length - (message.replyText ?? message.text).length
-  return compact({
+  const view = compact({
     fence: fence.id,
     ...summaryOf(message, fence, MAX.recipients),
     cc: fence.addresses(message.cc, MAX.recipients),
@@ -152,4 +153,5 @@ export const messageView = (
     thread: others.map((sibling) => linkOf(sibling, fence)),
     threadHasMore: more,
   })
+  return message.direction === 'inbound' ? { ...view, mayInstruct: message.mayInstruct } : view
 }

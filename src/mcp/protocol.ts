@@ -7,10 +7,11 @@ import {
 } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { AppError } from '../core/errors.ts'
+import type { Instructors } from '../db/generated/prisma/enums.ts'
 import { eventError, refusal } from './errors.ts'
 import { type ClientInfo, eventParams, listEvents, poll, pollParams } from './events.ts'
 import { INFO } from './info.ts'
-import { INSTRUCTIONS } from './instructions.ts'
+import { instructionsFor } from './instructions.ts'
 import type { Push, Pushes } from './push.ts'
 import { INBOX_TEMPLATES, listInboxes, readInbox } from './resources.ts'
 import { subscribe, subscribeParams, unsubscribe, unsubscribeParams } from './subscriptions.ts'
@@ -24,6 +25,8 @@ export interface Exchange {
   requestId: string
   method: string
   push?: Push
+  /** Who may instruct the agent, if the request asks for the instructions. */
+  instructors?: Instructors
 }
 
 const listParams = z.looseObject({})
@@ -128,7 +131,7 @@ export const serverFor = (era: 'modern' | 'legacy', exchange: Exchange): Server 
   const modern = era === 'modern'
   const server = new Server(INFO, {
     capabilities: modern ? WITH_EVENTS : BASE,
-    instructions: INSTRUCTIONS,
+    instructions: instructionsFor(exchange.instructors ?? 'members'),
     cacheHints,
   })
   // Each request has its own server, which needs only the handlers that this request can call.

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type AuthInfo, createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/server'
+import { findAgent } from '../agent/permission.ts'
 import { resourceOf } from '../auth/oauth/resource.ts'
 import { AppError } from '../core/errors.ts'
 import { clientOf, httpFailure, noteRequester } from '../core/http.ts'
@@ -40,6 +41,9 @@ const exchangeOf = (authInfo: AuthInfo | undefined): Exchange =>
 
 const MAX_WAITS_PER_TOKEN = 50
 const MAX_LISTENS_PER_TOKEN = 20
+
+/** Methods whose result contains the instructions. */
+const GREETINGS = new Set(['initialize', 'server/discover'])
 
 class McpServer implements Mcp {
   readonly #deps: McpDeps
@@ -142,6 +146,8 @@ class McpServer implements Mcp {
       requestId,
       method,
     }
+    if (GREETINGS.has(method) && viewer.kind === 'agent')
+      exchange.instructors = (await findAgent(this.#deps, viewer, viewer.id)).instructors
     if (method === 'subscriptions/listen') return this.#listen(request, response, exchange, body)
     const direct = method === 'tools/call' ? directCallOf(request, body) : null
     const result = direct && (await callFor(exchange, direct.name, direct.given))

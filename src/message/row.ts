@@ -6,7 +6,15 @@ export interface AttachmentView {
   size: number
 }
 
-export type MessageWithFiles = Message & { attachments: AttachmentView[] }
+export interface MessageWithFiles extends Message {
+  attachments: AttachmentView[]
+  /** Whether its sender may instruct the agent, as the agent's settings are now. */
+  mayInstruct: boolean
+}
+
+/** For messages `m`. */
+const MAY_INSTRUCT =
+  'coalesce(m.instructor <= (select g.instructors from agent g where g.id = m.agent_id), false)'
 
 /** A message whose address and thread are determined by the statement that stores it. */
 export type Unplaced = Omit<Message, 'addressId' | 'threadId'> & {
@@ -29,6 +37,7 @@ export const toRow = <Of extends Message | Unplaced>(message: Of) => ({
   refusal: message.refusal,
   admission: message.admission,
   proven: message.proven,
+  instructor: message.instructor,
   error: message.error,
   counterpart: message.counterpart,
   counterpart_name: message.counterpartName,
@@ -57,9 +66,13 @@ export const toRow = <Of extends Message | Unplaced>(message: Of) => ({
 
 /** A message with its attachments' metadata, as `SELECT_MESSAGE` reads it. */
 export interface MessageRow
-  extends Omit<ReturnType<typeof toRow<Message>>, 'fingerprint' | 'signed_content' | 'proven' | 'html'> {
+  extends Omit<
+    ReturnType<typeof toRow<Message>>,
+    'fingerprint' | 'signed_content' | 'proven' | 'instructor' | 'html'
+  > {
   labels: string[]
   read_at: Date | null
+  may_instruct: boolean
   attachments: AttachmentView[]
 }
 
@@ -68,7 +81,7 @@ const COLUMNS = `id, workspace_id, agent_id, address_id, channel, direction, sta
   checks, hold_reason, hold_until, hold_by, send_at, created_at`
 
 const ofM = (columns: string) => columns.replace(/[a-z_"]+/g, (column) => `m.${column}`)
-const WRITTEN = `${COLUMNS}, html, proven, fingerprint, signed_content`
+const WRITTEN = `${COLUMNS}, html, proven, instructor, fingerprint, signed_content`
 const READ = `${COLUMNS}, labels, read_at`
 
 /**
@@ -89,7 +102,7 @@ export const noteUnindexed = (stored: string): string => `
 export const NOT_HELD = { holdReason: null, holdUntil: null, holdBy: null, sendAt: null }
 
 /** Selected columns of messages `m`, with their attachments; must be followed by a `from`. */
-const SELECTED = `${ofM(READ)},
+const SELECTED = `${ofM(READ)}, ${MAY_INSTRUCT} as may_instruct,
   coalesce((select json_agg(json_build_object('name', f.name, 'type', split_part(f.type, ';', 1), 'size', f.size) order by f.index)
               from attachment f where f.message_id = m.id and f.agent_id = m.agent_id), '[]') as attachments`
 
@@ -107,6 +120,8 @@ export const fromRow = (row: MessageRow): MessageWithFiles => ({
   refusal: row.refusal,
   admission: row.admission,
   proven: null,
+  instructor: null,
+  mayInstruct: row.may_instruct,
   error: row.error,
   counterpart: row.counterpart,
   counterpartName: row.counterpart_name,
@@ -143,7 +158,7 @@ export const fromRow = (row: MessageRow): MessageWithFiles => ({
 export type ReadableField = keyof MessageWithFiles
 
 export const isReadableField = (name: string): name is ReadableField =>
-  name in Prisma.MessageScalarFieldEnum || name === 'attachments'
+  name in Prisma.MessageScalarFieldEnum || columns.has(name as ReadableField)
 
 /** The attachments' metadata, including what their links are built from. */
 const ATTACHMENTS = `coalesce((
@@ -151,7 +166,10 @@ const ATTACHMENTS = `coalesce((
                                     'size', f.size, 'message', json_build_object('agentId', m.agent_id)) order by f.index)
     from attachment f where f.message_id = m.id and f.agent_id = m.agent_id), '[]')`
 
-const columns = new Map<ReadableField, string>([['attachments', ATTACHMENTS]])
+const columns = new Map<ReadableField, string>([
+  ['attachments', ATTACHMENTS],
+  ['mayInstruct', MAY_INSTRUCT],
+])
 
 /** The column of messages `m` with this name in the model. */
 export const columnOf = (field: ReadableField): string => {

@@ -23,6 +23,7 @@ test('an agent can be created, read, updated, listed and deleted', async () => {
     name: 'Invoices',
     icon: 'file-text',
     approval: 'none',
+    instructors: 'members',
     wakesPerHour: null,
     wakesPerThreadDay: null,
     eventTypes: ['message.received'],

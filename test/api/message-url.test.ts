@@ -64,6 +64,7 @@ test('a message reaches a stream on any process with its whole text', async () =
       createdAt: expect.any(String),
       text,
       sender: { id: owner.member, kind: 'member', name: null, email: owner.email, phone: null },
+      mayInstruct: true,
     })
     const [frame] = await stream.got(1)
     expect(frame).toEqual({ id: 1, event: 'message.received', data: body })

@@ -178,6 +178,7 @@ describe('a message', () => {
       status: 'received',
       refusal: null,
       admission: 'team',
+      mayInstruct: true,
       error: null,
       checks: expect.arrayContaining([{ name: 'spf', verdict: 'pass', detail: expect.any(String) }]),
       labels: [],

@@ -60,11 +60,16 @@ const log = async (query = '') =>
 /** What the log says, without what differs in every run. */
 const told = async () =>
   (await log()).map(
-    ({ id, type, messageId, createdAt, channel, sender, ...detail }: Record<string, unknown>) => [
+    ({
       id,
       type,
-      detail,
-    ],
+      messageId,
+      createdAt,
+      channel,
+      sender,
+      mayInstruct,
+      ...detail
+    }: Record<string, unknown>) => [id, type, detail],
   )
 const tick = (): false => {
   clock.advance(1_000)
@@ -183,6 +188,7 @@ describe("an agent's log", () => {
       messageId: messages.sent.id,
       createdAt: expect.any(String),
       sender: { id: agent.id, kind: 'agent', name: 'Support Bot', email: agent.address, phone: null },
+      mayInstruct: false,
     })
     expect(events[1].sender).toMatchObject({ kind: 'contact', email: 'eve@elsewhere.org' })
     expect(await log('&types=message.sent,message.held')).toEqual([events[2], events[3], events[5]])
@@ -256,7 +262,7 @@ const open = (at: string, headers = {}) => openEvents(service.http + at, agent.t
 const idsOf = ({ frames }: EventStream) => frames.map(({ id }) => id)
 
 describe('a stream', () => {
-  test('of a client that asks for nothing is, to the byte, what it was before there were types', async () => {
+  test('of a client that asks for nothing is, but for mayInstruct, to the byte what it was before there were types', async () => {
     await setTypes(ALL)
     const at = await connectClient()
     const response = await fetch(service.http + at, { headers: { Authorization: `Bearer ${agent.token}` } })
@@ -278,7 +284,15 @@ describe('a stream', () => {
     // On a slow machine, a heartbeat may be due meanwhile.
     const sent = text.replaceAll(': heartbeat\n\n', '')
     expect(sent).toBe(`retry: 3000\n\n${frames.join('')}event: replaced\ndata: {}\n\n`)
-    expect(Object.keys(events[0])).toEqual(['id', 'type', 'channel', 'messageId', 'createdAt', 'sender'])
+    expect(Object.keys(events[0])).toEqual([
+      'id',
+      'type',
+      'channel',
+      'messageId',
+      'createdAt',
+      'sender',
+      'mayInstruct',
+    ])
   })
 
   test('has the types that its client asks for, and resumes exactly', async () => {
@@ -356,7 +370,7 @@ describe('a webhook', () => {
       const body = posts[index]!
       expect(body).toMatchObject({ name, cursor: String(id), data: { agent: { id: agent.id } } })
       const { id: messageId, from, subject, channel, ...more } = body.data.message
-      expect(more).toEqual(detail)
+      expect(more).toEqual({ mayInstruct: false, ...(detail as object) })
       expect(subject).toBe(index < 2 ? 'Hi' : 'Hello')
       if (index >= 2) expect(from).toBe(`Support Bot <${agent.address}>`)
       expect(JSON.stringify(body)).not.toContain('"text"')
@@ -378,7 +392,13 @@ describe('a webhook', () => {
         timestamp: event.createdAt,
         data: {
           agent: { id: agent.id, name: 'Support Bot' },
-          message: { id: event.messageId, channel: 'email', from: 'ann@example.com', subject: 'Hi' },
+          message: {
+            id: event.messageId,
+            channel: 'email',
+            from: 'ann@example.com',
+            subject: 'Hi',
+            mayInstruct: false,
+          },
         },
         cursor: '1',
       }),
@@ -467,7 +487,10 @@ describe('a subscription', () => {
     const messages = await doEverything()
     await letIn()
     await mailFrom('ann@example.com')
-    const old = follow('', 'id type channel messageId createdAt text sender { id kind name email phone }')
+    const old = follow(
+      '',
+      'id type channel messageId createdAt text mayInstruct sender { id kind name email phone }',
+    )
     const events = await log('&types=message.received')
     expect((await old.got(2)).map(({ data }) => data.messageReceived)).toEqual(
       events.map((event: object) => ({ ...event, text: null })),

@@ -164,7 +164,13 @@ describe('polling', () => {
         timestamp: message.createdAt,
         data: {
           agent: { id: agent.id, name: 'Support Bot' },
-          message: { id: message.id, channel: 'email', from: message.counterpart, subject: 'Hi' },
+          message: {
+            id: message.id,
+            channel: 'email',
+            from: message.counterpart,
+            subject: 'Hi',
+            mayInstruct: false,
+          },
         },
         cursor: '5',
       },

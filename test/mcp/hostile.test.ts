@@ -83,10 +83,11 @@ const WRONG: Record<string, unknown[]> = {
   integer: [null, 'x', true, [], {}, 1.5, -1],
   boolean: [null, 'x', 7, [], {}],
   array: [null, 'x', 7, true, {}, [7], [null]],
+  several: [null, 7, true, {}, [7], [null]],
 }
 
 describe('arguments of tools', () => {
-  type Schema = { properties: Record<string, { type: string }>; required?: string[] }
+  type Schema = { properties: Record<string, { type?: string }>; required?: string[] }
   /** Valid values of the required arguments, so that only the wrong one is wrong. */
   const VALID: Record<string, unknown> = {
     ids: ['00000000-0000-0000-0000-000000000000'],
@@ -118,7 +119,7 @@ describe('arguments of tools', () => {
       const { properties, required = [] } = (await schemas(token))[name]!
       const valid = Object.fromEntries(required.map((key) => [key, VALID[key]]))
       for (const [key, { type }] of Object.entries(properties))
-        for (const wrong of WRONG[type]!)
+        for (const wrong of WRONG[type ?? 'several']!)
           expect(await refusal(token, name, { ...valid, [key]: wrong }), `${key} ${wrong}`).toMatchObject({
             code: 'invalid_input',
             message: expect.stringMatching(new RegExp(`^${key}(\\[0\\])?: `)),

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { INSTRUCTIONS } from '../../src/mcp/instructions.ts'
+import { instructionsFor } from '../../src/mcp/instructions.ts'
 import { newest, receive } from '../support/letter.ts'
 import { type McpClient, openMcp, type ToolAnswer } from '../support/mcp.ts'
 import {
@@ -53,7 +53,7 @@ describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => 
       name: 'agent-messaging-service',
       title: 'Agent Messaging Service',
     })
-    expect(mcp.client.getInstructions()).toBe(INSTRUCTIONS)
+    expect(mcp.client.getInstructions()).toBe(instructionsFor('members'))
     const { tools } = await mcp.client.listTools()
     expect(tools.map(({ name }) => name)).toEqual([
       'whoami',
@@ -185,7 +185,8 @@ test('labels and read marks are changed, and lists can be limited to them', asyn
 })
 
 test('the instructions stay under 2,000 characters, and the list of tools under 4,000 tokens', async () => {
-  expect(INSTRUCTIONS.length).toBeLessThan(2_000)
+  for (const instructors of ['none', 'members', 'listed'] as const)
+    expect(instructionsFor(instructors).length).toBeLessThan(2_000)
   const { mcp } = await start()
   const member = await openMcp(service.http, owner.token)
   opened.push(member)

@@ -159,7 +159,7 @@ export const TYPES: Record<string, TypeRow> = {
     reach: inAgent('%'),
     rule: AGENT,
     fields:
-      'id name icon approval wakesPerHour wakesPerThreadDay eventTypes createdAt messageUrl addresses access messages threads lastMessage unreadCount secrets listeners webhooks tokens events suppressions drafts',
+      'id name icon approval instructors wakesPerHour wakesPerThreadDay eventTypes createdAt messageUrl addresses access messages threads lastMessage unreadCount secrets listeners webhooks tokens events suppressions drafts',
   },
   Address: {
     reach: inAgent('addresses { % }'),
@@ -190,7 +190,7 @@ export const TYPES: Record<string, TypeRow> = {
     reach: inMessage('%'),
     rule: AGENT,
     fields:
-      'id addressId channel direction counterpart counterpartName to cc subject text replyText segments attachments recipients thread threadId status refusal admission error checks labels readAt hold createdAt preview rawUrl rawLink html htmlLink blockedImages headers agent',
+      'id addressId channel direction counterpart counterpartName to cc subject text replyText segments attachments recipients thread threadId status refusal admission mayInstruct error checks labels readAt hold createdAt preview rawUrl rawLink html htmlLink blockedImages headers agent',
   },
   Attachment: { reach: inMessage('attachments { % }'), rule: AGENT, fields: 'name type size url link' },
   AttachmentLink: { reach: inMessage('attachments { link { % } }'), rule: AGENT, fields: 'url expiresAt' },
@@ -214,7 +214,7 @@ export const TYPES: Record<string, TypeRow> = {
   Event: {
     reach: inAgent('events { edges { node { % } } }'),
     rule: AGENT,
-    fields: 'id type channel messageId createdAt text refusal error hold sender message',
+    fields: 'id type channel messageId createdAt text refusal error hold mayInstruct sender message',
   },
   EventSender: {
     reach: inAgent('events { edges { node { sender { % } } } }'),

@@ -16,7 +16,7 @@ import { eventTypes } from '../../event/selection.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
 import { builder } from '../builder.ts'
 import { checked, given } from '../input.ts'
-import { Approval, Icon } from './enums.ts'
+import { Approval, Icon, Instructors } from './enums.ts'
 
 /**
  * Condition for agents that a viewer may read: a member all of the workspace's, an agent's token only its
@@ -43,6 +43,10 @@ export const Agent = builder.prismaObject('Agent', {
     approval: t.expose('approval', {
       type: Approval,
       description: 'Which of its messages wait for the approval of a member.',
+    }),
+    instructors: t.expose('instructors', {
+      type: Instructors,
+      description: 'Whose messages may instruct it.',
     }),
     wakesPerHour: t.exposeInt('wakesPerHour', {
       nullable: true,
@@ -136,6 +140,10 @@ const UpdateAgentInput = builder.inputType('UpdateAgentInput', {
       description:
         'Which of its messages wait for the approval of a member. Only members may change it. It holds for the agents that this one created or creates, too, as do the limits of wakes.',
     }),
+    instructors: t.field({
+      type: Instructors,
+      description: 'Whose messages may instruct it. Members only.',
+    }),
     eventTypes: t.stringList({
       description: `Types of the events that its log contains from now on, of: ${EVENT_NAMES.join(', ')}. The first one is always among them.`,
     }),
@@ -210,6 +218,7 @@ builder.mutationFields((t) => ({
         ...checked({ name: agentName, eventTypes }, input),
         icon: given(input.icon),
         approval: given(input.approval),
+        instructors: given(input.instructors),
         ...limitsOf(input),
       }),
     }),

@@ -57,6 +57,15 @@ export const Refusal = builder.enumType('Refusal', {
   }),
 })
 
+export const Instructors = builder.enumType('Instructors', {
+  description: 'Whose messages may instruct an agent, if their senders are proven.',
+  values: described({
+    none: "Nobody's.",
+    members: "Those of the workspace's members.",
+    listed: 'Those of members and of the senders on the list of the channel.',
+  }),
+})
+
 export const Approval = builder.enumType('Approval', {
   description: 'Which messages of an agent wait for the approval of a member before they are sent.',
   values: described({

@@ -62,6 +62,10 @@ export const Event = builder.objectRef<LoggedEvent>('Event').implement({
       resolve: (event) =>
         'hold' in event ? { ...event.hold, until: new Date(event.hold.until), by: null } : null,
     }),
+    mayInstruct: t.boolean({
+      description: 'Whether its sender could instruct the agent when it happened.',
+      resolve: ({ mayInstruct = false }) => mayInstruct,
+    }),
     sender: t.field({ type: Sender, description: 'Who sent it.', resolve: ({ sender }) => sender }),
     message: t.field({
       type: Message,

@@ -2,6 +2,7 @@ import { findAgent, findAgents } from '../../agent/permission.ts'
 import { CHANNELS, type ChannelKind } from '../../core/channels.ts'
 import { notFound } from '../../core/errors.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
+import { mayInstruct } from '../../message/in/instructor.ts'
 import { type Hold, holdOf } from '../../message/out/hold.ts'
 import { segmentsOf } from '../../message/out/segments.ts'
 import { type presentMessage, threadOf } from '../../message/reading/present.ts'
@@ -9,6 +10,7 @@ import { readPreviews } from '../../message/reading/preview.ts'
 import { type SignedLink, signLink } from '../../message/reading/signed-link.ts'
 import { builder } from '../builder.ts'
 import { batched } from '../execution/batch.ts'
+import type { GraphqlContext } from '../execution/context.ts'
 import { readInTurn } from '../execution/limits.ts'
 import { Agent } from './agent.ts'
 import {
@@ -127,6 +129,9 @@ const ThreadHeaders = builder
 export const isReceivedMail = ({ channel, direction }: { channel: string; direction: string }): boolean =>
   CHANNELS[channel as ChannelKind].mail && direction === 'inbound'
 
+const agentOf = (context: GraphqlContext, agentId: string) =>
+  batched(context, 'agents of messages', agentId, (ids) => findAgents(context.deps, context.viewer, ids))
+
 export const Message = builder.prismaObject('Message', {
   description: 'A message that an agent received or sent.',
   select: { id: true },
@@ -219,6 +224,16 @@ export const Message = builder.prismaObject('Message', {
       nullable: true,
       description: 'For a received message, how its sender was admitted.',
     }),
+    mayInstruct: t.boolean({
+      description:
+        "Whether its sender may instruct the agent: proven, and among those whom the agent's setting `instructors` names now.",
+      select: { instructor: true, agentId: true },
+      resolve: async ({ instructor, agentId }, _args, context) => {
+        if (instructor === null) return false
+        const agent = await agentOf(context, agentId)
+        return agent !== null && mayInstruct(instructor, agent)
+      },
+    }),
     error: t.exposeString('error', {
       nullable: true,
       description: 'Why the message could not be sent or delivered.',
@@ -263,10 +278,7 @@ export const Message = builder.prismaObject('Message', {
       type: Agent,
       select: { agentId: true },
       description: 'The agent that the message belongs to.',
-      resolve: ({ agentId }, _args, context) =>
-        batched(context, 'agents of messages', agentId, (ids) =>
-          findAgents(context.deps, context.viewer, ids),
-        ),
+      resolve: ({ agentId }, _args, context) => agentOf(context, agentId),
     }),
   }),
 })

@@ -15,7 +15,8 @@ const DEFAULT_SECONDS = 30
 const viewOf = async ({ deps, agentId, fence }: ToolCall, event: LoggedEvent) => {
   const { messageId, channel } = event
   const found = channel === 'url' ? null : await deps.reads.add({ agentId, messageId })
-  return eventView(event, found?.admission ?? null, fence)
+  const mayInstruct = channel === 'url' ? event.mayInstruct === true : (found?.may_instruct ?? false)
+  return eventView(event, { admission: found?.admission ?? null, mayInstruct }, fence)
 }
 
 export const wait = tool({

@@ -82,6 +82,7 @@ export const toMessage = (
     refusal: null,
     admission: null,
     proven: null,
+    instructor: null,
     error: null,
     counterpart: isOwn ? read.to.join(', ') : read.from.address,
     counterpartName: isOwn ? null : read.from.name,

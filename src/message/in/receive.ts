@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { v7 as newId } from 'uuid'
-import { AGENT_TURNS_AN_HOUR, admit, evidenceOf, type Verdict } from '../../admission/admit.ts'
+import { AGENT_TURNS_AN_HOUR, admit, evidenceOf } from '../../admission/admit.ts'
 import { overRate } from '../../admission/sender-rate.ts'
 import { isOptedOut, noteKeyword } from '../../agent/opt-out.ts'
 import type { Blobs } from '../../blob/blobs.ts'
@@ -22,6 +22,7 @@ import { WORKSPACE_CHANGED } from '../../workspace/change-log.ts'
 import type { Plans } from '../../workspace/plan.ts'
 import type { RateLimits } from '../../workspace/rate-limits.ts'
 import { NOT_HELD, UNMARKED } from '../row.ts'
+import { instructorOf, mayInstruct } from './instructor.ts'
 import { limitRefused } from './refused-retention.ts'
 import { identityOf, inTurn, isRepeated, signedQuery, weighed } from './replay.ts'
 import { displayOf, isOn, senderOf } from './sender.ts'
@@ -59,19 +60,22 @@ const selfMark = ({ automatic }: Inbound, { ownAddress, ownMessage, agentTurns }
     : `agents have sent it ${AGENT_TURNS_AN_HOUR} messages in this thread within an hour`
 }
 
-const judge = async (deps: ReceiveDeps, message: Inbound, target: Target): Promise<Verdict> => {
+const judge = async (deps: ReceiveDeps, message: Inbound, target: Target) => {
   const { plans, rates } = deps
-  return admit({
+  const listed = await isOn(deps, message, target, 'senders')
+  const verdict = admit({
     self: selfMark(message, target),
     spam: message.spam ?? null,
     team: target.member !== null || target.teammate !== null,
-    listed: await isOn(deps, message, target, 'senders'),
+    listed,
     blocked: await isOn(deps, message, target, 'blocked'),
     proven: message.proven,
     admit: target.admit,
     full: await plans.isFull(target.workspaceId),
     overRate: () => overRate(rates, target.agentId, message),
   })
+  const admitted = verdict.refusal === null
+  return { verdict, instructor: instructorOf({ admitted, proven: message.proven, listed }, target) }
 }
 
 /**
@@ -87,11 +91,15 @@ const fingerprintOf = ({ channel, raw, messageId, deliveryId }: Inbound): Uint8A
 }
 
 /** A message that was refused raises an event for agents that ask for it. */
-const eventOf = (refusal: Verdict['refusal'], message: Inbound, target: Target): Arrival['event'] => {
+const eventOf = (
+  { verdict: { refusal }, instructor }: Awaited<ReturnType<typeof judge>>,
+  message: Inbound,
+  target: Target,
+): Arrival['event'] => {
   const facts = { sender: senderOf(message, target), from: displayOf(message.from) }
   return refusal
     ? { type: MESSAGE_REFUSED, ...facts, detail: { refusal } }
-    : { type: MESSAGE_RECEIVED, ...facts }
+    : { type: MESSAGE_RECEIVED, ...facts, detail: { mayInstruct: mayInstruct(instructor, target) } }
 }
 
 /** The columns that a message has from its content. */
@@ -120,7 +128,8 @@ const arrivalOf = async (
   fingerprint: Uint8Array<ArrayBuffer> | null,
 ): Promise<Arrival> => {
   const message = weighed(received, target, deps.clock.now())
-  const verdict = await judge(deps, message, target)
+  const judged = await judge(deps, message, target)
+  const { verdict, instructor } = judged
   const id = newId()
   const arrival: Arrival = {
     message: {
@@ -134,6 +143,7 @@ const arrivalOf = async (
       refusal: verdict.refusal,
       admission: verdict.admission,
       proven: message.proven,
+      instructor,
       error: null,
       ...contentOf(message),
       threadId: target.threadId ?? id,
@@ -149,7 +159,7 @@ const arrivalOf = async (
     },
     raw: message.raw,
     attachments: message.attachments,
-    event: message.keyword ? null : eventOf(verdict.refusal, message, target),
+    event: message.keyword ? null : eventOf(judged, message, target),
     wakeLimits: verdict.refusal || message.keyword ? null : target.wakeLimits,
   }
   return limitWakes(deps.pool, arrival)

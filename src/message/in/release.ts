@@ -19,6 +19,7 @@ import type { Viewer } from '../../workspace/viewer.ts'
 import { MESSAGE_CHANGED } from '../reading/changed.ts'
 import { readFresh } from '../reading/read.ts'
 import type { MessageWithFiles } from '../row.ts'
+import { instructorOf, mayInstruct } from './instructor.ts'
 import { displayOf, isOn, type Sender, senderOf } from './sender.ts'
 import { type Refused, type Released, storeReleased } from './store-released.ts'
 import { findTargets } from './target.ts'
@@ -59,11 +60,12 @@ const reconsider = async (
   const [[target = null] = []] = addressed
     ? await findTargets(deps, [{ message: addressed, chat: false }])
     : []
+  const listed = listSender || (target !== null && (await isOn(deps, sender, target, 'senders')))
   const { admission } = admit({
     self: null,
     spam: null,
     team: target !== null && (target.member !== null || target.teammate !== null),
-    listed: listSender || (target !== null && (await isOn(deps, sender, target, 'senders'))),
+    listed,
     blocked: target !== null && (await isOn(deps, sender, target, 'blocked')),
     proven: sender.proven,
     admit: target?.admit ?? 'list',
@@ -71,8 +73,11 @@ const reconsider = async (
     overRate: () => null,
   })
   const detail = `released by ${whoIs(viewer)}; it was refused as ${refusal}`
+  const instructor = instructorOf({ admitted: admission !== null, proven: sender.proven, listed }, target)
   return {
     message,
+    instructor,
+    mayInstruct: target !== null && mayInstruct(instructor, target),
     admission: admission ?? 'anyone',
     sender: senderOf(sender, target),
     from: displayOf(sender.from),

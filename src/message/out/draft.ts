@@ -141,6 +141,7 @@ export const draft = async (deps: DraftDeps, sender: Sender, input: SendInput): 
       refusal: null,
       admission: null,
       proven: null,
+      instructor: null,
       error: null,
       counterpart: to.join(', '),
       counterpartName: plan.counterpartName,

@@ -107,7 +107,7 @@ const send = async (
     throw new AppError('conflict', `The agent has no address on the ${created.message.channel} channel.`)
   const { marksRead, events, ...place } = placed
   deps.feed.committed(events)
-  const message = { ...created.message, ...place, attachments: created.files }
+  const message = { ...created.message, ...place, attachments: created.files, mayInstruct: false }
   if (message.holdReason === null) deps.notifier.publish(SEND_DUE, 'send')
   if (message.holdReason === 'approval') await requestApproval(deps, message)
   deps.notifier.publish(MESSAGE_CHANGED, `${agentId}/${message.id}`)

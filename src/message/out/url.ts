@@ -11,6 +11,7 @@ import type { Texts } from '../../event/texts.ts'
 import { enqueueWebhookJobs } from '../../webhook/delivery/enqueue.ts'
 import type { Keyring } from '../../workspace/keyring.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
+import { instructorOf, mayInstruct } from '../in/instructor.ts'
 
 export interface MessageUrlDeps extends ConnectionDeps {
   feed: Pick<Feed, 'committed'>
@@ -43,10 +44,11 @@ const senderOf = async ({ prisma }: Db, viewer: Viewer): Promise<EventSender> =>
   return { ...known, kind: 'agent', email: address?.value ?? null }
 }
 
-const admits = async ({ prisma }: Db, agentId: string, viewer: Viewer): Promise<boolean> => {
+const admits = async ({ prisma }: Db, agentId: string, viewer: Viewer) => {
   const access = await prisma.access.findUnique({ where: { agentId_channel: { agentId, channel: 'url' } } })
-  if (access === null || access.blocked.includes(viewer.id)) return false
-  return access.admit === 'team' || access.senders.includes(viewer.id)
+  const listed = access?.senders.includes(viewer.id) ?? false
+  if (access === null || access.blocked.includes(viewer.id)) return { admitted: false, listed }
+  return { admitted: access.admit === 'team' || listed, listed }
 }
 
 /**
@@ -60,7 +62,8 @@ export const sendToUrl = async (
   text: string,
 ): Promise<LoggedEvent> => {
   const agent = await findAgent(deps, viewer, agentId, 'write')
-  if (!(await admits(deps, agentId, viewer)))
+  const { admitted, listed } = await admits(deps, agentId, viewer)
+  if (!admitted)
     throw new AppError('forbidden', "You are not on the access list of this agent's Message URL.")
   if ((await currentListeners(deps, agentId)).length === 0)
     throw new AppError('conflict', 'This agent has no listener at the moment.')
@@ -73,11 +76,19 @@ export const sendToUrl = async (
       : (sender.name ?? sender.email ?? sender.id!)
   const sealed = await deps.keyring.seal(agent.workspaceId, text, handoverBinding(messageId))
   const values = [messageId, agentId, createdAt, JSON.stringify(sender), from, sealed, MESSAGE_RECEIVED]
+  const member = viewer.kind === 'member' ? viewer : null
+  const instructs = mayInstruct(instructorOf({ admitted, proven: true, listed }, { member }), agent)
   const attributes = { channel: 'url', 'message.ids': messageId }
   const { rows } = await traced(deps.tracer ?? noTracer, 'hand over message', { attributes }, (span) =>
     deps.pool.query<{ event_id: number; agent_name: string }>({
       ...APPEND,
-      values: [...values, span.traceparent && JSON.stringify({ traceparent: span.traceparent })],
+      values: [
+        ...values,
+        JSON.stringify({
+          mayInstruct: instructs,
+          ...(span.traceparent ? { traceparent: span.traceparent } : {}),
+        }),
+      ],
     }),
   )
   if (!rows[0]) throw new AppError('conflict', 'The agent was deleted in the meantime.')
@@ -92,6 +103,7 @@ export const sendToUrl = async (
     from,
     subject: null,
     agentName: rows[0].agent_name,
+    mayInstruct: instructs,
     text,
   }
   deps.texts.share(agent.workspaceId, messageId, text, sealed)

@@ -24,7 +24,7 @@ export const findOutgoing = async (
   })
   if (!message) throw notFound('message')
   const attachments = message.attachments.map((file) => ({ ...file, type: file.type.split(';', 1)[0]! }))
-  return { ...message, attachments }
+  return { ...message, attachments, mayInstruct: false }
 }
 
 /**

@@ -3,7 +3,7 @@ import { deleteAgent, ICONS, listAgents, MAX_AGENTS, presentAgent, updateAgent }
 import { createAgent } from '../../agent/create.ts'
 import { findAgent } from '../../agent/permission.ts'
 import { agentName, wakeLimit } from '../../core/rules.ts'
-import { Approval } from '../../db/generated/prisma/enums.ts'
+import { Approval, Instructors } from '../../db/generated/prisma/enums.ts'
 import { EVENT_NAMES } from '../../event/event.ts'
 import { eventTypes } from '../../event/selection.ts'
 import type { RestEnv } from '../env.ts'
@@ -32,6 +32,10 @@ const AgentView = z
       description:
         'Which of its messages wait for the approval of a member: none, those to strangers, or all',
     }),
+    instructors: z.enum(Instructors).openapi({
+      description:
+        'Whose messages may instruct the agent, if their senders are proven: of nobody, of members, or of members and listed senders',
+    }),
     wakesPerHour: count.nullable().openapi({
       description: 'How many messages may wake the agent in an hour; null means no limit',
     }),
@@ -49,6 +53,7 @@ const AgentView = z
       name: 'Support Bot',
       icon: 'headphones',
       approval: 'none',
+      instructors: 'members',
       wakesPerHour: 60,
       wakesPerThreadDay: null,
       eventTypes: EVENT_NAMES.slice(0, 1),
@@ -132,6 +137,7 @@ const update = createRoute({
             description:
               'Only members may change it. A stranger is a recipient who is not a member, an agent of the workspace or on the list of the channel, and from whom the agent has received no proven message. It holds for the agents that this one created or creates, too, as do the limits of wakes',
           }),
+          instructors: z.enum(Instructors).optional().openapi({ description: 'Only members may change it' }),
           wakesPerHour: wakeLimit.nullable().optional(),
           wakesPerThreadDay: wakeLimit.nullable().optional(),
           eventTypes: eventTypes.optional().openapi({

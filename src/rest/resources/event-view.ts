@@ -52,12 +52,16 @@ export const EventView = z
         phone: z.string().nullable(),
       })
       .openapi({ description: 'Who sent the message: the agent itself, if it tells of one of its own' }),
+    mayInstruct: z.boolean().openapi({
+      description: 'Whether its sender could instruct the agent when it happened',
+    }),
     ...EVENT_DETAIL,
   })
   .openapi('Event', {
     example: {
       ...EVENT,
       sender: SENDER,
+      mayInstruct: false,
     },
   })
 
@@ -68,7 +72,7 @@ const position = z.int().min(0).openapi({
 const StreamedEvent = z
   .object({ id: position, event: z.enum(EVENT_NAMES), data: EventView })
   .openapi('StreamedEvent', {
-    example: { id: 42, event: 'message.received', data: { ...EVENT, sender: SENDER } },
+    example: { id: 42, event: 'message.received', data: { ...EVENT, sender: SENDER, mayInstruct: false } },
   })
 
 const StreamTruncated = z

@@ -51,6 +51,7 @@ const EXAMPLE = {
   status: 'received',
   refusal: null,
   admission: 'listed',
+  mayInstruct: false,
   error: null,
   checks: [{ name: 'dmarc', verdict: 'pass', detail: 'DKIM of example.com, aligned with From' }],
   labels: ['orders'],
@@ -94,6 +95,10 @@ export const MessageView = z
       }),
     status: z.enum(MessageStatus),
     refusal: z.enum(Refusal).nullable().openapi({ description: 'Why an inbound message was refused' }),
+    mayInstruct: z.boolean().openapi({
+      description:
+        "Whether its sender may instruct the agent: proven, and among those whom the agent's setting `instructors` names now",
+    }),
     admission: z
       .enum(Admission)
       .nullable()

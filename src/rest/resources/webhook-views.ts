@@ -136,6 +136,9 @@ export const WebhookPayloadView = z
         channel: EventView.shape.channel,
         from: z.string().openapi({ description: 'Display name and address' }),
         subject: z.string().nullable(),
+        mayInstruct: z.boolean().openapi({
+          description: 'Whether its sender could instruct the agent when it happened',
+        }),
         text: EventView.shape.text.openapi({
           description: 'For `url` only; on other channels, get the message to read its text',
         }),
@@ -157,6 +160,7 @@ export const WebhookPayloadView = z
           channel: 'email',
           from: 'Ann Example <ann@example.com>',
           subject: 'Where is my order?',
+          mayInstruct: false,
         },
       },
       cursor: '42',

@@ -23,7 +23,13 @@ test('the payload of an email has no content', () => {
     timestamp: '2026-11-20T12:00:00.123Z',
     data: {
       agent,
-      message: { id: event.messageId, channel: 'email', from: 'Ann <ann@example.com>', subject: 'Hi' },
+      message: {
+        id: event.messageId,
+        channel: 'email',
+        from: 'Ann <ann@example.com>',
+        subject: 'Hi',
+        mayInstruct: false,
+      },
     },
     cursor: '42',
   })
@@ -36,6 +42,7 @@ test('the payload of a Message URL message has its text and its sender', () => {
     channel: 'url',
     from: event.from,
     subject: null,
+    mayInstruct: false,
     text: 'wake up',
     sender: event.sender,
   })
