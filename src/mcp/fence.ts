@@ -90,7 +90,8 @@ const [MAX_NAME_WORDS, MAX_DOMAIN_WORDS, MAX_WORD] = [3, 4, 20]
 
 const wordsIn = (text: string): string[] => text.match(/[A-Za-z]{3,}/g) ?? []
 
-const isPlain = (address: string): boolean => {
+/** Whether an address is ordinary enough to be shown as it is. */
+export const isPlain = (address: string): boolean => {
   const [name, domain] = address.replace(/^@/, '').split('@').map(wordsIn)
   return (
     PLAIN_ADDRESS.test(address) &&

@@ -1,13 +1,14 @@
 import { awaitsApproval } from '../message/out/hold.ts'
 import type { PresentedMessage } from '../message/reading/present.ts'
 import type { InThread, Sibling } from '../message/reading/siblings.ts'
-import { clean, clip, type Fence } from './fence.ts'
+import { clean, clip, type Fence, isPlain } from './fence.ts'
 import { cleanPage } from './pages.ts'
 import { compact } from './tool.ts'
 
 /** Messages for models: what the service knows is plain, what somebody wrote is fenced. */
 
-const PREVIEW = 160
+/** Characters of a line in a list, and of each name and subject in it. */
+const [PREVIEW, MAX_HEAD] = [120, 80]
 
 /** What is shown of what senders can make long. One mail may name 2,000 recipients and 1,000 files. */
 const MAX = { recipients: 10, recipientsInList: 3, files: 20, name: 160, subject: 500, error: 1_000 }
@@ -78,23 +79,50 @@ const summaryOf = (message: PresentedMessage, fence: Fence, recipients: number) 
   }
 }
 
-/** A message in a list. A refused one has no preview: it is read only on purpose. */
-export const lineOf = (message: PresentedMessage, fence: Fence) => {
-  const { counterpartName, subject, text, replyText, attachments, status } = message
+/** The words of a message in a list, in one line. */
+const previewOf = (message: PresentedMessage): string => {
+  const { counterpart, counterpartName, subject, text, replyText } = message
   const own = isOwn(message)
   const start = (replyText ?? text).slice(0, 4 * PREVIEW)
-  const words = clean(own ? start.replace(QUOTED, '').split(FORWARDED, 1)[0]! : start)
-    .replace(/\s+/g, ' ')
-    .slice(0, PREVIEW)
+  const words = own ? start.replace(QUOTED, '').split(FORWARDED, 1)[0]! : start
   const heads = own
     ? [subject && isOthersSubject(subject) ? null : subject]
-    : [counterpartName, subject].map((head) => head && clip(head, PREVIEW))
-  const preview = [...heads, words].filter(Boolean).join(' | ').toWellFormed()
+    : [isPlain(counterpart) ? null : counterpart, counterpartName, subject]
+  const parts = [...heads.map((head) => head && clip(head, MAX_HEAD)), words].filter(Boolean)
+  return clip(clean(parts.join(' | ')).replace(/\s+/g, ' ').trim(), PREVIEW).toWellFormed()
+}
+
+/**
+ * A message in a list, with what differs from the usual: an email that was received by the agent alone. Its own words
+ * are its preview.
+ */
+const lineOf = (message: PresentedMessage, fence: Fence) => {
+  const { channel, to, from, ...summary } = summaryOf(message, fence, MAX.recipientsInList)
+  const own = isOwn(message)
   return compact({
-    ...summaryOf(message, fence, MAX.recipientsInList),
-    files: attachments.length || null,
-    preview: status === 'refused' ? null : own ? clean(preview) : fence.wrapped(preview),
+    ...summary,
+    at: `${message.createdAt.toISOString().slice(0, 19)}Z`,
+    channel: channel === 'email' ? null : channel,
+    from: from && isPlain(message.counterpart) ? from : null,
+    to: own ? to : null,
+    files: message.attachments.length || null,
+    preview: own ? previewOf(message) : null,
   })
+}
+
+/**
+ * Messages of a list. What others wrote is between one pair of markers, a line for each message with its number; a
+ * refused message has none: it is read only on purpose.
+ */
+export const listView = (messages: readonly PresentedMessage[], fence: Fence) => {
+  const lines = messages.flatMap((message, index) =>
+    isOwn(message) || message.status === 'refused' ? [] : [`${index + 1} ${previewOf(message)}`],
+  )
+  return {
+    fence: fence.id,
+    messages: messages.map((message, index) => ({ n: index + 1, ...lineOf(message, fence) })),
+    ...(lines.length > 0 ? { previews: fence.around(`${lines.join('\n')}`) } : {}),
+  }
 }
 
 /** What the model should do about the message's status. */

@@ -6,7 +6,7 @@ import { uuid } from '../core/rules.ts'
 import type { Feed } from '../event/feed.ts'
 import { listMessages } from '../message/reading/list.ts'
 import { Fence } from './fence.ts'
-import { lineOf } from './message-view.ts'
+import { listView } from './message-view.ts'
 import type { Call } from './tool.ts'
 
 /** Each agent's inbox as a resource, so that hosts without the Events extension can be notified of changes. */
@@ -52,7 +52,7 @@ export const readInbox = async ({ deps, viewer }: Call, uri: string) => {
   const fence = new Fence()
   try {
     const { items } = await listMessages(deps, viewer, agentId, { limit: NEWEST })
-    const text = JSON.stringify({ fence: fence.id, messages: items.map((item) => lineOf(item, fence)) })
+    const text = JSON.stringify(listView(items, fence))
     return { contents: [{ uri, mimeType: MIME, text }] }
   } catch (error) {
     throw isDenied(error) ? new ResourceNotFoundError(uri) : error

@@ -54,15 +54,11 @@ const run = async (tool: Tool, call: Call, given: unknown): Promise<object | Res
 
 const textOf = (result: object) => ({ type: 'text' as const, text: JSON.stringify(result) })
 
-/** The result as structured content and as text: hosts show their models one or the other. */
-const asContent = (result: object | ResultWithImage) => {
-  if (!(result instanceof ResultWithImage))
-    return { content: [textOf(result)], structuredContent: { ...result } }
-  return {
-    content: [textOf(result.result), { type: 'image' as const, ...result.image }],
-    structuredContent: { ...result.result },
-  }
-}
+/** The result as text only: some hosts show their models structured content too, which doubles the cost. */
+const asContent = (result: object | ResultWithImage) =>
+  result instanceof ResultWithImage
+    ? { content: [textOf(result.result), { type: 'image' as const, ...result.image }] }
+    : { content: [textOf(result)] }
 
 /** The outcome of a call, for the metrics. */
 type Outcome = 'done' | 'refused' | 'failed'
@@ -93,6 +89,6 @@ export const callTool = async (
     const inside = failure.code === 'internal' || failure.code === 'unavailable'
     if (inside) log.error({ err: error, requestId, tool: name }, 'a tool failed')
     ended(inside ? 'failed' : 'refused')
-    return { content: [textOf(result)], structuredContent: result, isError: true }
+    return { content: [textOf(result)], isError: true }
   }
 }

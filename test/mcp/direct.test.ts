@@ -10,7 +10,7 @@ import { rpc } from '../support/mcp.ts'
  * them.
  */
 
-const RESULT = { content: [{ type: 'text' as const, text: '{"a":1}' }], structuredContent: { a: 1 } }
+const RESULT = { content: [{ type: 'text' as const, text: '{"a":1}' }] }
 
 const sdk = createMcpHandler(() => {
   const server = new Server(INFO, { capabilities: { tools: {} } })

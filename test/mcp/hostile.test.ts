@@ -62,7 +62,7 @@ describe('a body', () => {
     const text = JSON.stringify(body).replace('EMOJI', '\\ud83d\\ude00'.repeat(32_000))
     const { status, body: answer } = await post('tools/call', text, headers)
     expect(status).toBe(200)
-    expect(answer.result.structuredContent).toMatchObject({ status: 'sending' })
+    expect(JSON.parse(answer.result.content[0].text)).toMatchObject({ status: 'sending' })
   })
 
   test.each<[string, string, Record<string, unknown>]>([
@@ -111,7 +111,7 @@ describe('arguments of tools', () => {
   }
   const refusal = async (token: string, name: string, args: Record<string, unknown>) => {
     const { body } = await postRpc(service.http, token, 'tools/call', { name, arguments: args })
-    return body.result?.structuredContent.error ?? body
+    return body.result ? JSON.parse(body.result.content[0].text).error : body
   }
 
   test.each(TOOL_NAMES)('%s names the argument that is of a wrong type, missing or unknown', async (name) => {

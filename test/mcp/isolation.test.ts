@@ -82,7 +82,7 @@ const call = async (token: string | null, name: string, args: Record<string, unk
   return {
     status,
     body,
-    error: body?.result?.structuredContent?.error,
+    error: body?.result && JSON.parse(body.result.content[0].text).error,
     isError: body?.result?.isError === true,
     text: JSON.stringify(body),
   }
@@ -153,7 +153,7 @@ test('the conversation of a message holds none of another agent, whoever else ha
   const alone = await receive(service, target, { from: 'cy@example.com', to: target.address, text: 'alone' })
   const read = async (token: string, id: string) => {
     const { body } = await call(token, 'read_message', { messageId: id })
-    return body.result.structuredContent
+    return JSON.parse(body.result.content[0].text)
   }
   for (const [token, id] of [
     [target.token, alone.id],

@@ -259,7 +259,7 @@ describe('reading', () => {
       status: 'received',
       senderIs: 'anyone',
     })
-    expect(inside(result.messages[0].preview)).toBe('Mail 2 | Where is it?')
+    expect(inside(result.previews)!.split('\n')[0]).toBe('1 Mail 2 | Where is it?')
     const { result: rest } = await mcp.call('list_messages', { limit: 3, cursor: result.nextCursor })
     expect(rest).toMatchObject({ messages: [{ messageId: first.id }] })
     expect(rest.nextCursor).toBeUndefined()
@@ -270,6 +270,21 @@ describe('reading', () => {
     expect((await mcp.call('list_messages', { direction: 'outbound' })).result.messages).toEqual([])
   })
 
+  test('a list of twenty costs at most 1,800 tokens', async () => {
+    const { agent, mcp } = await start()
+    const text = 'The parcel has not arrived yet, and I leave on Friday. '.repeat(9).trim()
+    for (let n = 0; n < 20; n++)
+      await letter(agent, {
+        from: `Annabel Example-Smith ${n} <annabel.smith.${n}@mail.example.com>`,
+        subject: `Re: Order ${n} of November`,
+        text,
+      })
+    const { result, text: whole } = await mcp.call('list_messages')
+    expect(result.messages).toHaveLength(20)
+    expect(inside(result.previews)!.split('\n')).toHaveLength(20)
+    expect(whole.length / TOKEN_CHARACTERS).toBeLessThan(1_800)
+  })
+
   test('what was refused shows nothing of itself in a list, and a warning when it is read', async () => {
     const { agent, mcp } = await start()
     await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'list', senders: [] })
@@ -277,6 +292,7 @@ describe('reading', () => {
     const { result } = await mcp.call('list_messages')
     expect(result.messages[0]).toMatchObject({ messageId: id, status: 'refused', refusal: 'sender' })
     expect(result.messages[0].preview).toBeUndefined()
+    expect(result.previews).toBeUndefined()
     expect((await mcp.call('read_message', { messageId: id })).result.next).toMatch(/refused/)
   })
 

@@ -43,8 +43,8 @@ export const openMcp = async (
       const answer = await client.callTool({ name, arguments: args }, { timeout: 60_000 })
       const content = answer.content as { type: string; text: string }[]
       const text = content[0]!.text
-      // Programs read the structured content, models the text: both must be equal.
-      expect(answer.structuredContent).toEqual(JSON.parse(text))
+      // Some hosts would show their models the same twice.
+      expect(answer.structuredContent).toBeUndefined()
       return { result: JSON.parse(text), isError: answer.isError === true, text, content }
     },
     request: (method, params = {}) => client.request({ method, params }, z.any()),

@@ -7,7 +7,7 @@ import type { MessageFilter } from '../../message/reading/filter.ts'
 import { listMessages } from '../../message/reading/list.ts'
 import { markMessages, presentMarks } from '../../message/reading/marks.ts'
 import { readInThread } from '../../message/reading/siblings.ts'
-import { lineOf, messageView } from '../message-view.ts'
+import { listView, messageView } from '../message-view.ts'
 import { compact, READS_OUTSIDE, tool, UPDATES } from '../tool.ts'
 
 const DEFAULT_LIMIT = 20
@@ -34,7 +34,7 @@ export const list = tool({
   name: 'list_messages',
   names: { q: 'query' },
   title: 'List messages',
-  description: 'List messages, newest first, with a preview of each.',
+  description: 'List messages, newest first. previews has a line for each n. No channel means email.',
   hints: READS_OUTSIDE,
   input: {
     channel: z.enum(CHANNEL_KINDS).optional(),
@@ -56,11 +56,7 @@ export const list = tool({
       limit,
       cursor,
     })
-    return {
-      fence: fence.id,
-      messages: page.items.map((item) => lineOf(item, fence)),
-      ...compact({ nextCursor: page.nextCursor }),
-    }
+    return { ...listView(page.items, fence), ...compact({ nextCursor: page.nextCursor }) }
   },
 })
 

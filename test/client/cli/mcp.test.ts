@@ -30,8 +30,8 @@ test.each([
   const client = new Client({ name: 'host', version: '1.0' }, options)
   await client.connect(new StdioClientTransport({ command: process.execPath, args: [MAIN, 'mcp'], env }))
   expect((await client.listTools()).tools.map(({ name }) => name)).toContain('list_messages')
-  const { structuredContent } = await client.callTool({ name: 'whoami', arguments: {} })
-  expect(JSON.stringify(structuredContent)).toContain(agent.address)
+  const { content } = await client.callTool({ name: 'whoami', arguments: {} })
+  expect(JSON.stringify(content)).toContain(agent.address)
   await client.close()
 })
 
