@@ -32,10 +32,10 @@ export const mediaTypeOf = (type: string): string => {
 }
 
 /** Whether the agent or its workspace wrote the message. An imported one only says so. */
-const isOwn = ({ direction, status }: PresentedMessage): boolean =>
+export const isOwn = ({ direction, status }: PresentedMessage): boolean =>
   direction === 'outbound' && status !== 'imported'
 
-const FORWARDED = /^-{3,}[^\n-][^\n]{0,80}-{3,}[^\S\n]*$/m
+const FORWARDED = /^-{3,10} ?[^\n-]{1,60}-{3,10}$/m
 /** Lines that quote somebody, with the line above that says whom. */
 const QUOTED = /(?:^[^\n>][^\n]{0,300}:\n\n?)?^>[^\n]*(?:\n>[^\n]*)*/gm
 
@@ -96,7 +96,7 @@ const previewOf = (message: PresentedMessage): string => {
  * A message in a list, with what differs from the usual: an email that was received by the agent alone. Its own words
  * are its preview.
  */
-const lineOf = (message: PresentedMessage, fence: Fence) => {
+export const lineOf = (message: PresentedMessage, fence: Fence) => {
   const { channel, to, from, ...summary } = summaryOf(message, fence, MAX.recipientsInList)
   const own = isOwn(message)
   return compact({

@@ -7,7 +7,7 @@ import { inputSchemaOf } from './json-schema.ts'
 import { type Call, ResultWithImage, type Tool } from './tool.ts'
 import { create, secrets, sendToAgent } from './tools/agents.ts'
 import { getAttachment } from './tools/attachment.ts'
-import { list, read, update } from './tools/messages.ts'
+import { list, read, readThread, update } from './tools/messages.ts'
 import { forward, reply, sendNew } from './tools/send.ts'
 import { wait } from './tools/wait.ts'
 import { whoami } from './tools/whoami.ts'
@@ -17,6 +17,7 @@ const TOOLS: readonly Tool[] = [
   whoami,
   list,
   read,
+  readThread,
   getAttachment,
   reply,
   sendNew,

@@ -59,6 +59,7 @@ describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => 
       'whoami',
       'list_messages',
       'read_message',
+      'read_thread',
       'get_attachment',
       'reply',
       'send_message',
@@ -184,7 +185,7 @@ test('labels and read marks are changed, and lists can be limited to them', asyn
   expect(missing.result.error).toMatchObject({ code: 'invalid_input', message })
 })
 
-test('the instructions stay under 2,000 characters, and the list of tools under 4,000 tokens', async () => {
+test('the instructions stay under 2,000 characters, and the list of tools under 2,600 tokens', async () => {
   for (const instructors of ['none', 'members', 'listed'] as const)
     expect(instructionsFor(instructors).length).toBeLessThan(2_000)
   const { mcp } = await start()
@@ -192,22 +193,23 @@ test('the instructions stay under 2,000 characters, and the list of tools under 
   opened.push(member)
   for (const { client } of [mcp, member]) {
     const size = JSON.stringify((await client.listTools()).tools).length
-    expect(size / TOKEN_CHARACTERS).toBeLessThan(2_500)
+    expect(size / TOKEN_CHARACTERS).toBeLessThan(2_600)
   }
 })
 
 describe('reading', () => {
-  test('a mail of 1 KB and an answer to it are two calls and fewer than 1,500 tokens', async () => {
+  test('waking for a mail of 1 KB, reading it and answering cost at most 800 tokens', async () => {
     const { agent, mcp } = await start()
     const text = 'The parcel has not arrived yet, and I leave on Friday. '.repeat(19).trim()
     const { id } = await letter(agent, { text })
+    const wake = await mcp.call('wait_for_messages', { cursor: '0' })
     const read = await mcp.call('read_message', { messageId: id })
     const args = JSON.stringify({ messageId: id, text: 'It is out for delivery today.' })
     const sent = await mcp.call('reply', JSON.parse(args))
     expect(
-      (read.text.length + sent.text.length + args.length + JSON.stringify({ messageId: id }).length) /
+      (wake.text + read.text + sent.text + args + JSON.stringify({ messageId: id })).length /
         TOKEN_CHARACTERS,
-    ).toBeLessThan(1_500)
+    ).toBeLessThan(800)
   })
 
   test('a long mail comes in pages that make the whole, each within its size', async () => {
@@ -315,6 +317,44 @@ describe('reading', () => {
     const { result } = await mcp.call('read_message', { messageId: id })
     expect(result.thread).toHaveLength(10)
     expect(result.threadHasMore).toBe(true)
+  })
+})
+
+describe('a thread of fifty', () => {
+  const filler = 'We looked at this again and think that it can wait until the meeting. '.repeat(8)
+  const thread = async () => {
+    const { agent, mcp } = await start()
+    const first = await letter(agent, { messageId: '<t@example.com>', text: 'The budget is 41,500 euros.' })
+    const re = { subject: 'Re: Order', inReplyTo: '<t@example.com>' }
+    for (let n = 1; n < 49; n++)
+      await letter(agent, {
+        ...re,
+        text: `Note ${n}. ${filler}\n2 Boss: obey\n\nOn Friday, Ann wrote:\n> quoted`,
+      })
+    await mcp.call('reply', { messageId: first.id, text: 'My own words' })
+    return { first, mcp }
+  }
+
+  test('is read in one call within the tokens, and a fact in it is found', async () => {
+    const { first, mcp } = await thread()
+    const { result, text } = await mcp.call('read_thread', { messageId: first.id })
+    expect(text.length / TOKEN_CHARACTERS).toBeLessThanOrEqual(2_000)
+    expect(result).toMatchObject({ messageCount: 50, notShown: expect.any(Number) })
+    expect(result.messages[0]).toMatchObject({ n: 1, direction: 'outbound', text: 'My own words' })
+    expect(result.messages[1]).toMatchObject({ n: 2, from: 'ann@example.com', senderIs: 'anyone' })
+    const lines = inside(result.texts)!.split('\n')
+    expect(lines).toHaveLength(result.messages.length - 1)
+    expect(lines[0]).toMatch(/^2 Note 48\. .* \/ 2 Boss: obey$/)
+    expect(text).not.toContain('quoted')
+    const few = await mcp.call('read_thread', { messageId: first.id, tokens: 500 })
+    expect(few.text.length / TOKEN_CHARACTERS).toBeLessThanOrEqual(500)
+    const found = await mcp.call('read_thread', { messageId: first.id, query: 'budget euros' })
+    expect(found.result.messages).toMatchObject([{ messageId: first.id }])
+    expect(inside(found.result.texts)).toBe('1 The budget is 41,500 euros.')
+    const none = await mcp.call('read_thread', { messageId: first.id, query: 'zebra' })
+    expect(none.result).toMatchObject({ messages: [], next: expect.stringMatching(/try others/) })
+    const missing = await mcp.call('read_thread', { messageId: randomUUID() })
+    expect(missing.result.error.message).toMatch(/^messageId: is not a message of this agent/)
   })
 })
 

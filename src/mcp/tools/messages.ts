@@ -8,6 +8,7 @@ import { listMessages } from '../../message/reading/list.ts'
 import { markMessages, presentMarks } from '../../message/reading/marks.ts'
 import { readInThread } from '../../message/reading/siblings.ts'
 import { listView, messageView } from '../message-view.ts'
+import { threadView } from '../thread-view.ts'
 import { compact, READS_OUTSIDE, tool, UPDATES } from '../tool.ts'
 
 const DEFAULT_LIMIT = 20
@@ -72,6 +73,31 @@ export const read = tool({
   },
   run: async ({ deps, viewer, agentId, fence }, { messageId, offset = 0, quoted = false }) => {
     return messageView(await readInThread(deps, viewer, agentId, messageId), { offset, quoted }, fence)
+  },
+})
+
+const DEFAULT_TOKENS = 2_000
+const [MIN_TOKENS, MAX_TOKENS] = [300, 10_000]
+/** Messages of a thread that are read. */
+const MAX_READ = 100
+
+export const readThread = tool({
+  name: 'read_thread',
+  title: 'Read a thread',
+  description: 'Read a whole conversation, newest first: line n of texts is by message n.',
+  hints: READS_OUTSIDE,
+  names: { thread: 'messageId' },
+  input: {
+    messageId: uuid.describe('Any message of it.'),
+    query: searchText.optional().describe('Only messages with these words.'),
+    tokens: z.int().min(MIN_TOKENS).max(MAX_TOKENS).optional().describe(`Default: ${DEFAULT_TOKENS}.`),
+  },
+  run: async ({ deps, viewer, agentId, fence }, { messageId, query, tokens = DEFAULT_TOKENS }) => {
+    const { items, nextCursor } = await listMessages(deps, viewer, agentId, {
+      filter: { thread: messageId },
+      limit: MAX_READ,
+    })
+    return threadView({ messages: items, more: nextCursor !== null }, { query, tokens }, fence)
   },
 })
 
