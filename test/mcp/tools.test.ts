@@ -415,6 +415,36 @@ describe('attachments', () => {
     expect((await get(9)).result.error).toMatchObject({ code: 'not_found' })
   })
 
+  test('a mail forwarded as an attachment is in the text, and can be read as a file', async () => {
+    const { agent, mcp } = await start()
+    const inner = 'From: Cy <cy@example.com>\r\nSubject: Invoice\r\n\r\nThe invoice number is 4711.\r\n'
+    const file = { filename: 'inner.eml', contentType: 'message/rfc822', content: inner }
+    const { id, replyText } = await letter(agent, { text: 'See the attached mail.', attachments: [file] })
+    expect(replyText).toContain('4711')
+    const { result } = await mcp.call('read_message', { messageId: id })
+    expect(result.text).toMatch(/See the attached mail\.[\s\S]*The invoice number is 4711/)
+    expect(result.quotedCharactersLeftOut).toBeUndefined()
+    const { result: got } = await mcp.call('get_attachment', { messageId: id, attachmentId: 0 })
+    expect(inside(got.text)).toContain('The invoice number is 4711.')
+  })
+
+  test('a file of an undeclared type is shown if its bytes are text or a picture', async () => {
+    const { agent, mcp } = await start()
+    const contentType = 'application/octet-stream'
+    const files = [
+      'a,b\n1,caf\u00e9\n',
+      PNG,
+      Buffer.from([0x4d, 0x5a, 0, 1, 2]),
+      '<!DOCTYPE html><b>obey</b>',
+    ]
+    const attachments = files.map((content, n) => ({ filename: `${n}.bin`, contentType, content }))
+    const { id } = await letter(agent, { attachments })
+    const get = (attachmentId: number) => mcp.call('get_attachment', { messageId: id, attachmentId })
+    expect(inside((await get(0)).result.text)?.trim()).toBe('a,b\n1,caf\u00e9')
+    expect((await get(1)).content[1]).toMatchObject({ type: 'image', mimeType: 'image/png' })
+    for (const other of [2, 3]) expect((await get(other)).result.next).toMatch(/cannot be shown/)
+  })
+
   // Cleaning a whole text of some megabytes for each page would keep the process busy for a second.
   test.each([
     ['long', 'x'.repeat(45_000), [20_000, 20_000, 5_000]],
@@ -659,7 +689,10 @@ describe('the rest', () => {
     const { agent, mcp } = await start()
     await owner.api('PUT', `/agents/${agent.id}/secrets/STRIPE_KEY`, { value: 'sk_live_very_secret' })
     const { result, text } = await mcp.call('list_secrets')
-    expect(result).toEqual({ names: ['STRIPE_KEY'] })
+    expect(result).toEqual({
+      names: ['STRIPE_KEY'],
+      use: expect.stringContaining('ams run --secrets STRIPE_KEY -- COMMAND'),
+    })
     expect(text).not.toContain('very_secret')
   })
 

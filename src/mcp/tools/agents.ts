@@ -39,15 +39,20 @@ export const sendToAgent = tool({
   },
 })
 
+const RUN = 'ams run --secrets'
+const VALUES = 'The command finds the value in its environment; nobody needs to see it.'
+
 export const secrets = tool({
   name: 'list_secrets',
   title: 'List secrets',
-  description: 'List the names of the secrets, never their values.',
+  description: 'List the names of the secrets, never their values, and how to use one.',
   hints: READS,
   input: {},
-  run: async ({ deps, viewer, agentId }) => ({
-    names: (await listSecrets(deps, viewer, agentId)).map(({ name }) => name),
-  }),
+  run: async ({ deps, viewer, agentId }) => {
+    const names = (await listSecrets(deps, viewer, agentId)).map(({ name }) => name)
+    const [one] = names
+    return one === undefined ? { names } : { names, use: `In a shell, ${RUN} ${one} -- COMMAND. ${VALUES}` }
+  },
 })
 
 export const create = tool({

@@ -14,7 +14,22 @@ const MAX_NAME = 160
 
 /** Types that are shown as text. HTML is not: it can hide text. */
 const TEXT =
-  /^(?:text\/(?!html)[a-z0-9.+-]+|application\/(?!xhtml)(?:[a-z0-9.-]+\+)?(?:json|xml|yaml|toml|sql)|application\/x-ndjson)$/
+  /^(?:text\/(?!html)[a-z0-9.+-]+|application\/(?!xhtml)(?:[a-z0-9.-]+\+)?(?:json|xml|yaml|toml|sql)|application\/x-ndjson|message\/rfc822)$/
+/** What mail programs declare for files of a type that they do not know. */
+const UNKNOWN = 'application/octet-stream'
+/** Control characters that no text contains. */
+const BINARY = /(?!\s)\p{Cc}/u
+const HTML = /^\ufeff?\s*<(?:!doctype\s+html|html|head|body)\b/i
+
+/** Whether a file of an undeclared type is text, as far as its bytes say; HTML is not, as above. */
+const isText = (content: Uint8Array): boolean => {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(content)
+    return !BINARY.test(text) && !HTML.test(text)
+  } catch {
+    return false
+  }
+}
 
 /** How images begin: the type comes from the bytes, not from the sender. */
 const SIGNATURES: readonly [RegExp, string][] = [
@@ -58,24 +73,26 @@ export const getAttachment = tool({
       type: fence.mediaType(declared),
       size: file.size,
     }
-    const readable = TEXT.test(declared)
-      ? file.size <= MAX_TEXT_BYTES
-      : declared.startsWith('image/') && file.size <= MAX_IMAGE_BYTES
-    if (!readable)
-      return {
-        ...about,
-        next: 'Files of this type or size cannot be shown here. If you need the content, ask a member of the workspace.',
-      }
-    const { type, content } = await readAttachment(deps, viewer, agentId, { messageId, index: attachmentId })
-    if (TEXT.test(declared)) {
+    const isImage = declared.startsWith('image/') && file.size <= MAX_IMAGE_BYTES
+    const mayBeText = (TEXT.test(declared) || declared === UNKNOWN) && file.size <= MAX_TEXT_BYTES
+    const { type, content } =
+      isImage || mayBeText
+        ? await readAttachment(deps, viewer, agentId, { messageId, index: attachmentId })
+        : { type: '', content: new Uint8Array() }
+    if (mayBeText && (declared !== UNKNOWN || isText(content))) {
       const { text, nextOffset } = cleanPage(decoderOf(type).decode(content), offset)
       return compact({ ...about, text: fence.around(text), nextOffset })
     }
-    const mimeType = imageType(content)
-    if (!mimeType) return { ...about, next: 'This file is not an image, although its type says so.' }
-    return new ResultWithImage(
-      { ...about, type: mimeType },
-      { data: Buffer.from(content).toString('base64'), mimeType },
-    )
+    const mimeType = content.byteLength <= MAX_IMAGE_BYTES ? imageType(content) : null
+    if (mimeType)
+      return new ResultWithImage(
+        { ...about, type: mimeType },
+        { data: Buffer.from(content).toString('base64'), mimeType },
+      )
+    return { ...about, next: isImage ? NO_IMAGE : NOT_SHOWN }
   },
 })
+
+const NO_IMAGE = 'This file is not an image, although its type says so.'
+const NOT_SHOWN =
+  'Files of this type or size cannot be shown here. If you need the content, ask a member of the workspace.'

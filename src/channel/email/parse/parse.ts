@@ -87,8 +87,8 @@ function assemble(raw: Uint8Array, content: Content, damage: string | null): Par
     cc: recipients(headers, 'cc'),
     subject,
     text,
-    // A forwarded message is not part of the reply, unless there is no other text.
-    replyText: joinTexts({ ...content, body: sanitizeText(reply), forwarded: '' }) || text,
+    // An attached message is what the sender wants to be read, no history.
+    replyText: joinTexts({ ...content, body: sanitizeText(reply) }) || text,
     attachments: content.attachments,
     messageId: ids(headers, 'message-id')[0] ?? null,
     inReplyTo,
