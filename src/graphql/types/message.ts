@@ -2,7 +2,6 @@ import { findAgent, findAgents } from '../../agent/permission.ts'
 import { CHANNELS, type ChannelKind } from '../../core/channels.ts'
 import { notFound } from '../../core/errors.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
-import { mayInstruct } from '../../message/in/instructor.ts'
 import { type Hold, holdOf } from '../../message/out/hold.ts'
 import { segmentsOf } from '../../message/out/segments.ts'
 import { type presentMessage, threadOf } from '../../message/reading/present.ts'
@@ -129,7 +128,7 @@ const ThreadHeaders = builder
 export const isReceivedMail = ({ channel, direction }: { channel: string; direction: string }): boolean =>
   CHANNELS[channel as ChannelKind].mail && direction === 'inbound'
 
-const agentOf = (context: GraphqlContext, agentId: string) =>
+export const agentOf = (context: GraphqlContext, agentId: string) =>
   batched(context, 'agents of messages', agentId, (ids) => findAgents(context.deps, context.viewer, ids))
 
 export const Message = builder.prismaObject('Message', {
@@ -223,16 +222,6 @@ export const Message = builder.prismaObject('Message', {
       type: Admission,
       nullable: true,
       description: 'For a received message, how its sender was admitted.',
-    }),
-    mayInstruct: t.boolean({
-      description:
-        "Whether its sender may instruct the agent: proven, and among those whom the agent's setting `instructors` names now.",
-      select: { instructor: true, agentId: true },
-      resolve: async ({ instructor, agentId }, _args, context) => {
-        if (instructor === null) return false
-        const agent = await agentOf(context, agentId)
-        return agent !== null && mayInstruct(instructor, agent)
-      },
     }),
     error: t.exposeString('error', {
       nullable: true,

@@ -1,0 +1,16 @@
+import { mayInstruct } from '../../message/in/instructor.ts'
+import { builder } from '../builder.ts'
+import { agentOf, Message } from './message.ts'
+
+builder.prismaObjectField(Message, 'mayInstruct', (t) =>
+  t.boolean({
+    description:
+      "Whether its sender may instruct the agent: proven, and among those whom the agent's setting `instructors` names now.",
+    select: { instructor: true, agentId: true },
+    resolve: async ({ instructor, agentId }, _args, context) => {
+      if (instructor === null) return false
+      const agent = await agentOf(context, agentId)
+      return agent !== null && mayInstruct(instructor, agent)
+    },
+  }),
+)
