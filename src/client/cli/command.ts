@@ -19,6 +19,8 @@ export interface Command {
   examples: string[]
   /** Words that can follow it, for completions. */
   words?: string[]
+  /** Whether what follows `--` is a program with its arguments, in `Input.rest`. */
+  runsProgram?: true
   run(input: Input): Promise<number | undefined>
 }
 
@@ -37,7 +39,7 @@ type Values = Record<string, string | boolean | (string | boolean)[] | undefined
 export class Input {
   readonly terminal: Terminal
   readonly positionals: string[]
-  /** What follows `--`. */
+  /** The program to run, with its arguments. */
   readonly rest: string[]
   readonly #values: Values
 

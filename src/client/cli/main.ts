@@ -30,14 +30,14 @@ const commands: Record<string, Command> = {
   completion: completionOf(() => commands),
 }
 
-/** What follows `--` belongs to a program, and is not parsed. */
+/** Options stand before `--`. What follows it are positional arguments, or the program to run. */
 const split = (args: string[]): [string[], string[]] => {
   const at = args.indexOf('--')
   return at < 0 ? [args, []] : [args.slice(0, at), args.slice(at + 1)]
 }
 
 const parse = (command: Command, args: string[], terminal: Terminal): Input => {
-  const [own, rest] = split(args)
+  const [own, rest] = command.runsProgram ? split(args) : [args, []]
   const options = Object.fromEntries(
     Object.entries({ ...command.options, ...COMMON }).map(([name, { type, multiple = false }]) => [
       name,

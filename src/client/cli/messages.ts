@@ -99,18 +99,23 @@ const contentOf = async (
   index: number,
 ): Promise<{ text: string } | { text?: string; html: string }> => {
   const file = input.text('html')
-  if (file === undefined) return { text: await textOf(input, index) }
   input.atMost(index + 1)
-  const text = input.positionals[index]
-  return { html: await readFile(file, 'utf8'), ...(text === undefined ? {} : { text }) }
+  if (file === undefined) return { text: await textOf(input, index) }
+  const html = await readFile(file, 'utf8')
+  return input.positionals[index] === undefined ? { html } : { html, text: await textOf(input, index) }
 }
 
 const textOf = async (input: Input, index: number): Promise<string> => {
-  input.atMost(index + 1)
   const given = input.positionals[index]
-  if (given !== undefined) return given
-  if (process.stdin.isTTY) throw new UsageError('TEXT is missing: pass it quoted, or over standard input.')
-  return readStdin()
+  if (given === undefined || given === '')
+    throw new UsageError('TEXT is missing: pass it quoted, or - to read it from standard input.')
+  if (given !== '-') return given
+  // There it is the event: a mistake would send the sender their own mail with what the service says of it.
+  if (process.env.AMS_EVENT_ID !== undefined)
+    throw new UsageError('TEXT cannot be read from standard input inside ams listen: pass it quoted.')
+  const text = await readStdin()
+  if (text.trim() === '') throw new UsageError('TEXT is missing: standard input is empty.')
+  return text
 }
 
 const TYPES: Record<string, string> = {
@@ -150,12 +155,12 @@ const html = {
 } as const
 
 export const reply: Command = {
-  usage: 'reply ID [TEXT]',
-  summary: 'reply to a message in its thread, with TEXT or standard input',
+  usage: 'reply ID TEXT | -',
+  summary: 'reply to a message in its thread, with TEXT, or standard input for -',
   options: { attach, html },
   examples: [
     "ams reply 0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b 'It is on its way.'",
-    'ams reply "$AMS_MESSAGE_ID" < answer.txt',
+    'ams reply 0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b - < answer.txt',
   ],
   run: async (input) => {
     const id = input.required(0, 'ID')
@@ -180,8 +185,8 @@ const channelFor = (input: Input, to: string[]): 'email' | 'sms' | 'telegram' =>
 }
 
 export const send: Command = {
-  usage: 'send --to ADDRESS [--subject SUBJECT] [TEXT]',
-  summary: 'send a new message, with TEXT or standard input',
+  usage: 'send --to ADDRESS [--subject SUBJECT] TEXT | -',
+  summary: 'send a new message, with TEXT, or standard input for -',
   options: {
     to: { type: 'string', multiple: true, value: 'ADDRESS', help: 'a recipient; can be repeated' },
     cc: { type: 'string', multiple: true, value: 'ADDRESS', help: 'a recipient of a copy; can be repeated' },
@@ -197,6 +202,8 @@ export const send: Command = {
     "ams send --to ann@example.com --subject 'Report' --attach report.pdf 'Attached.'",
     "ams send --to ann@example.com --subject 'Report' --html report.html",
     "ams send --to +15551234567 'Running late.'",
+    "ams send --to ann@example.com -- '-1 from me'",
+    'make 2>&1 | ams send --to ann@example.com --subject Build -',
   ],
   run: async (input) => {
     const to = input.texts('to')

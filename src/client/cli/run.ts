@@ -47,6 +47,7 @@ const runProgram = (
 export const run: Command = {
   usage: 'run --secrets NAME,… [--no-mask] -- PROGRAM [ARGUMENT…]',
   summary: 'run a program with secrets in its environment, and masked in its output',
+  runsProgram: true,
   options: {
     secrets: { type: 'string', value: 'NAME,…', help: 'the secrets to pass, or all' },
     'no-mask': { type: 'boolean', help: 'show the values if the program prints them' },

@@ -57,6 +57,8 @@ describe('help', () => {
     [['read']],
     [['send', 'x']],
     [['reply', 'id', 'two', 'words']],
+    [['reply', 'id', '-1 from me']],
+    [['reply', 'id', '']],
     [['listen', '--from', 'yesterday']],
     [['listen', '--exec', 'x', '--forward', 'http://x']],
     [['run', '--secrets', 'A']],
@@ -115,9 +117,30 @@ describe('messages', () => {
     expect((await ams(env, ['read', id, '--raw'])).stdout).toMatch(/^Subject: Where is my order\?\r$/m)
     expect(await ams(env, ['reply', id, 'On its way.'])).toMatchObject({ code: 0 })
     expect((await newest(agent))[0]).toMatchObject({ text: 'On its way.', subject: 'Re: Where is my order?' })
-    const second = await ams(env, ['reply', id, '--json'], 'Soon.\n')
+    const second = await ams(env, ['reply', id, '-', '--json'], 'Soon.\n')
     expect(JSON.parse(second.stdout)).toMatchObject({ direction: 'outbound' })
     expect((await newest(agent))[0].text).toContain('Soon.')
+  })
+
+  test('take standard input only for -, never instead of a text, and never inside ams listen', async () => {
+    const { id } = await mail('Numbers', 'How many?')
+    const args = ['send', '--to', 'bo@example.com', '--json']
+    const sent = await ams(env, [...args, '--', '-1 from me'], 'X\n')
+    expect(JSON.parse(sent.stdout).text).toBe('-1 from me')
+    const answered = await ams(env, ['reply', '--json', id, '--', '-- 5 --'], 'X\n')
+    expect(JSON.parse(answered.stdout).text).toBe('-- 5 --')
+    const before = (await newest(agent))[0].id
+    for (const wrong of [['reply', id], ['reply', id, ''], ['reply', id, '--'], args])
+      expect(await ams(env, wrong, 'X\n')).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('TEXT is missing'),
+      })
+    expect(await ams(env, ['reply', id, '-'], ' \n')).toMatchObject({ code: 2 })
+    expect(await ams({ ...env, AMS_EVENT_ID: '7' }, ['reply', id, '-'], 'X\n')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('inside ams listen'),
+    })
+    expect((await newest(agent))[0].id).toBe(before)
   })
 
   test('are sent with files, over the channel that the address belongs to', async () => {

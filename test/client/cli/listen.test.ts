@@ -115,6 +115,18 @@ test('--exec gets the event as JSON and in its environment, and is repeated unti
   })
 })
 
+test('inside --exec, an empty variable and - mail nothing to the sender', async () => {
+  const { agent, env } = await createOpenAgent()
+  const main = join(import.meta.dirname, '..', '..', '..', 'dist', 'client', 'cli', 'main.js')
+  const reply = `'${globalThis.process.execPath}' '${main}' reply "$AMS_MESSAGE_ID"`
+  const process = await listening(agent, env, '--exec', `${reply} $NOTHING || ${reply} - || echo "refused $?"`)
+  await mail(agent, 'One')
+  await process.said('refused 2')
+  await stop(process)
+  const { body } = await agent.api('GET', `/agents/${agent.id}/messages?direction=outbound`)
+  expect(body.items).toEqual([])
+})
+
 test('--exec goes on where it stopped, also after kill -9; --from overrides that', async () => {
   const { agent, env } = await createOpenAgent()
   const command = `echo "$AMS_SUBJECT" >> '${at('handled')}'`
