@@ -1,5 +1,5 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
@@ -31,7 +31,7 @@ test('what the tarball holds: code with types, a licence and a manual, no source
 })
 
 test('it is small, and a browser can load all that is reachable from its entry', async () => {
-  const entry = join(app, 'node_modules', 'agent-messaging-client', 'index.js')
+  const entry = join(app, 'node_modules', '@agent-messaging', 'client', 'index.js')
   // An import of a module of Node's would fail here.
   const { outputFiles } = await build({
     entryPoints: [entry],
@@ -46,13 +46,27 @@ test('it is small, and a browser can load all that is reachable from its entry',
   expect(bundle!.text).not.toMatch(/\beval\(|new Function\(/)
 })
 
-test('ams is installed with it', () => {
+test('ams is installed with it, and its help names the installed file, never a package of npm', () => {
   const { PATH = '' } = process.env
   const ams = join(app, 'node_modules', '.bin', 'ams')
-  expect(execFileSync(ams, ['--help'], { encoding: 'utf8', env: { PATH } })).toMatch(/^ams COMMAND/)
+  const said = (...args: string[]) => execFileSync(ams, args, { encoding: 'utf8', env: { PATH } })
+  expect(said('--help')).toMatch(/^ams COMMAND/)
+  const main = join(app, 'node_modules', '@agent-messaging', 'client', 'cli', 'main.js')
+  expect(said('mcp', '--help')).toContain(`claude mcp add inbox -- node ${main} mcp`)
 })
 
-const FIVE_LINES = `import { Agent } from 'agent-messaging-client'
+test('nobody can publish it, or mistake the package of somebody else for it', () => {
+  const { name, private: isPrivate } = JSON.parse(
+    readFileSync(join(app, 'node_modules', '@agent-messaging', 'client', 'package.json'), 'utf8'),
+  )
+  expect({ name, isPrivate }).toEqual({ name: '@agent-messaging/client', isPrivate: true })
+  const pattern = `npx (-y )?ams|(from|import[(]) ?.agent-messaging`
+  const root = join(import.meta.dirname, '..', '..')
+  const options = { cwd: root, encoding: 'utf8' } as const
+  expect(spawnSync('git', ['grep', '-E', pattern, 'src', 'docs', 'README.md'], options).stdout).toBe('')
+})
+
+const FIVE_LINES = `import { Agent } from '@agent-messaging/client'
 for await (const { message, done } of new Agent().messages()) {
   await message.reply('You wrote: ' + message.subject)
   await done()
@@ -108,7 +122,7 @@ describe('five lines in an empty folder', () => {
 test('its types need neither those of Node nor any other package', async () => {
   writeFileSync(
     join(app, 'typed.ts'),
-    `import { Agent, AmsError, type Message, verifyWebhook } from 'agent-messaging-client'
+    `import { Agent, AmsError, type Message, verifyWebhook } from '@agent-messaging/client'
 export const subjects = async (agent: Agent): Promise<(string | null)[]> =>
   (await agent.list({ q: 'x' }).all(3)).map((message: Message) => message.subject)
 export const code = (error: AmsError): string => error.code

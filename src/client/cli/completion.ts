@@ -1,5 +1,6 @@
 import { COMMON, type Command } from './command.ts'
 import { UsageError } from './failure.ts'
+import { shellWord } from './terminal.ts'
 
 type Commands = Record<string, Command>
 
@@ -20,13 +21,11 @@ ${Object.entries(commands)
 }
 complete -o default -F _ams ams`
 
-const quoted = (text: string): string => `'${text.replace(/'/g, `'\\''`)}'`
-
 const zsh = (commands: Commands): string => `#compdef ams
 _ams() {
   if (( CURRENT == 2 )); then
     local -a commands=(${Object.entries(commands)
-      .map(([name, { summary }]) => quoted(`${name}:${summary}`))
+      .map(([name, { summary }]) => shellWord(`${name}:${summary}`))
       .join(' ')})
     _describe command commands
   else
@@ -42,13 +41,13 @@ compdef _ams ams`
 const fish = (commands: Commands): string =>
   Object.entries(commands)
     .flatMap(([name, command]) => [
-      `complete -c ams -n __fish_use_subcommand -f -a ${name} -d ${quoted(command.summary)}`,
+      `complete -c ams -n __fish_use_subcommand -f -a ${name} -d ${shellWord(command.summary)}`,
       ...(command.words ?? []).map(
         (word) => `complete -c ams -n '__fish_seen_subcommand_from ${name}' -f -a ${word}`,
       ),
       ...Object.entries({ ...command.options, ...COMMON }).map(
         ([option, { type, help }]) =>
-          `complete -c ams -n '__fish_seen_subcommand_from ${name}' -l ${option}${type === 'string' ? ' -r' : ''} -d ${quoted(help)}`,
+          `complete -c ams -n '__fish_seen_subcommand_from ${name}' -l ${option}${type === 'string' ? ' -r' : ''} -d ${shellWord(help)}`,
       ),
     ])
     .join('\n')

@@ -1,8 +1,10 @@
 import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
 import { AmsError } from '../errors.ts'
 import { FrameParser } from '../sse.ts'
 import type { Command } from './command.ts'
 import { type Credentials, readCredentials } from './settings.ts'
+import { shellWord } from './terminal.ts'
 
 interface Rpc {
   id?: string | number | null
@@ -10,6 +12,9 @@ interface Rpc {
   params?: { requestId?: string | number; name?: unknown; uri?: unknown; _meta?: Record<string, unknown> }
   result?: { protocolVersion?: unknown }
 }
+
+/** The installed file: npx would look for a package called ams on npm, and give it the token. */
+export const MAIN = fileURLToPath(new URL('main.js', import.meta.url))
 
 const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion'
 const INTERNAL_ERROR = -32603
@@ -114,7 +119,7 @@ export const mcp: Command = {
   usage: 'mcp',
   summary: 'connect an MCP host that supports only stdio to the service',
   options: {},
-  examples: ['ams mcp', 'claude mcp add inbox -- npx ams mcp'],
+  examples: ['ams mcp', `claude mcp add inbox -- node ${shellWord(MAIN)} mcp`],
   run: async (input) => {
     input.atMost(0)
     const bridge = new Bridge(await readCredentials(), (line) => process.stdout.write(`${line}\n`))

@@ -14,6 +14,10 @@ export const oneLine = (text: string): string => printable(text).replace(/\s+/g,
 export const printableJson = (value: unknown): string =>
   JSON.stringify(value).replace(HARMFUL, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
+/** A word as POSIX shells read it. */
+export const shellWord = (text: string): string =>
+  /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+
 const STYLES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33 } as const
 
 /** Where a command reads and writes. */

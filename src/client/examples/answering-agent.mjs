@@ -1,7 +1,7 @@
 // Answers each mail with a model that can call tools, over the chat completions API that most providers have.
 // AMS_URL, AMS_TOKEN, MODEL_URL (such as https://api.openai.com/v1), MODEL_KEY, MODEL
-import { Agent } from 'agent-messaging-client'
-import { fileStore } from 'agent-messaging-client/node'
+import { Agent } from '@agent-messaging/client'
+import { fileStore } from '@agent-messaging/client/node'
 
 const { MODEL_URL, MODEL_KEY = '', MODEL = 'gpt-4o-mini' } = process.env
 const MAX_STEPS = 8

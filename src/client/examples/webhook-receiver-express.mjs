@@ -1,5 +1,5 @@
 // A webhook receiver on Express. WEBHOOK_SECRET is what POST /agents/{id}/webhooks returned.
-import { AmsError, verifyWebhook } from 'agent-messaging-client'
+import { AmsError, verifyWebhook } from '@agent-messaging/client'
 import express from 'express'
 
 const seen = new Set() // deliveries can be repeated; a database would remember them

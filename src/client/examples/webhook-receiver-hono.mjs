@@ -1,6 +1,6 @@
 // A webhook receiver on Hono. WEBHOOK_SECRET is what POST /agents/{id}/webhooks returned.
 import { serve } from '@hono/node-server'
-import { AmsError, verifyWebhook } from 'agent-messaging-client'
+import { AmsError, verifyWebhook } from '@agent-messaging/client'
 import { Hono } from 'hono'
 
 const seen = new Set() // deliveries can be repeated; a database would remember them

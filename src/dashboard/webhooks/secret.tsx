@@ -7,7 +7,7 @@ import { text } from './strings.ts'
 const VERIFY: readonly Variant[] = [
   {
     name: 'Client package',
-    code: `import { verifyWebhook } from 'agent-messaging-client'
+    code: `import { verifyWebhook } from '@agent-messaging/client'
 const event = await verifyWebhook(request, process.env.WEBHOOK_SECRET)`,
   },
   {

@@ -119,7 +119,12 @@ test('inside --exec, an empty variable and - mail nothing to the sender', async 
   const { agent, env } = await createOpenAgent()
   const main = join(import.meta.dirname, '..', '..', '..', 'dist', 'client', 'cli', 'main.js')
   const reply = `'${globalThis.process.execPath}' '${main}' reply "$AMS_MESSAGE_ID"`
-  const process = await listening(agent, env, '--exec', `${reply} $NOTHING || ${reply} - || echo "refused $?"`)
+  const process = await listening(
+    agent,
+    env,
+    '--exec',
+    `${reply} $NOTHING || ${reply} - || echo "refused $?"`,
+  )
   await mail(agent, 'One')
   await process.said('refused 2')
   await stop(process)
