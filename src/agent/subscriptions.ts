@@ -21,7 +21,7 @@ const CHECK_MS = 15_000
 const EXPIRY_CHECK_MS = 1_000
 
 /** The interface through which a subscription is opened. */
-export type Via = 'stream' | 'graphql' | 'mcp'
+export type Via = 'stream' | 'graphql' | 'mcp' | 'rest'
 
 export interface SubscriptionOptions extends ListenerUse {
   via: Via

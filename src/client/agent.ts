@@ -12,7 +12,14 @@ import { type AgentCall, agentCallOf, type CallOptions, callOf } from './call.ts
 import { AmsError } from './errors.ts'
 import { type ClientOptions, Http } from './http.ts'
 import { type ImportOptions, importMails, type MailContent } from './import.ts'
-import { type InboxOptions, type Received, readInbox } from './inbox.ts'
+import {
+  type InboxOptions,
+  type NextOptions,
+  nextMessage,
+  type Received,
+  readInbox,
+  readPosition,
+} from './inbox.ts'
 import { List } from './list.ts'
 import {
   exportOf,
@@ -62,8 +69,8 @@ export class Agent {
   /** `http` is that of a workspace whose agent this is. */
   constructor(options: AgentOptions = {}, http: Http = new Http(options)) {
     let found = options.id === undefined ? undefined : Promise.resolve(options.id)
-    const id = () => {
-      found ??= findId(http).catch((error: unknown) => {
+    const id = (via = http) => {
+      found ??= findId(via).catch((error: unknown) => {
         found = undefined
         throw error
       })
@@ -117,6 +124,19 @@ export class Agent {
   /** The same stream as it comes, without messages or a stored position. Ends after `replaced`. */
   events(options: EventsOptions): AsyncGenerator<StreamItem, void, undefined> {
     return readStream(this.#source, options)
+  }
+
+  /** The id of the agent's newest event, 0 if there was none. Remember it before you cause the mail to wait for. */
+  position(options: CallOptions = {}): Promise<number> {
+    return readPosition(this.#source, options)
+  }
+
+  /**
+   * Waits for a message, without being the agent's client: no loop ends for it. Null if none came in time. Messages to
+   * the Message URL go to the agent's client only.
+   */
+  next(options: NextOptions = {}): Promise<Message | null> {
+    return nextMessage(this.#source, options)
   }
 
   /** The event log, oldest first; of all types by default. */

@@ -5468,6 +5468,8 @@ export interface operations {
                 /** @description Maximum number of entries to return; defaults to 20 */
                 limit?: number;
                 cursor?: number;
+                /** @description How many seconds to wait for an event if there is none yet. Whoever waits is no listener, and replaces no client */
+                wait?: number;
                 /** @description Only events of these types, separated by commas; all in the log if left out */
                 types?: string;
             };
@@ -5492,6 +5494,8 @@ export interface operations {
                         items: components["schemas"]["Event"][];
                         /** @description Pass it as `cursor` to get the next page; null on the last page */
                         nextCursor: string | null;
+                        /** @description The id of the agent's newest event of any type, 0 if there was none: where `after` begins now */
+                        lastId: number;
                     };
                 };
             };

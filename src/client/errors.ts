@@ -25,6 +25,9 @@ export interface ErrorDetails {
   cause?: unknown
 }
 
+/** Messages of `invalid_input` begin with the field's name. */
+const FIELD = /^([\w.[\]-]+): /
+
 /** The only error that this package throws, apart from the reason of an aborted signal. */
 export class AmsError extends Error {
   readonly code: ErrorCode
@@ -32,6 +35,8 @@ export class AmsError extends Error {
   readonly status: number | undefined
   /** Seconds after which a retry can succeed, if the service named them. */
   readonly retryAfter: number | undefined
+  /** With `invalid_input`: the part of the request that broke a rule, such as `to[0]`. */
+  readonly field: string | undefined
   /** The id of the request in the service's log. */
   readonly requestId: string | undefined
   /** `key_reused`: the idempotency key was used for another request. */
@@ -44,6 +49,7 @@ export class AmsError extends Error {
     this.name = 'AmsError'
     this.code = code
     this.status = details.status
+    this.field = code === 'invalid_input' ? FIELD.exec(message)?.[1] : undefined
     this.retryAfter = details.retryAfter
     this.requestId = details.requestId
     this.reason = details.reason

@@ -1,6 +1,7 @@
 import { backoff, Deadline, pause } from './backoff.ts'
 import { AmsError, errorOf } from './errors.ts'
 import type { Page } from './list.ts'
+import { type OnWaiting, Outage } from './outage.ts'
 
 export interface ClientOptions {
   /** Where the service is; by default the environment variable AMS_URL. */
@@ -13,6 +14,14 @@ export interface ClientOptions {
   retries?: number | undefined
   /** How long one attempt may take; 60 seconds by default. */
   timeoutMs?: number | undefined
+  /** Called once when requests are repeated because the service gives no answer; by default a warning. */
+  onWaiting?: OnWaiting | undefined
+}
+
+/** Who has it repeats failed requests until they succeed or `signal` is aborted, unless `retries` is set. */
+interface Patience {
+  signal: AbortSignal | undefined
+  outage: Outage
 }
 
 export interface Content {
@@ -85,17 +94,29 @@ const nextCursorOf = (link: string): string | null => {
 /** Sends requests: adds the token, retries what is safe to retry, and turns failures into `AmsError`. */
 export class Http {
   readonly url: string
+  readonly outage: Outage
+  readonly #options: ClientOptions
+  readonly #patience: Patience | undefined
   readonly #token: string
   readonly #fetch: typeof globalThis.fetch
   readonly #retries: number
   readonly #timeoutMs: number
 
-  constructor({ url, token, fetch, retries, timeoutMs }: ClientOptions) {
+  constructor(options: ClientOptions, patience?: Patience) {
+    const { url, token, fetch, retries, timeoutMs, onWaiting } = options
+    this.#options = options
+    this.#patience = retries === undefined ? patience : undefined
+    this.outage = patience?.outage ?? new Outage(onWaiting)
     this.url = baseOf(required('url', 'AMS_URL', url ?? environment('AMS_URL')))
     this.#token = required('token', 'AMS_TOKEN', token ?? environment('AMS_TOKEN'))
     this.#fetch = fetch ?? ((...args) => globalThis.fetch(...args))
     this.#retries = retries ?? RETRIES
     this.#timeoutMs = timeoutMs ?? TIMEOUT_MS
+  }
+
+  /** The same, for what must go on once the service is back: for the messages of a loop and all done with them. */
+  patient(signal: AbortSignal | undefined): Http {
+    return new Http(this.#options, { signal, outage: this.outage })
   }
 
   /** The JSON of the response; undefined if it has none. */
@@ -111,16 +132,12 @@ export class Http {
     }))
   }
 
-  /** The response with its body still unread. Once it has begun, nothing limits its time but the signal. */
-  stream(request: HttpRequest): Promise<Response> {
-    return this.#retrying(request, async (response) => response)
-  }
-
-  /** The content of a file, unread. */
-  async content(path: string, signal: AbortSignal | undefined): Promise<ReadableStream<Uint8Array>> {
-    const { body } = await this.stream({ method: 'GET', path, signal })
-    if (body) return body
-    throw new AmsError('bad_response', 'The response has no content.')
+  /** The content of a file, unread. Once it has begun, nothing limits its time but the signal. */
+  content(path: string, signal: AbortSignal | undefined): Promise<ReadableStream<Uint8Array>> {
+    return this.#retrying({ method: 'GET', path, signal }, async ({ body }) => {
+      if (!body) throw new AmsError('bad_response', 'The response has no content.')
+      return signal ? body.pipeThrough(new TransformStream(), { signal }) : body
+    })
   }
 
   /** One attempt; the body of a success is still unread. */
@@ -145,6 +162,7 @@ export class Http {
       ...(signal ? { signal } : {}),
     })
     if (!response.ok) throw errorOf(response, await response.text())
+    this.outage.over()
     return response
   }
 
@@ -158,7 +176,7 @@ export class Http {
       if (error instanceof AmsError) throw error
       throw unreachable(this.url, deadline.expired ? `no answer within ${this.#timeoutMs} ms` : error)
     } finally {
-      deadline.stop() // the signal still ends a body that is read later
+      deadline.release()
     }
   }
 
@@ -174,9 +192,11 @@ export class Http {
         const { retryAfter = 0, status } = error
         // An earlier attempt deleted it, and its answer was lost.
         if (attempt > 0 && method === 'DELETE' && status === 404) return undefined as T
-        if (attempt >= this.#retries || !isTemporary(error) || retryAfter > MAX_RETRY_AFTER_SECONDS)
-          throw error
-        await pause(backoff(attempt, { ...BACKOFF, atLeastMs: retryAfter * 1000 }), signal)
+        const isLast = attempt >= this.#retries || retryAfter > MAX_RETRY_AFTER_SECONDS
+        if (!isTemporary(error) || (isLast && !this.#patience)) throw error
+        this.outage.waiting(error)
+        const delay = backoff(attempt, { ...BACKOFF, atLeastMs: retryAfter * 1000 })
+        await pause(delay, signal ?? this.#patience?.signal)
       }
     }
   }

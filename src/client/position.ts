@@ -61,25 +61,3 @@ export class Progress {
     }
   }
 }
-
-/**
- * The id of the newest event of a log in which ids grow by 1, found by reading single events: `first` returns
- * the id of the first event after a position. The log does not say where it ends.
- */
-export const findHead = async (first: (after: number) => Promise<number | null>): Promise<number> => {
-  let low = await first(0)
-  if (low === null) return 0
-  let step = 1
-  for (let next = await first(low + step); next !== null; next = await first(low + step)) {
-    low = next
-    step *= 2
-  }
-  let high = low + step
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2)
-    const next = await first(middle)
-    if (next === null) high = middle
-    else low = next
-  }
-  return low
-}

@@ -18,7 +18,8 @@ export type StreamItem =
 export interface Source {
   http: Http
   call: AgentCall
-  id(): Promise<string>
+  /** `via` is what it is asked with if it is not known yet. */
+  id(via?: Http): Promise<string>
   client: string
   machine: string
 }
@@ -122,6 +123,7 @@ export async function* readStream(
       if (signal?.aborted) return
       if (error instanceof AmsError && error.code === 'replaced') return yield { type: 'replaced' }
       if (afterError(error, connectionId !== null) === 'reconnect') connectionId = null
+      else source.http.outage.waiting(error as AmsError)
       atLeastMs = (error as AmsError).retryAfter ?? 0
     }
     await pause(backoff(failures, { ...BACKOFF, atLeastMs: atLeastMs * 1000 }), signal).catch(() => undefined)

@@ -1,5 +1,6 @@
 import type { HttpBindings } from '@hono/node-server'
 import type { DeletionDeps } from '../agent/agent.ts'
+import type { AwaitDeps } from '../agent/await-events.ts'
 import type { ConnectionDeps } from '../agent/connection.ts'
 import type { AgentDeps } from '../agent/create.ts'
 import type { NumberPoolDeps } from '../agent/number-pool.ts'
@@ -39,6 +40,7 @@ export type RestDeps = ViewerDeps &
   IdentityDeps &
   TokenDeps &
   ConnectionDeps &
+  AwaitDeps &
   ReadDeps &
   LinkDeps &
   ImportDeps &

@@ -1,5 +1,7 @@
+import { getEventListeners } from 'node:events'
 import { expect, test } from 'vitest'
 import { Agent, AmsError, Workspace } from '../../src/client/index.ts'
+import { until } from '../support/until.ts'
 
 interface Seen {
   method: string
@@ -112,6 +114,51 @@ test('after the last retry the error says that the service cannot be reached, an
     message: 'Cannot reach http://ams.example/base: ECONNRESET',
   })
   expect(seen).toHaveLength(2)
+})
+
+test('that requests wait for the service is told once, until it answers again', async () => {
+  const { options } = scripted(lost(), lost(), json(200, []), json(200, []), lost(), json(200, []))
+  const told: string[] = []
+  const agent = new Agent({ ...options, id: ID, onWaiting: ({ message }) => told.push(message) })
+  await agent.secrets.list()
+  await agent.secrets.list()
+  expect(told).toEqual(['Cannot reach http://ams.example/base: ECONNRESET'])
+  await agent.secrets.list()
+  expect(told).toHaveLength(2)
+})
+
+test('an error names the field that broke a rule', async () => {
+  const { options } = scripted(
+    failure(400, 'invalid_input', {}, 'to[0]: must be an email address'),
+    failure(404, 'not_found', {}, 'to: nobody'),
+  )
+  const agent = new Agent({ ...options, id: ID })
+  await expect(agent.read()).rejects.toMatchObject({ code: 'invalid_input', field: 'to[0]' })
+  await expect(agent.read()).rejects.toMatchObject({ code: 'not_found', field: undefined })
+})
+
+test('requests leave nothing on a signal that lives longer, whether they succeed, fail or bring a file', async () => {
+  const refused = () => failure(404, 'not_found')
+  const endless = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(9)) })
+  const steps = [
+    json(200, []),
+    refused(),
+    new Response('bytes'),
+    new Response('bytes'),
+    new Response(endless),
+  ]
+  const { options } = scripted(...steps)
+  const agent = new Agent({ ...options, id: ID })
+  const { signal } = new AbortController()
+  await agent.secrets.list({ signal })
+  await expect(agent.read({ signal })).rejects.toThrow()
+  expect(await new Response(await agent.export({ signal })).text()).toBe('bytes')
+  await (await agent.export({ signal })).cancel()
+  await until(() => getEventListeners(signal, 'abort').length === 0)
+  const leaving = new AbortController()
+  const file = await agent.export({ signal: leaving.signal })
+  leaving.abort(new Error('enough'))
+  await expect(new Response(file).text()).rejects.toThrow('enough')
 })
 
 test('a redirect and a page of a proxy are no answers of the service', async () => {

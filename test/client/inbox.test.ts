@@ -43,6 +43,61 @@ const subjects = (taken: Received[]) => taken.map(({ message }) => message.subje
 const listening = (account: TestAgent) =>
   until(async () => (await account.api('GET', `/agents/${account.id}/listeners`)).body.length > 0)
 
+describe('a message that is waited for', () => {
+  test('comes from its sender, after a position, while another client stays connected', async () => {
+    const { account, agent } = await createOpenAgent()
+    await mail(account, 'before')
+    const loop = take(agent.messages(), 2)
+    await listening(account)
+    const after = await agent.position()
+    expect(after).toBe(1)
+    const waiting = agent.next({ from: 'Codes@Example.com', after, seconds: 30 })
+    await mail(account, 'another')
+    await post(service, { from: 'codes@example.com', to: account.address, subject: 'Code 7', text: 'hi' })
+    expect(await waiting).toMatchObject({ subject: 'Code 7', counterpart: 'codes@example.com' })
+    expect(subjects(await loop)).toEqual(['another', 'Code 7'])
+    expect((await agent.next({ from: '*@example.com', after, seconds: 0 }))?.subject).toBe('another')
+  })
+
+  test('is null when none came in time, and after now by default', async () => {
+    const { account, agent } = await createOpenAgent()
+    await mail(account, 'before')
+    expect(await agent.next({ seconds: 0 })).toBeNull()
+    expect(await agent.next({ after: 0, from: 'nobody@example.com', seconds: 1 })).toBeNull()
+    expect((await agent.next({ after: 0, seconds: 0 }))?.subject).toBe('before')
+  })
+})
+
+test('a reply waits for the service as the loop does, until the loop is to end', async () => {
+  const { account } = await createOpenAgent()
+  await mail(account, 'before')
+  let isAway = false
+  let refused = 0
+  const told: string[] = []
+  const fetch: typeof globalThis.fetch = async (...args) => {
+    if (!isAway) return globalThis.fetch(...args)
+    refused++
+    throw new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } })
+  }
+  const onWaiting = ({ message }: AmsError) => told.push(message)
+  const agent = new Agent({ url: service.http, token: account.token, fetch, onWaiting })
+  const leaving = new AbortController()
+  for await (const { message, done } of agent.messages({ from: 'beginning', signal: leaving.signal })) {
+    isAway = true
+    const replying = message.reply('Late.')
+    await until(() => refused === 3)
+    isAway = false
+    expect(await replying).toMatchObject({ direction: 'outbound' })
+    expect(told).toEqual([`Cannot reach ${service.http}: ECONNREFUSED`])
+    await done()
+    isAway = true
+    const another = message.reply('Never.')
+    const reason = new Error('enough')
+    leaving.abort(reason)
+    await expect(another).rejects.toBe(reason)
+  }
+})
+
 describe("an agent's messages", () => {
   test('come as they arrive, and a reply stays in the thread', async () => {
     const { account, agent } = await createOpenAgent()

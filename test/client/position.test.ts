@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { fileStore } from '../../src/client/node.ts'
-import { findHead, memoryStore, Progress } from '../../src/client/position.ts'
+import { memoryStore, Progress } from '../../src/client/position.ts'
 import { temporaryDir } from '../support/postgres.ts'
 
 const dir = temporaryDir()
@@ -50,22 +50,6 @@ test('a position that could not be stored is stored with the next one', async ()
   broken = false
   await progress.done(2)
   expect(saved).toEqual([2])
-})
-
-test('the end of a log is found in few steps, also when its beginning was removed', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.nat(2_000_000), fc.nat(2_000_000), async (a, b) => {
-      const [oldest, newest] = [Math.min(a, b) + 1, Math.max(a, b)]
-      let reads = 0
-      const first = async (after: number) => {
-        reads++
-        const next = Math.max(after + 1, oldest)
-        return next > newest ? null : next
-      }
-      expect(await findHead(first)).toBe(oldest > newest ? 0 : newest)
-      expect(reads).toBeLessThan(50)
-    }),
-  )
 })
 
 test('a file keeps the position for this user only, and leaves nothing beside it', async () => {

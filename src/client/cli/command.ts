@@ -1,7 +1,9 @@
 import type { Agent } from '../agent.ts'
+import type { AmsError } from '../errors.ts'
+import type { ClientOptions } from '../http.ts'
 import { UsageError } from './failure.ts'
 import { type Credentials, openAgent, readCredentials } from './settings.ts'
-import type { Terminal } from './terminal.ts'
+import { oneLine, printableJson, type Terminal } from './terminal.ts'
 
 interface Option {
   type: 'string' | 'boolean'
@@ -82,7 +84,19 @@ export class Input {
       throw new UsageError(`Unexpected argument: ${extra} (quote text that contains spaces)`)
   }
 
-  async open(): Promise<{ agent: Agent; credentials: Credentials }> {
+  /** Where the service is and who asks; `onWaiting` says meanwhile why nothing happens. */
+  access(credentials: Credentials): Credentials & ClientOptions {
+    const onWaiting = ({ code, message }: AmsError) =>
+      this.terminal.note(
+        this.json
+          ? printableJson({ waiting: { code, message } })
+          : `ams: ${oneLine(message)}; waiting for it (Ctrl-C ends this)`,
+      )
+    return { ...credentials, onWaiting }
+  }
+
+  /** `options` are those of the client. */
+  async open(options: ClientOptions = {}): Promise<{ agent: Agent; credentials: Credentials }> {
     const credentials = await readCredentials()
     const given = this.text('agent')
     const id = given ?? process.env.AMS_AGENT
@@ -90,6 +104,7 @@ export class Input {
       throw new UsageError(
         `${given === undefined ? 'AMS_AGENT' : '--agent'} must be the id of an agent, a UUID.`,
       )
-    return { agent: openAgent(credentials, id), credentials }
+    const access = { ...this.access(credentials), ...options }
+    return { agent: openAgent(access, id), credentials }
   }
 }

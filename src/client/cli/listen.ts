@@ -124,7 +124,7 @@ export const listen: Command = {
     input.atMost(0)
     const leaving = new AbortController()
     const { signal } = leaving
-    const { agent, credentials } = await input.open()
+    const { agent, credentials } = await input.open({ retries: Number.POSITIVE_INFINITY })
     const handle = await handlerOf(input, agent, signal)
     const store = storeOf(input, credentials, await agent.id())
     const leave = () => leaving.abort()

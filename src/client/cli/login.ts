@@ -59,7 +59,7 @@ export const login: Command = {
     if (!url) throw new UsageError('--url is missing.')
     const token = await obtainToken(url, input.flag('browser'), input.terminal)
     const credentials = { url, token }
-    const who = await describe(credentials, undefined)
+    const who = await describe(input.access(credentials), undefined)
     const path = await writeCredentials(credentials)
     input.terminal.note(`Stored in ${path}, readable for you only.`)
     input.terminal.out(input.json ? printableJson(who) : lineOf(who))
@@ -93,7 +93,7 @@ export const whoami: Command = {
   run: async (input) => {
     input.atMost(0)
     const { credentials } = await input.open()
-    const who = await describe(credentials, input.text('agent') ?? process.env.AMS_AGENT)
+    const who = await describe(input.access(credentials), input.text('agent') ?? process.env.AMS_AGENT)
     input.terminal.out(input.json ? printableJson(who) : lineOf(who))
     return undefined
   },

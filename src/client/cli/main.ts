@@ -73,11 +73,11 @@ const report = (error: unknown, isJson: boolean, terminal: Terminal): void => {
     terminal.note(`${terminal.style('red', 'ams:')} ${oneLine(message)}`)
     return
   }
-  const { code, status, retryAfter, requestId } = error
+  const { code, status, field, retryAfter, requestId } = error
   const request = requestId === undefined ? '' : ` (request ${oneLine(requestId)})`
   terminal.note(
     isJson
-      ? printableJson({ error: { code, message, status, retryAfter, requestId } })
+      ? printableJson({ error: { code, message, status, field, retryAfter, requestId } })
       : `${terminal.style('red', 'ams:')} ${oneLine(message)}${request}`,
   )
 }

@@ -1,9 +1,10 @@
 // Answers each mail with a model of the Vercel AI SDK, which reads and replies with the tools of the service's MCP server.
 // AMS_URL, AMS_TOKEN, MODEL_URL (such as https://api.openai.com/v1), MODEL_KEY, MODEL
-import { createMCPClient } from '@ai-sdk/mcp'
-import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+
 import { Agent } from '@agent-messaging/client'
 import { fileStore } from '@agent-messaging/client/node'
+import { createMCPClient } from '@ai-sdk/mcp'
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { generateText, stepCountIs } from 'ai'
 
 const { AMS_URL, AMS_TOKEN, MODEL_URL, MODEL_KEY = '', MODEL = 'gpt-4o-mini' } = process.env

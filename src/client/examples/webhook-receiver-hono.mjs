@@ -1,6 +1,7 @@
 // A webhook receiver on Hono. WEBHOOK_SECRET is what POST /agents/{id}/webhooks returned.
-import { serve } from '@hono/node-server'
+
 import { AmsError, verifyWebhook } from '@agent-messaging/client'
+import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
 
 const seen = new Set() // deliveries can be repeated; a database would remember them

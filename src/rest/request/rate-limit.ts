@@ -32,6 +32,9 @@ export const limitRate: MiddlewareHandler<RestEnv> = async (c, next) => {
   await next()
 }
 
-/** Runs the token's requests a few at a time, once their bodies have arrived. */
+/**
+ * Runs the token's requests a few at a time, once their bodies have arrived. One that waits for events has a limit of
+ * its own, so that it keeps nobody else waiting.
+ */
 export const inTurn: MiddlewareHandler<RestEnv> = (c, next) =>
-  c.get('deps').requests.run(c.get('viewer').tokenId, next)
+  c.req.query('wait') === undefined ? c.get('deps').requests.run(c.get('viewer').tokenId, next) : next()

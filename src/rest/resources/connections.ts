@@ -1,9 +1,10 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { awaitEvents } from '../../agent/await-events.ts'
 import { connectClient, listListeners, presentConnection } from '../../agent/connection.ts'
 import { findAgent } from '../../agent/permission.ts'
 import { clientName } from '../../core/rules.ts'
 import { EVENT_NAMES, presentEvent } from '../../event/event.ts'
-import { readEventPages } from '../../event/log.ts'
+import { readEventPages, readHead } from '../../event/log.ts'
 import { heardTypesInQuery } from '../../event/selection.ts'
 import type { RestEnv } from '../env.ts'
 import { body, DEFAULT_LIMIT, failures, ids, integer, ok, PAGING, SECURITY } from '../route.ts'
@@ -33,6 +34,8 @@ const tags = ['Listening']
 const security = SECURITY
 const position = integer(0, Number.MAX_SAFE_INTEGER)
 const types = heardTypesInQuery.optional()
+/** Many proxies end a request after 60 seconds. */
+const MAX_WAIT_SECONDS = 50
 
 const connect = createRoute({
   method: 'put',
@@ -82,6 +85,10 @@ const events = createRoute({
       after: position.optional().openapi({ description: 'Only events with a greater id' }),
       ...PAGING,
       cursor: position.optional(),
+      wait: integer(0, MAX_WAIT_SECONDS).optional().openapi({
+        description:
+          'How many seconds to wait for an event if there is none yet. Whoever waits is no listener, and replaces no client',
+      }),
       types: types.openapi({
         type: 'string',
         example: EVENT_NAMES.slice(0, 2).join(),
@@ -89,7 +96,18 @@ const events = createRoute({
       }),
     }),
   },
-  responses: { 200: ok('Oldest first; kept for 7 days', pageView(EventView)), ...failures('agent') },
+  responses: {
+    200: ok(
+      'Oldest first; kept for 7 days',
+      pageView(EventView).extend({
+        lastId: z.int().openapi({
+          description:
+            "The id of the agent's newest event of any type, 0 if there was none: where `after` begins now",
+        }),
+      }),
+    ),
+    ...failures('agent'),
+  },
 })
 
 /** Opening a stream is rare and does not count against the rate limit. */
@@ -140,10 +158,17 @@ export const connectionRoutes = (app: OpenAPIHono<RestEnv>): void => {
     c.json(await listListeners(c.var.deps, c.var.viewer, c.req.valid('param').id), 200),
   )
   app.openapi(events, async (c) => {
-    const { limit = DEFAULT_LIMIT, after = 0, cursor = after, types } = c.req.valid('query')
-    const agent = await findAgent(c.var.deps, c.var.viewer, c.req.valid('param').id)
-    const [page] = await readEventPages(c.var.deps, [agent.id], { limit, after: cursor, types })
-    return c.json({ items: page!.items.map(presentEvent), nextCursor: page!.nextCursor }, 200)
+    const { limit = DEFAULT_LIMIT, after = 0, cursor = after, types, wait = 0 } = c.req.valid('query')
+    const { deps, viewer } = c.var
+    const { id: agentId } = await findAgent(deps, viewer, c.req.valid('param').id)
+    if (wait > 0) {
+      const position = { agentId, after: cursor, types }
+      await awaitEvents(deps, viewer, position, { ms: wait * 1000, gone: c.req.raw.signal })
+    }
+    // Read first: no event up to it is missing in the page.
+    const { lastId } = await readHead(deps, agentId)
+    const [page] = await readEventPages(deps, [agentId], { limit, after: cursor, types })
+    return c.json({ items: page!.items.map(presentEvent), nextCursor: page!.nextCursor, lastId }, 200)
   })
   app.openAPIRegistry.registerPath(stream)
 }

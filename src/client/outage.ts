@@ -1,0 +1,33 @@
+import type { AmsError } from './errors.ts'
+
+export type OnWaiting = (error: AmsError) => void
+
+interface Process {
+  emitWarning?(message: string, type: string): void
+}
+
+/** On standard error. (A browser shows in its console by itself which requests failed.) */
+const warn: OnWaiting = ({ message }) => {
+  const { process } = globalThis as { process?: Process }
+  process?.emitWarning?.(`${message}; waiting for it`, 'AmsWarning')
+}
+
+/** Tells once that the service gives no answer and requests are repeated, until it answers again. */
+export class Outage {
+  readonly #tell: OnWaiting
+  #isTold = false
+
+  constructor(tell: OnWaiting = warn) {
+    this.#tell = tell
+  }
+
+  waiting(error: AmsError): void {
+    if (this.#isTold || error.status === 409 || error.status === 429) return
+    this.#isTold = true
+    this.#tell(error)
+  }
+
+  over(): void {
+    this.#isTold = false
+  }
+}
