@@ -1,8 +1,11 @@
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ams } from '../../support/ams.ts'
+import { ams, endAms, startAms } from '../../support/ams.ts'
 import { newest, receive } from '../../support/letter.ts'
 import { temporaryDir } from '../../support/postgres.ts'
 import {
@@ -276,4 +279,17 @@ test('import imports the mails of a folder, names what it skips, and changes not
   const texts = body.items.map(({ text }: { text: string }) => text)
   expect(texts).toEqual(Array(3).fill('From here\n\nFrom there Tue Jan  2 15:04:05 2024'))
   expect(await ams(env, ['import', join(home, 'nowhere')])).toMatchObject({ code: 4 })
+})
+
+test('with nobody at the URL it says at once that it waits, also in JSON, and listen goes on waiting', async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  const away = { ...env, AMS_URL: `http://127.0.0.1:${port}` }
+  const [plain, json] = [startAms(away, ['messages']), startAms(away, ['listen', '--json'])]
+  await plain.said(`Cannot reach http://127.0.0.1:${port}: ECONNREFUSED; waiting for it`)
+  await json.said('"waiting":{"code":"unreachable"')
+  endAms()
 })
