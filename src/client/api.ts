@@ -2555,6 +2555,7 @@ export interface components {
          *         "messageId": "<order-1@example.com>",
          *         "references": []
          *       },
+         *       "threadId": "0193a5c2-9d20-7f4b-8a11-5e6f7a8b9c0d",
          *       "status": "received",
          *       "refusal": null,
          *       "admission": "listed",
@@ -2610,6 +2611,11 @@ export interface components {
                 messageId: string;
                 references: string[];
             } | null;
+            /**
+             * Format: uuid
+             * @description The same for all messages of a conversation
+             */
+            threadId: string;
             /** @enum {string} */
             status: "received" | "refused" | "sending" | "sent" | "failed" | "imported" | "reported";
             /**
@@ -2699,6 +2705,7 @@ export interface components {
          *         "messageId": "<order-1@example.com>",
          *         "references": []
          *       },
+         *       "threadId": "0193a5c2-9d20-7f4b-8a11-5e6f7a8b9c0d",
          *       "status": "received",
          *       "refusal": null,
          *       "admission": "listed",

@@ -38,11 +38,13 @@ interface Images {
 }
 
 /** A message as the API describes it, with what can be done with it. */
-export type Message = Omit<Stored, 'channel' | 'addressId' | 'attachments'> & {
+export type Message = Omit<Stored, 'channel' | 'addressId' | 'threadId' | 'attachments'> & {
   /** `url`: sent to the agent's Message URL; the service does not store it. */
   channel: Stored['channel'] | 'url'
   /** Null on the channel `url`. */
   addressId: string | null
+  /** Null on the channel `url`. */
+  threadId: string | null
   attachments: Attachment[]
   /** Replies in the same thread, to whoever the message is from unless `to` says otherwise. */
   reply(content: string | Reply, options?: SendOptions): Promise<Message>
@@ -254,6 +256,7 @@ export const messageOfUrl = (event: Event): Message => {
     segments: null,
     attachments: [],
     thread: null,
+    threadId: null,
     status: 'received',
     refusal: null,
     admission: null,

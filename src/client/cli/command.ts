@@ -8,6 +8,7 @@ import { oneLine, printableJson, type Terminal } from './terminal.ts'
 interface Option {
   type: 'string' | 'boolean'
   multiple?: true
+  short?: string
   /** What the value is called in the help. */
   value?: string
   help: string
@@ -30,7 +31,7 @@ export interface Command {
 export const COMMON: Record<string, Option> = {
   agent: { type: 'string', value: 'ID', help: "the agent, with a member's token (or AMS_AGENT)" },
   json: { type: 'boolean', help: 'print JSON, one value a line' },
-  help: { type: 'boolean', help: 'print this help' },
+  help: { type: 'boolean', short: 'h', help: 'print this help' },
 }
 
 const AGENT_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
@@ -64,6 +65,13 @@ export class Input {
 
   flag(name: string): boolean {
     return this.#values[name] === true
+  }
+
+  integer(name: string, fallback: number): number {
+    const value = this.text(name)
+    if (value === undefined) return fallback
+    if (/^[1-9]\d{0,5}$/.test(value)) return Number(value)
+    throw new UsageError(`--${name} must be a whole number from 1 on.`)
   }
 
   get json(): boolean {

@@ -18,31 +18,57 @@ export const fieldsOf = (
   AMS_EVENT_ID: String(id),
   AMS_EVENT_TYPE: type,
   AMS_MESSAGE_ID: message.id,
+  AMS_THREAD_ID: message.threadId ?? '',
   AMS_CHANNEL: channel,
   AMS_FROM: field(message.counterpart),
   AMS_FROM_NAME: field(message.counterpartName),
   AMS_SUBJECT: field(message.subject),
 })
 
-/** Runs a command of the shell; resolves with its exit code, or null when a signal ended it. */
+/** After SIGTERM, a command has this long to clean up. */
+const GRACE_MS = 5_000
+
+/** Runs a command of the shell; resolves with null when it exited with 0, otherwise with what it did. */
 export const runCommand = (
   command: string,
   stdin: string,
   env: Record<string, string>,
-  signal: AbortSignal,
-): Promise<number | null> =>
+  { signal, seconds }: { signal: AbortSignal; seconds: number },
+): Promise<string | null> =>
   new Promise((resolve, reject) => {
     const child = spawn(command, {
       shell: true,
       env: { ...process.env, ...env },
       stdio: ['pipe', 'inherit', 'inherit'],
-      signal,
-      killSignal: 'SIGTERM',
+      detached: process.platform !== 'win32', // a process group, so that what the shell started ends with it
     })
+    const end = (name: NodeJS.Signals) => {
+      try {
+        process.kill(-child.pid!, name)
+      } catch {
+        child.kill(name)
+      }
+    }
+    let late = ''
+    let timer = setTimeout(() => {
+      late = `took longer than ${seconds} s`
+      end('SIGTERM')
+      timer = setTimeout(end, GRACE_MS, 'SIGKILL')
+    }, seconds * 1000)
+    const leave = () => {
+      clearTimeout(timer)
+      end('SIGTERM')
+      reject(signal.reason)
+    }
+    signal.addEventListener('abort', leave)
     child.stdin.on('error', () => undefined) // a command need not read it
     child.stdin.end(stdin)
     child.on('error', reject)
-    child.on('close', resolve)
+    child.on('exit', (code, by) => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', leave)
+      resolve(late || (code === 0 ? null : code === null ? `was ended by ${by}` : `exited with ${code}`))
+    })
   })
 
 const base64Of = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64')
@@ -77,7 +103,7 @@ const payloadOf = (agent: { id: string; name: string }, event: Event, message: M
   const { refusal, error, hold } = event
   const isUrl = event.channel === 'url'
   return {
-    eventId: `evt_${agent.id}_${event.id}`,
+    eventId: `evt_${agent.id.replaceAll('-', '')}_${event.id}`,
     name: event.type,
     timestamp: event.createdAt,
     data: {

@@ -1,5 +1,7 @@
+import { setMaxListeners } from 'node:events'
 import type { Agent } from '../agent.ts'
 import { backoff, pause } from '../backoff.ts'
+import { AmsError } from '../errors.ts'
 import type { From, Received } from '../inbox.ts'
 import { fileStore } from '../node.ts'
 import { memoryStore, type PositionStore } from '../position.ts'
@@ -7,10 +9,14 @@ import type { EventType } from '../stream.ts'
 import type { Command, Input } from './command.ts'
 import { UsageError } from './failure.ts'
 import { fieldsOf, forward, newSecret, runCommand } from './handlers.ts'
+import { Lanes } from './lanes.ts'
 import { lineOf } from './messages.ts'
 import { type Credentials, positionFile } from './settings.ts'
-import { printableJson, type Terminal } from './terminal.ts'
+import { oneLine, printableJson, type Terminal } from './terminal.ts'
 
+const WAKE_FAILED = 'wake-failed'
+const ATTEMPTS = 8
+const TIMEOUT_SECONDS = 3600
 const BACKOFF = { baseMs: 1000, maxMs: 60_000 }
 
 const fromOf = (input: Input): From | undefined => {
@@ -39,29 +45,45 @@ const storeOf = (input: Input, credentials: Credentials, agentId: string): Posit
   return fromOf(input) === undefined ? store : { ...store, load: async () => null }
 }
 
-/** Runs the command until it exits with 0: a message counts as handled only then. */
-const execute = async (
-  input: Input,
-  command: string,
-  agentId: string,
-  received: Received,
-  signal: AbortSignal,
-) => {
-  const { event, message } = received
-  const stdin = `${JSON.stringify({ event, message })}\n`
-  for (let attempt = 0; ; attempt++) {
-    const code = await runCommand(command, stdin, fieldsOf(agentId, event, message), signal)
-    if (code === 0) return
-    const ms = Math.round(backoff(attempt, { ...BACKOFF, atLeastMs: 500 }))
-    const how = code === null ? 'was ended by a signal' : `exited with ${code}`
-    input.terminal.note(
-      `ams: the command ${how} for event ${event.id}; retrying in ${(ms / 1000).toFixed(1)} s`,
-    )
-    await pause(ms, signal)
-  }
+type Handler = (received: Received) => Promise<void>
+
+/** Tells of a message for which the command failed each time: others must not wait for it. */
+const giveUp = async (agent: Agent, { event, message }: Received, terminal: Terminal): Promise<void> => {
+  if (event.channel === 'url') return // not stored: there is nothing to label
+  await agent.mark([message.id], { addLabels: [WAKE_FAILED] }).catch((error: unknown) => {
+    if (!(error instanceof AmsError)) throw error
+    terminal.note(`ams: the message cannot be labelled: ${oneLine(error.message)}`)
+  })
 }
 
-type Handler = (received: Received) => Promise<void>
+/** Runs the command until it exits with 0, or has failed too often: a message counts as handled only then. */
+const executor = async (
+  input: Input,
+  command: string,
+  agent: Agent,
+  signal: AbortSignal,
+): Promise<Handler> => {
+  const { terminal } = input
+  const agentId = await agent.id()
+  const attempts = input.integer('attempts', ATTEMPTS)
+  const seconds = input.integer('timeout', TIMEOUT_SECONDS)
+  return async (received) => {
+    const { event, message } = received
+    const stdin = `${JSON.stringify({ event, message })}\n`
+    for (let attempt = 1; ; attempt++) {
+      const how = await runCommand(command, stdin, fieldsOf(agentId, event, message), { signal, seconds })
+      if (how === null) return
+      const failed = `ams: the command ${how} for event ${event.id};`
+      if (attempt >= attempts) {
+        terminal.note(`${failed} giving up after ${attempt} attempts, label ${WAKE_FAILED}`)
+        return giveUp(agent, received, terminal)
+      }
+      const ms = Math.round(backoff(attempt - 1, { ...BACKOFF, atLeastMs: 500 }))
+      terminal.note(`${failed} retrying in ${(ms / 1000).toFixed(1)} s`)
+      await pause(ms, signal)
+    }
+  }
+}
 
 const forwarder = async (input: Input, url: string, agent: Agent): Promise<Handler> => {
   if (!/^https?:\/\//.test(url) || !URL.canParse(url))
@@ -83,13 +105,38 @@ const handlerOf = async (input: Input, agent: Agent, signal: AbortSignal): Promi
   const [command, url] = [input.text('exec'), input.text('forward')]
   if (command !== undefined && url !== undefined) throw new UsageError('Use either --exec or --forward.')
   if (url !== undefined) return forwarder(input, url, agent)
-  if (command === undefined)
-    return async (received) => {
-      const { event, message } = received
-      input.terminal.out(input.json ? printableJson({ event, message }) : shown(received, input.terminal))
+  if (command !== undefined) return executor(input, command, agent, signal)
+  return async (received) => {
+    const { event, message } = received
+    input.terminal.out(input.json ? printableJson({ event, message }) : shown(received, input.terminal))
+  }
+}
+
+/** Hands each message to the handler, several at once but those of a thread in order, until `leaving` is aborted. */
+const handleAll = async (
+  messages: AsyncIterable<Received>,
+  handle: Handler,
+  parallel: number,
+  leaving: AbortController,
+): Promise<void> => {
+  let failure: { error: unknown } | undefined
+  const lanes = new Lanes(parallel, (error) => {
+    if (!leaving.signal.aborted) failure = { error }
+    leaving.abort()
+  })
+  try {
+    for await (const received of messages) {
+      const { event, message, done } = received
+      await lanes.add(message.threadId ?? String(event.sender.id), async () => {
+        leaving.signal.throwIfAborted()
+        await handle(received)
+        await done()
+      })
     }
-  const agentId = await agent.id()
-  return (received) => execute(input, command, agentId, received, signal)
+  } finally {
+    await lanes.idle() // another client gets only what comes from now on
+  }
+  if (failure) throw failure.error
 }
 
 export const listen: Command = {
@@ -99,7 +146,22 @@ export const listen: Command = {
     exec: {
       type: 'string',
       value: 'COMMAND',
-      help: 'run a shell command for each: event and message as JSON on its standard input, AMS_* variables in its environment; retried until it exits with 0',
+      help: 'run a shell command for each: event and message as JSON on its standard input, AMS_* variables in its environment; retried if it does not exit with 0',
+    },
+    parallel: {
+      type: 'string',
+      value: 'N',
+      help: 'how many messages to handle at once; those of a thread stay in order; 1 by default',
+    },
+    attempts: {
+      type: 'string',
+      value: 'N',
+      help: `how often to run the command for a message; then it gets the label ${WAKE_FAILED} and the next one comes; ${ATTEMPTS} by default`,
+    },
+    timeout: {
+      type: 'string',
+      value: 'SECONDS',
+      help: `how long the command may run before it is ended and counts as failed; ${TIMEOUT_SECONDS} by default`,
     },
     forward: { type: 'string', value: 'URL', help: 'POST each to a URL, signed like a webhook' },
     secret: { type: 'string', value: 'whsec_…', help: 'what --forward signs with; by default a new one' },
@@ -124,6 +186,8 @@ export const listen: Command = {
     input.atMost(0)
     const leaving = new AbortController()
     const { signal } = leaving
+    setMaxListeners(0, signal) // each command listens
+    const parallel = input.integer('parallel', 1)
     const { agent, credentials } = await input.open({ retries: Number.POSITIVE_INFINITY })
     const handle = await handlerOf(input, agent, signal)
     const store = storeOf(input, credentials, await agent.id())
@@ -131,15 +195,8 @@ export const listen: Command = {
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, leave)
     const onTruncated = (nextId: number) =>
       input.terminal.note(`ams: events before ${nextId} are no longer stored and were missed`)
-    try {
-      const options = { store, from: fromOf(input), types: typesOf(input), signal, onTruncated }
-      for await (const received of agent.messages(options)) {
-        await handle(received)
-        await received.done()
-      }
-    } catch (error) {
-      if (!signal.aborted) throw error
-    }
+    const options = { store, from: fromOf(input), types: typesOf(input), signal, onTruncated }
+    await handleAll(agent.messages(options), handle, parallel, leaving)
     return undefined
   },
 }

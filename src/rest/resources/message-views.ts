@@ -48,6 +48,7 @@ const EXAMPLE = {
   segments: null,
   attachments: [{ name: 'receipt.pdf', type: 'application/pdf', size: 48213 }],
   thread: { messageId: '<order-1@example.com>', references: [] },
+  threadId: OTHER,
   status: 'received',
   refusal: null,
   admission: 'listed',
@@ -93,6 +94,7 @@ export const MessageView = z
         description:
           'For a received email, its Message-ID and References; for a sent email, those of the email it replied to',
       }),
+    threadId: id.openapi({ description: 'The same for all messages of a conversation' }),
     status: z.enum(MessageStatus),
     refusal: z.enum(Refusal).nullable().openapi({ description: 'Why an inbound message was refused' }),
     mayInstruct: z.boolean().openapi({

@@ -132,6 +132,50 @@ test('inside --exec, an empty variable and - mail nothing to the sender', async 
   expect(body.items).toEqual([])
 })
 
+test('a command that always fails, or never ends, is given up: the message is labelled and the next one comes', async () => {
+  const { agent, env } = await createOpenAgent()
+  const command = `echo "$AMS_SUBJECT $AMS_THREAD_ID" >> '${at('given-up')}'; case "$AMS_SUBJECT" in bad) exit 3;; slow) sleep 600 & echo $! > '${at('slow')}'; wait;; esac`
+  const process = await listening(agent, env, '--exec', command, '--attempts', '2', '--timeout', '1')
+  for (const subject of ['bad', 'slow', 'good']) await mail(agent, subject)
+  await process.said('exited with 3 for event 1; giving up after 2 attempts')
+  await process.said('took longer than 1 s for event 2; giving up after 2 attempts')
+  await until(() => linesOf('given-up').length === 5)
+  const { stderr } = await stop(process)
+  expect(stderr).not.toContain('Warning')
+  const { body } = await agent.api('GET', `/agents/${agent.id}/messages`)
+  const [good, slow, bad] = body.items
+  expect([good, slow, bad].map(({ labels }) => labels)).toEqual([[], ['wake-failed'], ['wake-failed']])
+  const tried = [bad, bad, slow, slow, good].map(({ subject, threadId }) => `${subject} ${threadId}`)
+  expect(linesOf('given-up')).toEqual(tried)
+  // What the shell had started is ended too.
+  const [pid] = linesOf('slow')
+  await until(
+    () => !existsSync(`/proc/${pid}/cmdline`) || readFileSync(`/proc/${pid}/cmdline`, 'utf8') === '',
+  )
+})
+
+test('--parallel handles several threads at once, and each in order', async () => {
+  const { agent, env } = await createOpenAgent()
+  const command = `echo "start $AMS_SUBJECT" >> '${at('lanes')}'; until test -e '${at('go')}'; do sleep 0.1; done; echo "end $AMS_SUBJECT" >> '${at('lanes')}'`
+  const process = await listening(agent, env, '--exec', command, '--parallel', '3')
+  const first = { from: 'ann@example.com', to: agent.address, text: 'x' }
+  const id = (name: string) => ({ 'Message-ID': `<${name}@example.com>` })
+  await post(service, { ...first, subject: 'a1', headers: id('a1') })
+  await post(service, {
+    ...first,
+    subject: 'a2',
+    headers: { ...id('a2'), 'In-Reply-To': '<a1@example.com>' },
+  })
+  await post(service, { ...first, subject: 'b1', headers: id('b1') })
+  await until(() => linesOf('lanes').length === 2)
+  expect(linesOf('lanes').sort()).toEqual(['start a1', 'start b1'])
+  writeFileSync(at('go'), '')
+  await until(() => linesOf('lanes').length === 6)
+  expect((await stop(process)).code).toBe(0)
+  const ofA = linesOf('lanes').filter((line) => / a/.test(line))
+  expect(ofA).toEqual(['start a1', 'end a1', 'start a2', 'end a2'])
+})
+
 test('--exec goes on where it stopped, also after kill -9; --from overrides that', async () => {
   const { agent, env } = await createOpenAgent()
   const command = `echo "$AMS_SUBJECT" >> '${at('handled')}'`
@@ -169,7 +213,7 @@ test('--forward POSTs what a webhook would get, signed with the secret that it p
   expect(stdout).toMatch(/^204 .* one .*\n500 .* two /)
   const [first] = await receiver.got('/hook', 2)
   expect(first?.verified).toMatchObject({
-    eventId: `evt_${agent.id}_1`,
+    eventId: `evt_${agent.id.replaceAll('-', '')}_1`,
     name: 'message.received',
     data: { agent: { id: agent.id, name: 'Support Bot' }, message: { channel: 'email', subject: 'one' } },
     cursor: '1',
