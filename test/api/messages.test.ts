@@ -175,6 +175,7 @@ describe('a message', () => {
       segments: null,
       attachments: [{ name: 'né "x".txt', type: 'text/plain', size: 4 }],
       thread: { messageId: '<one@example.com>', references: ['<zero@example.com>'] },
+      threadId: expect.any(String),
       status: 'received',
       refusal: null,
       admission: 'team',

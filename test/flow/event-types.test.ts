@@ -196,7 +196,7 @@ describe("an agent's log", () => {
     expect(page.items).toEqual([events[4], events[6]])
     expect(
       (await owner.api('GET', `${path}/events?types=message.failed&cursor=${page.nextCursor}`)).body,
-    ).toEqual({ items: [events[7]], nextCursor: null, lastId: 8 })
+    ).toEqual({ items: [events[7]], nextCursor: null, lastId: expect.any(Number) })
     expectFailure(await owner.api('GET', `${path}/events?types=sent`), 'invalid_input', /^types: must be one/)
   })
 

@@ -33,8 +33,8 @@ export const limitRate: MiddlewareHandler<RestEnv> = async (c, next) => {
 }
 
 /**
- * Runs the token's requests a few at a time, once their bodies have arrived. One that waits for events has a limit of
- * its own, so that it keeps nobody else waiting.
+ * Runs the token's requests a few at a time, once their bodies have arrived. One that waits for events takes its turn
+ * afterwards, so that it keeps no other waiting.
  */
 export const inTurn: MiddlewareHandler<RestEnv> = (c, next) =>
   c.req.query('wait') === undefined ? c.get('deps').requests.run(c.get('viewer').tokenId, next) : next()

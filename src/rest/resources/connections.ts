@@ -1,5 +1,4 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import { awaitEvents } from '../../agent/await-events.ts'
 import { connectClient, listListeners, presentConnection } from '../../agent/connection.ts'
 import { findAgent } from '../../agent/permission.ts'
 import { clientName } from '../../core/rules.ts'
@@ -7,6 +6,7 @@ import { EVENT_NAMES, presentEvent } from '../../event/event.ts'
 import { readEventPages, readHead } from '../../event/log.ts'
 import { heardTypesInQuery } from '../../event/selection.ts'
 import type { RestEnv } from '../env.ts'
+import { awaitEvents } from '../request/await-events.ts'
 import { body, DEFAULT_LIMIT, failures, ids, integer, ok, PAGING, SECURITY } from '../route.ts'
 import { ID, id, OTHER, pageView } from '../views.ts'
 import { EventView, StreamView } from './event-view.ts'
@@ -158,17 +158,20 @@ export const connectionRoutes = (app: OpenAPIHono<RestEnv>): void => {
     c.json(await listListeners(c.var.deps, c.var.viewer, c.req.valid('param').id), 200),
   )
   app.openapi(events, async (c) => {
-    const { limit = DEFAULT_LIMIT, after = 0, cursor = after, types, wait = 0 } = c.req.valid('query')
+    const { limit = DEFAULT_LIMIT, after = 0, cursor = after, types, wait } = c.req.valid('query')
     const { deps, viewer } = c.var
     const { id: agentId } = await findAgent(deps, viewer, c.req.valid('param').id)
-    if (wait > 0) {
+    if (wait) {
       const position = { agentId, after: cursor, types }
       await awaitEvents(deps, viewer, position, { ms: wait * 1000, gone: c.req.raw.signal })
     }
-    // Read first: no event up to it is missing in the page.
-    const { lastId } = await readHead(deps, agentId)
-    const [page] = await readEventPages(deps, [agentId], { limit, after: cursor, types })
-    return c.json({ items: page!.items.map(presentEvent), nextCursor: page!.nextCursor, lastId }, 200)
+    const read = async () => {
+      // Read first: no event up to it is missing in the page.
+      const { lastId } = await readHead(deps, agentId)
+      const [page] = await readEventPages(deps, [agentId], { limit, after: cursor, types })
+      return { items: page!.items.map(presentEvent), nextCursor: page!.nextCursor, lastId }
+    }
+    return c.json(await (wait === undefined ? read() : deps.requests.run(viewer.tokenId, read)), 200)
   })
   app.openAPIRegistry.registerPath(stream)
 }

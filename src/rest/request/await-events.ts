@@ -1,9 +1,9 @@
-import type { Clock } from '../core/clock.ts'
-import type { EventType } from '../event/event.ts'
-import type { Feed } from '../event/feed.ts'
-import type { LogPosition } from '../event/log.ts'
-import type { Viewer } from '../workspace/viewer.ts'
-import type { Subscriptions } from './subscriptions.ts'
+import type { Subscriptions } from '../../agent/subscriptions.ts'
+import type { Clock } from '../../core/clock.ts'
+import type { EventType } from '../../event/event.ts'
+import type { Feed } from '../../event/feed.ts'
+import type { LogPosition } from '../../event/log.ts'
+import type { Viewer } from '../../workspace/viewer.ts'
 
 export interface AwaitDeps {
   clock: Clock
