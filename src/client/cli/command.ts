@@ -14,6 +14,12 @@ interface Option {
   help: string
 }
 
+/** An option with a value. */
+export const valued = (value: string, help: string) => ({ type: 'string', value, help }) as const
+/** The same, that can be given several times. */
+export const repeated = (value: string, help: string) =>
+  ({ ...valued(value, `${help}; can be repeated`), multiple: true }) as const
+
 /** One command of `ams`: what the help, the completions and the parser know of it. */
 export interface Command {
   usage: string
@@ -29,7 +35,7 @@ export interface Command {
 
 /** Options of every command. */
 export const COMMON: Record<string, Option> = {
-  agent: { type: 'string', value: 'ID', help: "the agent, with a member's token (or AMS_AGENT)" },
+  agent: valued('ID', "the agent, with a member's token (or AMS_AGENT)"),
   json: { type: 'boolean', help: 'print JSON, one value a line' },
   help: { type: 'boolean', short: 'h', help: 'print this help' },
 }
@@ -74,6 +80,15 @@ export class Input {
     throw new UsageError(`--${name} must be a whole number from 1 on.`)
   }
 
+  get agentId(): string | undefined {
+    const given = this.text('agent')
+    const id = given ?? (process.env.AMS_AGENT || undefined)
+    if (id === undefined || AGENT_ID.test(id)) return id
+    throw new UsageError(
+      `${given === undefined ? 'AMS_AGENT' : '--agent'} must be the id of an agent, a UUID.`,
+    )
+  }
+
   get json(): boolean {
     return this.flag('json')
   }
@@ -106,13 +121,7 @@ export class Input {
   /** `options` are those of the client. */
   async open(options: ClientOptions = {}): Promise<{ agent: Agent; credentials: Credentials }> {
     const credentials = await readCredentials()
-    const given = this.text('agent')
-    const id = given ?? process.env.AMS_AGENT
-    if (id && !AGENT_ID.test(id))
-      throw new UsageError(
-        `${given === undefined ? 'AMS_AGENT' : '--agent'} must be the id of an agent, a UUID.`,
-      )
     const access = { ...this.access(credentials), ...options }
-    return { agent: openAgent(access, id), credentials }
+    return { agent: openAgent(access, this.agentId), credentials }
   }
 }

@@ -6,7 +6,7 @@ import type { From, Received } from '../inbox.ts'
 import { fileStore } from '../node.ts'
 import { memoryStore, type PositionStore } from '../position.ts'
 import type { EventType } from '../stream.ts'
-import type { Command, Input } from './command.ts'
+import { type Command, type Input, valued } from './command.ts'
 import { UsageError } from './failure.ts'
 import { fieldsOf, forward, newSecret, runCommand } from './handlers.ts'
 import { Lanes } from './lanes.ts'
@@ -143,38 +143,32 @@ export const listen: Command = {
   usage: 'listen [--exec COMMAND | --forward URL] [--from POSITION]',
   summary: 'connect as the client of the agent and handle its new messages',
   options: {
-    exec: {
-      type: 'string',
-      value: 'COMMAND',
-      help: 'run a shell command for each: event and message as JSON on its standard input, AMS_* variables in its environment; retried if it does not exit with 0',
-    },
-    parallel: {
-      type: 'string',
-      value: 'N',
-      help: 'how many messages to handle at once; those of a thread stay in order; 1 by default',
-    },
-    attempts: {
-      type: 'string',
-      value: 'N',
-      help: `how often to run the command for a message; then it gets the label ${WAKE_FAILED} and the next one comes; ${ATTEMPTS} by default`,
-    },
-    timeout: {
-      type: 'string',
-      value: 'SECONDS',
-      help: `how long the command may run before it is ended and counts as failed; ${TIMEOUT_SECONDS} by default`,
-    },
-    forward: { type: 'string', value: 'URL', help: 'POST each to a URL, signed like a webhook' },
-    secret: { type: 'string', value: 'whsec_…', help: 'what --forward signs with; by default a new one' },
-    from: {
-      type: 'string',
-      value: 'POSITION',
-      help: 'start at now, at the beginning, or after the id of an event; by default --exec goes on where it stopped',
-    },
-    types: {
-      type: 'string',
-      value: 'TYPES',
-      help: "event types, separated by commas, such as message.received,message.failed; by default message.received. The agent's eventTypes must name them",
-    },
+    exec: valued(
+      'COMMAND',
+      'run a shell command for each: event and message as JSON on its standard input, AMS_* variables in its environment; retried if it does not exit with 0',
+    ),
+    parallel: valued(
+      'N',
+      'how many messages to handle at once; those of a thread stay in order; 1 by default',
+    ),
+    attempts: valued(
+      'N',
+      `how often to run the command for a message; then it gets the label ${WAKE_FAILED} and the next one comes; ${ATTEMPTS} by default`,
+    ),
+    timeout: valued(
+      'SECONDS',
+      `how long the command may run before it is ended and counts as failed; ${TIMEOUT_SECONDS} by default`,
+    ),
+    forward: valued('URL', 'POST each to a URL, signed like a webhook'),
+    secret: valued('whsec_…', 'what --forward signs with; by default a new one'),
+    from: valued(
+      'POSITION',
+      'start at now, at the beginning, or after the id of an event; by default --exec goes on where it stopped',
+    ),
+    types: valued(
+      'TYPES',
+      "event types, separated by commas, such as message.received,message.failed; by default message.received. The agent's eventTypes must name them",
+    ),
   },
   examples: [
     'ams listen',
@@ -192,7 +186,7 @@ export const listen: Command = {
     const handle = await handlerOf(input, agent, signal)
     const store = storeOf(input, credentials, await agent.id())
     const leave = () => leaving.abort()
-    for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, leave)
+    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, leave)
     const onTruncated = (nextId: number) =>
       input.terminal.note(`ams: events before ${nextId} are no longer stored and were missed`)
     const options = { store, from: fromOf(input), types: typesOf(input), signal, onTruncated }

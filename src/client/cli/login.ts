@@ -1,6 +1,6 @@
 import { AmsError } from '../errors.ts'
 import { endLogin, loginInBrowser } from './browser-login.ts'
-import type { Command } from './command.ts'
+import { type Command, valued } from './command.ts'
 import { UsageError } from './failure.ts'
 import {
   type Credentials,
@@ -45,7 +45,7 @@ export const login: Command = {
   usage: 'login --url URL [--browser] [< TOKEN-FILE]',
   summary: 'sign in in a browser, or store a token',
   options: {
-    url: { type: 'string', value: 'URL', help: 'where the service is (or AMS_URL)' },
+    url: valued('URL', 'where the service is (or AMS_URL)'),
     browser: { type: 'boolean', help: 'sign in in a browser although standard input is not a terminal' },
   },
   examples: [
@@ -93,7 +93,7 @@ export const whoami: Command = {
   run: async (input) => {
     input.atMost(0)
     const { credentials } = await input.open()
-    const who = await describe(input.access(credentials), input.text('agent') ?? process.env.AMS_AGENT)
+    const who = await describe(input.access(credentials), input.agentId)
     input.terminal.out(input.json ? printableJson(who) : lineOf(who))
     return undefined
   },

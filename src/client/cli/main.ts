@@ -1,6 +1,8 @@
 #!/usr/bin/env node
+import { createRequire } from 'node:module'
 import { parseArgs } from 'node:util'
 import { AmsError } from '../errors.ts'
+import { agents, tokens } from './administration.ts'
 import { COMMON, type Command, Input } from './command.ts'
 import { completionOf } from './completion.ts'
 import { exitCodeOf, UsageError } from './failure.ts'
@@ -9,9 +11,12 @@ import { importMails } from './import.ts'
 import { listen } from './listen.ts'
 import { login, logout, whoami } from './login.ts'
 import { mcp } from './mcp.ts'
-import { messages, read, reply, send } from './messages.ts'
+import { files, mark, wait } from './message-actions.ts'
+import { messages, read } from './messages.ts'
+import { forward, reply, send } from './outgoing.ts'
 import { run } from './run.ts'
 import { secrets } from './secrets.ts'
+import { setup } from './setup.ts'
 import { createTerminal, oneLine, printableJson, type Terminal } from './terminal.ts'
 
 const commands: Record<string, Command> = {
@@ -23,10 +28,17 @@ const commands: Record<string, Command> = {
   read,
   reply,
   send,
+  forward,
+  mark,
+  wait,
+  files,
   import: importMails,
   secrets,
   run,
+  agents,
+  tokens,
   mcp,
+  setup,
   completion: completionOf(() => commands),
 }
 
@@ -39,13 +51,16 @@ const split = (args: string[]): [string[], string[]] => {
 const parse = (command: Command, args: string[], terminal: Terminal): Input => {
   const [own, rest] = command.runsProgram ? split(args) : [args, []]
   const options = Object.fromEntries(
-    Object.entries({ ...command.options, ...COMMON }).map(([name, { type, multiple = false }]) => [
+    Object.entries({ ...command.options, ...COMMON }).map(([name, { type, multiple = false, short }]) => [
       name,
-      { type, multiple },
+      { type, multiple, ...(short ? { short } : {}) },
     ]),
   )
   try {
     const { values, positionals } = parseArgs({ args: own, options, allowPositionals: true })
+    // A variable of the shell that is not set; only a subject may be empty.
+    const empty = Object.keys(values).find((key) => key !== 'subject' && [values[key]].flat().includes(''))
+    if (empty !== undefined) throw new Error(`--${empty} is empty.`)
     return new Input(terminal, values, positionals, rest)
   } catch (error) {
     throw new UsageError((error as Error).message)
@@ -54,7 +69,11 @@ const parse = (command: Command, args: string[], terminal: Terminal): Input => {
 
 const main = async (args: string[], terminal: Terminal): Promise<number> => {
   const [name, ...others] = args
-  if (name === undefined || name === '--help' || name === 'help') {
+  if (name === '--version') {
+    terminal.out(createRequire(import.meta.url)('../package.json').version)
+    return 0
+  }
+  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
     terminal.out(overview(commands))
     return name === undefined ? 2 : 0
   }
@@ -66,9 +85,24 @@ const main = async (args: string[], terminal: Terminal): Promise<number> => {
   return 0
 }
 
+/** What fields of the API are called here, if it is not an option of the same name. */
+const ARGUMENTS: Record<string, string> = {
+  ...{ id: '--agent', sendAt: '--at', expiresAt: '--expires', attachments: '--attach', text: 'TEXT' },
+  ...{ messageId: 'ID', tokenId: 'ID', replyTo: 'ID', forward: 'ID', ids: 'ID' },
+}
+const OPTIONS = new Set(Object.values(commands).flatMap(({ options }) => Object.keys(options)))
+
+/** The service names the field that broke a rule; who is at a shell gave an argument. */
+const inOurWords = (error: Error): string => {
+  const field = (error instanceof AmsError && error.field) || ''
+  const name = field.replace(/\W.*/, '')
+  const argument = ARGUMENTS[name] ?? (OPTIONS.has(name) ? `--${name}` : field)
+  return argument + error.message.slice(field.length)
+}
+
 /** Errors in the form that the results have, on standard error. */
 const report = (error: unknown, isJson: boolean, terminal: Terminal): void => {
-  const { message } = error as Error
+  const message = inOurWords(error as Error)
   if (!(error instanceof AmsError)) {
     terminal.note(`${terminal.style('red', 'ams:')} ${oneLine(message)}`)
     return

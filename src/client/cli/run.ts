@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { AmsError } from '../errors.ts'
-import type { Command } from './command.ts'
+import { type Command, valued } from './command.ts'
 import { UsageError } from './failure.ts'
 import { Mask, MIN_MASKED_LENGTH } from './mask.ts'
 
@@ -49,7 +49,7 @@ export const run: Command = {
   summary: 'run a program with secrets in its environment, and masked in its output',
   runsProgram: true,
   options: {
-    secrets: { type: 'string', value: 'NAME,…', help: 'the secrets to pass, or all' },
+    secrets: valued('NAME,…', 'the secrets to pass, or all'),
     'no-mask': { type: 'boolean', help: 'show the values if the program prints them' },
   },
   examples: [

@@ -57,16 +57,22 @@ export const readCredentials = async (env: Env = process.env): Promise<Credentia
   throw new AmsError('unauthorized', `${missing} is not set. Set AMS_URL and AMS_TOKEN, or run ams login.`)
 }
 
-export const writeCredentials = async (credentials: Credentials, env: Env = process.env): Promise<string> => {
-  const path = credentialsFile(env)
+/** Replaces a file that only this user can read: whole, or not at all. */
+export const writePrivately = async (path: string, text: string): Promise<void> => {
   const draft = `${path}.${randomUUID()}`
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   try {
-    await writeFile(draft, `${JSON.stringify(credentials)}\n`, { mode: 0o600, flag: 'wx' })
+    await writeFile(draft, text, { mode: 0o600, flag: 'wx' })
     await rename(draft, path)
   } finally {
     await rm(draft, { force: true })
   }
+}
+
+export const writeCredentials = async (credentials: Credentials, env: Env = process.env): Promise<string> => {
+  const path = credentialsFile(env)
+  const { url, token } = credentials
+  await writePrivately(path, `${JSON.stringify({ url, token })}\n`)
   return path
 }
 
@@ -76,4 +82,4 @@ export const openAgent = (credentials: ClientOptions, id: string | undefined): A
 
 export const isMember = ({ token }: Credentials): boolean => token.startsWith('amt_')
 
-export const openWorkspace = (credentials: Credentials): Workspace => new Workspace(credentials)
+export const openWorkspace = (credentials: ClientOptions): Workspace => new Workspace(credentials)

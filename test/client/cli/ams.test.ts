@@ -34,9 +34,10 @@ const mail = (subject: string, text = 'Hello') =>
   receive(service, agent, { from: 'ann@example.com', to: agent.address, subject, text })
 
 describe('help', () => {
-  const names = 'login logout whoami listen messages read reply send import secrets run mcp completion'.split(
-    ' ',
-  )
+  const names =
+    'login logout whoami listen messages read reply send forward mark wait files import secrets run agents tokens mcp setup completion'.split(
+      ' ',
+    )
 
   test('the overview names every command and every exit code', async () => {
     const { code, stdout } = await ams({}, ['--help'])
@@ -50,6 +51,12 @@ describe('help', () => {
       expect({ name, code }).toEqual({ name, code: 0 })
       expect(stdout).toMatch(new RegExp(`^ams ${name}[^]*--json[^]*Examples:\n {2}`))
     }
+  })
+
+  test('-h and --version are understood', async () => {
+    expect((await ams({}, ['-h'])).stdout).toMatch(/^ams COMMAND/)
+    expect((await ams({}, ['wait', '-h'])).stdout).toMatch(/^ams wait /)
+    expect(await ams({}, ['--version'])).toMatchObject({ code: 0, stdout: '1.0.0\n' })
   })
 
   test.each([
@@ -67,6 +74,17 @@ describe('help', () => {
     [['run', '--secrets', 'A']],
     [['run', '--', 'true']],
     [['secrets', 'show']],
+    [['agents']],
+    [['tokens', 'revoke']],
+    [['setup', 'emacs']],
+    [['mark', 'id']],
+    [['mark', 'id', '--read', '--unread']],
+    [['forward', 'id', 'text']],
+    [['wait', '--after', 'x']],
+    [['secrets', 'set', 'EMPTY']],
+    [['listen', '--exec', '']],
+    [['send', '--to', '', 'text']],
+    [['messages', '--agent', '']],
     [['completion', 'tcsh']],
   ])('%j is wrong usage: exit code 2', async (args) => {
     const { code, stderr, stdout } = await ams(env, args)

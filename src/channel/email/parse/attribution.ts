@@ -23,7 +23,7 @@ const MAX_LINES = 6
 /** The verb alone, which some clients put below an empty line. */
 const ONLY_VERB = /^\p{L}{4,12} ?[:：]$/u
 /** `Am Fr., 20. Nov.`, in which the dot ends no sentence. */
-const ABBREVIATED = /\d.*\b\p{L}{2,4}\.$/u
+const ABBREVIATED = /^(?=\D{0,100}\d).*(?<!\p{L})\p{L}{2,4}\.$/u
 
 /** What introduces a quote: its first line, and how certain it is. */
 export interface Attribution {

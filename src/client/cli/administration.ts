@@ -1,0 +1,67 @@
+import type { components } from '../api.ts'
+import { type Command, type Input, valued } from './command.ts'
+import { UsageError } from './failure.ts'
+import { openWorkspace, readCredentials } from './settings.ts'
+import { oneLine, printableJson } from './terminal.ts'
+
+type Icon = components['schemas']['Agent']['icon']
+
+const tell = (input: Input, value: object, line: string): void =>
+  input.terminal.out(input.json ? printableJson(value) : oneLine(line))
+
+export const agents: Command = {
+  usage: 'agents list | create NAME [--icon ICON]',
+  summary: "list or create agents, with a member's token",
+  options: {
+    icon: valued('ICON', 'such as bot, mail or headphones; bot by default'),
+  },
+  words: ['list', 'create'],
+  examples: ['ams agents list', "ams agents create 'Support Bot' --icon headphones"],
+  run: async (input) => {
+    const [action] = input.positionals
+    const { agents } = openWorkspace(input.access(await readCredentials()))
+    if (action === 'list') {
+      input.atMost(1)
+      for await (const agent of agents.list()) tell(input, agent, `${agent.id}  ${agent.name}`)
+    } else if (action === 'create') {
+      const name = input.required(1, 'NAME')
+      input.atMost(2)
+      // The service checks the icon, and says which there are.
+      const agent = await agents.create({ name, icon: (input.text('icon') ?? 'bot') as Icon })
+      tell(input, agent, `${agent.id}  ${agent.name}`)
+    } else throw new UsageError('One of list and create is needed.')
+    return undefined
+  },
+}
+
+export const tokens: Command = {
+  usage: 'tokens list | create [NAME] [--expires TIME] | revoke ID',
+  summary: "list, create or revoke an agent's tokens; a new one is printed once",
+  options: {
+    expires: valued('TIME', 'until when it is valid, as 2026-11-20T09:30:00Z'),
+  },
+  words: ['list', 'create', 'revoke'],
+  examples: [
+    'ams tokens list --agent 0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b',
+    'export AMS_TOKEN=$(ams tokens create laptop --agent 0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b)',
+  ],
+  run: async (input) => {
+    const [action, given] = input.positionals
+    input.atMost(action === 'list' ? 1 : 2)
+    const { agent } = await input.open()
+    if (action === 'list')
+      for (const one of await agent.tokens.list())
+        tell(input, one, `${one.id}  ${one.name ?? ''}  created ${one.createdAt}`)
+    else if (action === 'create') {
+      const made = await agent.tokens.create({
+        name: given ?? null,
+        expiresAt: input.text('expires') ?? null,
+      })
+      tell(input, made, made.token)
+    } else if (action === 'revoke') {
+      await agent.tokens.revoke(input.required(1, 'ID'))
+      if (!input.json) input.terminal.note('Revoked.')
+    } else throw new UsageError('One of list, create and revoke is needed.')
+    return undefined
+  },
+}

@@ -1,0 +1,158 @@
+import { readFile } from 'node:fs/promises'
+import { basename, extname } from 'node:path'
+import { type Command, type Input, repeated, valued } from './command.ts'
+import { UsageError } from './failure.ts'
+import { print } from './messages.ts'
+import { readStdin } from './terminal.ts'
+
+/** The text and the HTML to send. With HTML, the service makes the text from it unless TEXT is given. */
+const contentOf = async (
+  input: Input,
+  index: number,
+): Promise<{ text: string } | { text?: string; html: string }> => {
+  const file = input.text('html')
+  input.atMost(index + 1)
+  if (file === undefined) return { text: await textOf(input, index) }
+  const html = await readFile(file, 'utf8')
+  return input.positionals[index] === undefined ? { html } : { html, text: await textOf(input, index) }
+}
+
+const textOf = async (input: Input, index: number): Promise<string> => {
+  const given = input.positionals[index]
+  if (given === undefined || given === '')
+    throw new UsageError('TEXT is missing: pass it quoted, or - to read it from standard input.')
+  if (given !== '-') return given
+  // There it is the event: a mistake would send the sender their own mail with what the service says of it.
+  if (process.env.AMS_EVENT_ID !== undefined)
+    throw new UsageError('TEXT cannot be read from standard input inside ams listen: pass it quoted.')
+  const text = await readStdin()
+  if (text.trim() === '') throw new UsageError('TEXT is missing: standard input is empty.')
+  return text
+}
+
+const TYPES: Record<string, string> = {
+  '.csv': 'text/csv',
+  '.gif': 'image/gif',
+  '.html': 'text/html',
+  '.jpeg': 'image/jpeg',
+  '.jpg': 'image/jpeg',
+  '.json': 'application/json',
+  '.md': 'text/markdown',
+  '.pdf': 'application/pdf',
+  '.png': 'image/png',
+  '.txt': 'text/plain',
+  '.zip': 'application/zip',
+}
+
+const filesOf = (input: Input) =>
+  Promise.all(
+    input.texts('attach').map(async (path) => ({
+      name: basename(path),
+      type: TYPES[extname(path).toLowerCase()] ?? 'application/octet-stream',
+      content: (await readFile(path)).toString('base64'),
+    })),
+  )
+
+const attach = repeated('FILE', 'attach a file')
+
+const html = valued('FILE', 'send the HTML in FILE too; without TEXT, the text is made from it')
+
+const to = repeated('ADDRESS', 'a recipient')
+
+/** When and how often it is sent. */
+const WHEN = {
+  at: valued('TIME', 'send it at this time, as 2026-11-20T09:30:00Z'),
+  key: valued(
+    'KEY',
+    'the idempotency key: the same command with the same key sends nothing a second time within 24 hours',
+  ),
+} as const
+
+/** What the options say that replies, new messages and forwards have in common. */
+const commonOf = async (input: Input, index: number) => {
+  const [content, attachments, sendAt] = [
+    await contentOf(input, index),
+    await filesOf(input),
+    input.text('at'),
+  ]
+  return {
+    ...content,
+    ...(attachments.length > 0 ? { attachments } : {}),
+    ...(sendAt === undefined ? {} : { sendAt }),
+  }
+}
+
+const recipients = (input: Input): string[] => {
+  const given = input.texts('to')
+  if (given.length === 0) throw new UsageError('--to is missing.')
+  return given
+}
+
+export const reply: Command = {
+  usage: 'reply ID TEXT | -',
+  summary: 'reply to a message in its thread, with TEXT, or standard input for -',
+  options: { attach, html, ...WHEN },
+  examples: [
+    "ams reply 0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b 'It is on its way.'",
+    'ams reply 0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b - < answer.txt',
+  ],
+  run: async (input) => {
+    const id = input.required(0, 'ID')
+    const common = await commonOf(input, 1)
+    const { agent } = await input.open()
+    print(input, await agent.send({ replyTo: id, ...common }, { key: input.text('key') }))
+    return undefined
+  },
+}
+
+export const forward: Command = {
+  usage: 'forward ID --to ADDRESS TEXT | -',
+  summary: 'pass a message on with its files, below TEXT, or standard input for -',
+  options: { to, attach, html, ...WHEN },
+  examples: ["ams forward 0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b --to bo@example.com 'Can you take this?'"],
+  run: async (input) => {
+    const [id, to] = [input.required(0, 'ID'), recipients(input)]
+    const common = await commonOf(input, 1)
+    const { agent } = await input.open()
+    print(input, await agent.send({ forward: id, to, ...common }, { key: input.text('key') }))
+    return undefined
+  },
+}
+
+const channelFor = (input: Input, to: string[]): 'email' | 'sms' | 'telegram' => {
+  const given = input.text('channel')
+  if (given === 'email' || given === 'sms' || given === 'telegram') return given
+  if (given !== undefined) throw new UsageError('--channel must be email, sms or telegram.')
+  if (to.every((one) => one.includes('@') && !one.startsWith('@'))) return 'email'
+  if (to.every((one) => one.startsWith('+'))) return 'sms'
+  throw new UsageError('--channel is missing.')
+}
+
+export const send: Command = {
+  usage: 'send --to ADDRESS [--subject SUBJECT] TEXT | -',
+  summary: 'send a new message, with TEXT, or standard input for -',
+  options: {
+    to,
+    cc: repeated('ADDRESS', 'a recipient of a copy'),
+    subject: valued('SUBJECT', 'the subject of an email'),
+    channel: valued('CHANNEL', 'email, sms or telegram; by default as the address looks'),
+    ...{ attach, html, ...WHEN },
+  },
+  examples: [
+    "ams send --to ann@example.com --subject 'Report' --attach report.pdf 'Attached.'",
+    "ams send --to ann@example.com --subject 'Report' --html report.html",
+    "ams send --to +15551234567 'Running late.'",
+    "ams send --to ann@example.com -- '-1 from me'",
+    'make 2>&1 | ams send --to ann@example.com --subject Build -',
+  ],
+  run: async (input) => {
+    const to = recipients(input)
+    const channel = channelFor(input, to)
+    const common = await commonOf(input, 0)
+    const [cc, subject] = [input.texts('cc'), input.text('subject')]
+    const { agent } = await input.open()
+    const fields = { ...(cc.length > 0 ? { cc } : {}), ...(subject === undefined ? {} : { subject }) }
+    print(input, await agent.send({ channel, to, ...common, ...fields }, { key: input.text('key') }))
+    return undefined
+  },
+}
