@@ -3098,6 +3098,532 @@ export interface components {
         Replay: {
             events: number;
         };
+        /**
+         * @example {
+         *       "agentsMayCreateAgents": false
+         *     }
+         */
+        UpdateWorkspaceInput: {
+            name?: string;
+            /** @description Whether an agent's token may set who can send messages on its channels */
+            agentsMaySetAccess?: boolean;
+            /** @description Whether an agent's token may create agents */
+            agentsMayCreateAgents?: boolean;
+            /** @description Whether members need a passkey to sign in. When it is switched on, sessions without one only allow to register one, or to sign in with it */
+            requirePasskeys?: boolean;
+            /** @description Days after which refused messages are deleted */
+            keepRefusedDays?: number;
+            /** @description Days after which all other messages are deleted; null means never */
+            keepMessagesDays?: number | null;
+            /** @description Days after which the originals of received emails are deleted; null means never */
+            keepRawDays?: number | null;
+        };
+        /**
+         * @example {
+         *       "email": "ann@example.com"
+         *     }
+         */
+        InviteMemberInput: {
+            email: string;
+            /**
+             * @description Defaults to `member`
+             * @enum {string}
+             */
+            role?: "owner" | "member";
+        };
+        /**
+         * @example {
+         *       "approvalMails": true
+         *     }
+         */
+        UpdateOwnMemberInput: {
+            name?: string;
+            approvalMails?: boolean;
+        };
+        /**
+         * @example {
+         *       "role": "owner"
+         *     }
+         */
+        ChangeRoleInput: {
+            /** @enum {string} */
+            role: "owner" | "member";
+        };
+        /**
+         * @example {
+         *       "name": "laptop"
+         *     }
+         */
+        CreateOwnTokenInput: {
+            name?: string | null;
+            /** Format: date-time */
+            expiresAt?: string | null;
+        };
+        /**
+         * @example {
+         *       "channel": "sms",
+         *       "value": "+15551234567"
+         *     }
+         */
+        ClaimIdentityInput: {
+            /** @enum {string} */
+            channel: "sms";
+            value: string;
+        };
+        /** @example {} */
+        LinkTelegramInput: {
+            /**
+             * Format: uuid
+             * @description The agent whose bot the link opens, and to whose access list the account is added
+             */
+            agentId?: string;
+        };
+        /**
+         * @example {
+         *       "channel": "sms",
+         *       "code": "123456"
+         *     }
+         */
+        VerifyIdentityInput: {
+            /** @enum {string} */
+            channel: "sms";
+            code: string;
+        };
+        /**
+         * @example {
+         *       "value": "+15005550101"
+         *     }
+         */
+        BuyPhoneNumberInput: {
+            value: string;
+        };
+        /**
+         * @example {
+         *       "name": "example.com"
+         *     }
+         */
+        AddDomainInput: {
+            name: string;
+        };
+        /**
+         * @example {
+         *       "name": "Support Bot",
+         *       "icon": "headphones"
+         *     }
+         */
+        CreateAgentInput: {
+            name: string;
+            /** @enum {string} */
+            icon: "bot" | "sparkles" | "bug" | "message-square" | "headphones" | "search" | "file-text" | "mail" | "calendar" | "chart-line" | "code" | "git-pull-request" | "database" | "shield" | "megaphone" | "rocket" | "wrench" | "zap";
+        };
+        /**
+         * @example {
+         *       "name": "Help Desk"
+         *     }
+         */
+        UpdateAgentInput: {
+            name?: string;
+            /** @enum {string} */
+            icon?: "bot" | "sparkles" | "bug" | "message-square" | "headphones" | "search" | "file-text" | "mail" | "calendar" | "chart-line" | "code" | "git-pull-request" | "database" | "shield" | "megaphone" | "rocket" | "wrench" | "zap";
+            /**
+             * @description Only members may change it. A stranger is a recipient who is not a member, an agent of the workspace or on the list of the channel, and from whom the agent has received no proven message. It holds for the agents that this one created or creates, too, as do the limits of wakes
+             * @enum {string}
+             */
+            approval?: "none" | "strangers" | "all";
+            /**
+             * @description Only members may change it
+             * @enum {string}
+             */
+            instructors?: "none" | "members" | "listed";
+            wakesPerHour?: number | null;
+            wakesPerThreadDay?: number | null;
+            /** @description Types of the events that its log contains from now on; message.received is always among them. A listener receives message.received alone until it asks for more */
+            eventTypes?: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
+        };
+        /**
+         * @example {
+         *       "value": "help@agents.localhost"
+         *     }
+         */
+        ChangeAddressInput: {
+            /** Format: email */
+            value?: string;
+            /**
+             * @description The previous primary address of the channel is replaced
+             * @enum {boolean}
+             */
+            primary?: true;
+        };
+        /**
+         * @example {
+         *       "channel": "telegram"
+         *     }
+         */
+        SetUpAddressInput: {
+            /** @enum {string} */
+            channel: "email" | "sms" | "telegram";
+        };
+        /**
+         * @example {
+         *       "admit": "list",
+         *       "senders": [
+         *         "ann@example.com",
+         *         "*@example.org"
+         *       ]
+         *     }
+         */
+        SetAccessInput: {
+            /** @enum {string} */
+            admit?: "anyone" | "team" | "list";
+            /** @description Email addresses and `*@domain`; phone numbers; Telegram user ids and usernames; for `url`, ids of agents and members */
+            senders: string[];
+            /** @description The senders to refuse in any case */
+            blocked?: string[];
+        };
+        /**
+         * @example {
+         *       "sender": "ann@example.com"
+         *     }
+         */
+        AllowSenderInput: {
+            sender: string;
+        };
+        /**
+         * @example {
+         *       "sender": "ann@example.com"
+         *     }
+         */
+        BlockSenderInput: {
+            sender: string;
+        };
+        /**
+         * @example {
+         *       "name": "laptop",
+         *       "expiresAt": "2027-01-01T00:00:00Z"
+         *     }
+         */
+        CreateTokenInput: {
+            name?: string | null;
+            /** Format: date-time */
+            expiresAt?: string | null;
+        };
+        /**
+         * @example {
+         *       "client": "my-agent/1.0",
+         *       "machine": "laptop"
+         *     }
+         */
+        ConnectInput: {
+            client: string;
+            machine: string;
+        };
+        /**
+         * @example {
+         *       "channel": "email",
+         *       "to": [
+         *         "ann@example.com"
+         *       ],
+         *       "subject": "Hello",
+         *       "text": "Hello Ann"
+         *     }
+         */
+        SendMessageInput: {
+            /** @description Required, unless `html` is given: then it is made from that when left out */
+            text?: string;
+            /** @description Email only: HTML beside the text. Scripts, forms and everything that is loaded from elsewhere are removed, except images (https) */
+            html?: string;
+            /**
+             * Format: uuid
+             * @description The message to reply to. Recipients and subject are taken from it unless they are given
+             */
+            replyTo?: string;
+            /**
+             * Format: uuid
+             * @description The message to forward, with its text and attachments. Requires `to`
+             */
+            forward?: string;
+            /**
+             * @description The channel of a new message, sent from the agent's primary address on it. Requires `to`
+             * @enum {string}
+             */
+            channel?: "email" | "sms" | "telegram";
+            to?: string[];
+            cc?: string[];
+            subject?: string;
+            /**
+             * Format: date-time
+             * @description When to send it, at most 30 days ahead. Left out: at once
+             */
+            sendAt?: string;
+            /** @description Attachments, 10 MiB in total; a forward also includes the original ones */
+            attachments?: {
+                name: string;
+                type: string;
+                content: string;
+            }[];
+        };
+        /**
+         * @example {
+         *       "ids": [
+         *         "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b"
+         *       ],
+         *       "addLabels": [
+         *         "orders"
+         *       ],
+         *       "read": true
+         *     }
+         */
+        MarkMessagesInput: {
+            ids: string[];
+            addLabels?: string[];
+            removeLabels?: string[];
+            read?: boolean;
+        };
+        /**
+         * @example {
+         *       "labels": [
+         *         "orders"
+         *       ],
+         *       "read": true
+         *     }
+         */
+        MarkMessageInput: {
+            /** @description Replaces all labels */
+            labels?: string[];
+            read?: boolean;
+            /**
+             * Format: date-time
+             * @description When to send a message that waits for approval or for its time, at most 30 days ahead. `conflict` if it does not wait
+             */
+            sendAt?: string;
+        };
+        /**
+         * @example {
+         *       "remoteImages": false
+         *     }
+         */
+        LinkMessageHtmlInput: {
+            /** @description Whether images on other servers (https) are loaded; by default they are not */
+            remoteImages?: boolean;
+        };
+        /**
+         * @example {
+         *       "text": "Your order arrives on Monday."
+         *     }
+         */
+        ApproveMessageInput: {
+            subject?: string;
+            /** @description Without `html`, it replaces the HTML too */
+            text?: string;
+            /** @description Without `text`, the text is made from it */
+            html?: string;
+        };
+        /**
+         * @example {
+         *       "reason": "Wrong recipient"
+         *     }
+         */
+        RejectMessageInput: {
+            reason?: string;
+        };
+        /**
+         * @example {
+         *       "listSender": true
+         *     }
+         */
+        ReleaseMessageInput: {
+            /** @description Also adds the sender to those that the channel admits. A block isn't lifted */
+            listSender?: boolean;
+        };
+        /**
+         * @example {
+         *       "ids": [
+         *         "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b"
+         *       ]
+         *     }
+         */
+        ReleaseMessagesInput: {
+            ids: string[];
+            /** @description Also adds the sender to those that the channel admits. A block isn't lifted */
+            listSender?: boolean;
+        };
+        /**
+         * @example {
+         *       "ids": [
+         *         "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b"
+         *       ]
+         *     }
+         */
+        DeleteMessagesInput: {
+            ids: string[];
+        };
+        /**
+         * @example {
+         *       "channel": "email",
+         *       "to": [
+         *         "ann@example.com"
+         *       ],
+         *       "text": "Hello Ann"
+         *     }
+         */
+        CreateDraftInput: {
+            /** @description Required, unless `html` is given: then it is made from that when left out */
+            text?: string | null;
+            /** @description Email only: HTML beside the text. Scripts, forms and everything that is loaded from elsewhere are removed, except images (https) */
+            html?: string | null;
+            /**
+             * Format: uuid
+             * @description The message to reply to. Recipients and subject are taken from it unless they are given
+             */
+            replyTo?: string | null;
+            /**
+             * Format: uuid
+             * @description The message to forward, with its text and attachments. Requires `to`
+             */
+            forward?: string | null;
+            /**
+             * @description The channel of a new message, sent from the agent's primary address on it. Requires `to`
+             * @enum {string|null}
+             */
+            channel?: "email" | "sms" | "telegram" | null;
+            to?: string[] | null;
+            cc?: string[] | null;
+            subject?: string | null;
+            /**
+             * Format: date-time
+             * @description When to send it, at most 30 days ahead. Left out: at once
+             */
+            sendAt?: string | null;
+            /** @description Attachments, 10 MiB in total; a forward also includes the original ones */
+            attachments?: {
+                name: string;
+                type: string;
+                content: string;
+            }[] | null;
+        };
+        /**
+         * @example {
+         *       "channel": "email",
+         *       "to": [
+         *         "ann@example.com"
+         *       ],
+         *       "text": "Hello Ann"
+         *     }
+         */
+        UpdateDraftInput: {
+            /** @description Required, unless `html` is given: then it is made from that when left out */
+            text?: string | null;
+            /** @description Email only: HTML beside the text. Scripts, forms and everything that is loaded from elsewhere are removed, except images (https) */
+            html?: string | null;
+            /**
+             * Format: uuid
+             * @description The message to reply to. Recipients and subject are taken from it unless they are given
+             */
+            replyTo?: string | null;
+            /**
+             * Format: uuid
+             * @description The message to forward, with its text and attachments. Requires `to`
+             */
+            forward?: string | null;
+            /**
+             * @description The channel of a new message, sent from the agent's primary address on it. Requires `to`
+             * @enum {string|null}
+             */
+            channel?: "email" | "sms" | "telegram" | null;
+            to?: string[] | null;
+            cc?: string[] | null;
+            subject?: string | null;
+            /**
+             * Format: date-time
+             * @description When to send it, at most 30 days ahead. Left out: at once
+             */
+            sendAt?: string | null;
+            /** @description Attachments, 10 MiB in total; a forward also includes the original ones */
+            attachments?: {
+                name: string;
+                type: string;
+                content: string;
+            }[] | null;
+        };
+        /**
+         * @example {
+         *       "names": [
+         *         "STRIPE_KEY"
+         *       ]
+         *     }
+         */
+        RevealSecretsInput: {
+            /** @description All secrets if left out */
+            names?: string[];
+        };
+        /**
+         * @example {
+         *       "value": "sk_live_…"
+         *     }
+         */
+        SetSecretInput: {
+            /** @description At most 64 KiB, encoded as UTF-8 */
+            value: string;
+        };
+        /**
+         * @example {
+         *       "text": "The build is green again."
+         *     }
+         */
+        SendToUrlInput: {
+            text: string;
+        };
+        /**
+         * @example {
+         *       "text": "The build is green again."
+         *     }
+         */
+        SendToMessageUrlInput: {
+            text: string;
+        };
+        /**
+         * @example {
+         *       "url": "https://example.com/hooks/agent",
+         *       "name": "CRM"
+         *     }
+         */
+        AddWebhookInput: {
+            url: string;
+            name?: string;
+            /** @description Types of the events that it receives; defaults to message.received alone */
+            events?: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
+        };
+        /**
+         * @example {
+         *       "name": "CRM",
+         *       "paused": true
+         *     }
+         */
+        UpdateWebhookInput: {
+            /** @description Null removes it */
+            name?: string | null;
+            paused?: boolean;
+            /** @description Types of the events that it receives */
+            events?: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
+        };
+        /**
+         * @example {
+         *       "after": 41
+         *     }
+         */
+        ReplayWebhookInput: {
+            /** @description An event's id or a delivery's `cursor`; 0 resends all events */
+            after: number;
+        };
+        /**
+         * @example {
+         *       "since": "2026-11-20T00:00:00.000Z"
+         *     }
+         */
+        ResendGivenUpInput: {
+            /** Format: date-time */
+            since: string;
+        };
     };
     responses: {
         /** @description `invalid_input`: the message names the field and the rule that it violates */
@@ -3467,21 +3993,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    name?: string;
-                    /** @description Whether an agent's token may set who can send messages on its channels */
-                    agentsMaySetAccess?: boolean;
-                    /** @description Whether an agent's token may create agents */
-                    agentsMayCreateAgents?: boolean;
-                    /** @description Whether members need a passkey to sign in. When it is switched on, sessions without one only allow to register one, or to sign in with it */
-                    requirePasskeys?: boolean;
-                    /** @description Days after which refused messages are deleted */
-                    keepRefusedDays?: number;
-                    /** @description Days after which all other messages are deleted; null means never */
-                    keepMessagesDays?: number | null;
-                    /** @description Days after which the originals of received emails are deleted; null means never */
-                    keepRawDays?: number | null;
-                };
+                "application/json": components["schemas"]["UpdateWorkspaceInput"];
             };
         };
         responses: {
@@ -3790,14 +4302,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    email: string;
-                    /**
-                     * @description Defaults to `member`
-                     * @enum {string}
-                     */
-                    role?: "owner" | "member";
-                };
+                "application/json": components["schemas"]["InviteMemberInput"];
             };
         };
         responses: {
@@ -3865,10 +4370,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    name?: string;
-                    approvalMails?: boolean;
-                };
+                "application/json": components["schemas"]["UpdateOwnMemberInput"];
             };
         };
         responses: {
@@ -3936,10 +4438,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @enum {string} */
-                    role: "owner" | "member";
-                };
+                "application/json": components["schemas"]["ChangeRoleInput"];
             };
         };
         responses: {
@@ -4010,11 +4509,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    name?: string | null;
-                    /** Format: date-time */
-                    expiresAt?: string | null;
-                };
+                "application/json": components["schemas"]["CreateOwnTokenInput"];
             };
         };
         responses: {
@@ -4115,11 +4610,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @enum {string} */
-                    channel: "sms";
-                    value: string;
-                };
+                "application/json": components["schemas"]["ClaimIdentityInput"];
             };
         };
         responses: {
@@ -4162,13 +4653,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * Format: uuid
-                     * @description The agent whose bot the link opens, and to whose access list the account is added
-                     */
-                    agentId?: string;
-                };
+                "application/json": components["schemas"]["LinkTelegramInput"];
             };
         };
         responses: {
@@ -4212,11 +4697,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @enum {string} */
-                    channel: "sms";
-                    code: string;
-                };
+                "application/json": components["schemas"]["VerifyIdentityInput"];
             };
         };
         responses: {
@@ -4318,9 +4799,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    value: string;
-                };
+                "application/json": components["schemas"]["BuyPhoneNumberInput"];
             };
         };
         responses: {
@@ -4470,9 +4949,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    name: string;
-                };
+                "application/json": components["schemas"]["AddDomainInput"];
             };
         };
         responses: {
@@ -4667,11 +5144,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    name: string;
-                    /** @enum {string} */
-                    icon: "bot" | "sparkles" | "bug" | "message-square" | "headphones" | "search" | "file-text" | "mail" | "calendar" | "chart-line" | "code" | "git-pull-request" | "database" | "shield" | "megaphone" | "rocket" | "wrench" | "zap";
-                };
+                "application/json": components["schemas"]["CreateAgentInput"];
             };
         };
         responses: {
@@ -4773,25 +5246,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    name?: string;
-                    /** @enum {string} */
-                    icon?: "bot" | "sparkles" | "bug" | "message-square" | "headphones" | "search" | "file-text" | "mail" | "calendar" | "chart-line" | "code" | "git-pull-request" | "database" | "shield" | "megaphone" | "rocket" | "wrench" | "zap";
-                    /**
-                     * @description Only members may change it. A stranger is a recipient who is not a member, an agent of the workspace or on the list of the channel, and from whom the agent has received no proven message. It holds for the agents that this one created or creates, too, as do the limits of wakes
-                     * @enum {string}
-                     */
-                    approval?: "none" | "strangers" | "all";
-                    /**
-                     * @description Only members may change it
-                     * @enum {string}
-                     */
-                    instructors?: "none" | "members" | "listed";
-                    wakesPerHour?: number | null;
-                    wakesPerThreadDay?: number | null;
-                    /** @description Types of the events that its log contains from now on; message.received is always among them. A listener receives message.received alone until it asks for more */
-                    eventTypes?: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
-                };
+                "application/json": components["schemas"]["UpdateAgentInput"];
             };
         };
         responses: {
@@ -4895,15 +5350,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** Format: email */
-                    value?: string;
-                    /**
-                     * @description The previous primary address of the channel is replaced
-                     * @enum {boolean}
-                     */
-                    primary?: true;
-                };
+                "application/json": components["schemas"]["ChangeAddressInput"];
             };
         };
         responses: {
@@ -4949,10 +5396,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @enum {string} */
-                    channel: "email" | "sms" | "telegram";
-                };
+                "application/json": components["schemas"]["SetUpAddressInput"];
             };
         };
         responses: {
@@ -5025,14 +5469,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @enum {string} */
-                    admit?: "anyone" | "team" | "list";
-                    /** @description Email addresses and `*@domain`; phone numbers; Telegram user ids and usernames; for `url`, ids of agents and members */
-                    senders: string[];
-                    /** @description The senders to refuse in any case */
-                    blocked?: string[];
-                };
+                "application/json": components["schemas"]["SetAccessInput"];
             };
         };
         responses: {
@@ -5078,9 +5515,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    sender: string;
-                };
+                "application/json": components["schemas"]["AllowSenderInput"];
             };
         };
         responses: {
@@ -5159,9 +5594,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    sender: string;
-                };
+                "application/json": components["schemas"]["BlockSenderInput"];
             };
         };
         responses: {
@@ -5271,11 +5704,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    name?: string | null;
-                    /** Format: date-time */
-                    expiresAt?: string | null;
-                };
+                "application/json": components["schemas"]["CreateTokenInput"];
             };
         };
         responses: {
@@ -5404,10 +5833,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    client: string;
-                    machine: string;
-                };
+                "application/json": components["schemas"]["ConnectInput"];
             };
         };
         responses: {
@@ -5635,41 +6061,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description Required, unless `html` is given: then it is made from that when left out */
-                    text?: string;
-                    /** @description Email only: HTML beside the text. Scripts, forms and everything that is loaded from elsewhere are removed, except images (https) */
-                    html?: string;
-                    /**
-                     * Format: uuid
-                     * @description The message to reply to. Recipients and subject are taken from it unless they are given
-                     */
-                    replyTo?: string;
-                    /**
-                     * Format: uuid
-                     * @description The message to forward, with its text and attachments. Requires `to`
-                     */
-                    forward?: string;
-                    /**
-                     * @description The channel of a new message, sent from the agent's primary address on it. Requires `to`
-                     * @enum {string}
-                     */
-                    channel?: "email" | "sms" | "telegram";
-                    to?: string[];
-                    cc?: string[];
-                    subject?: string;
-                    /**
-                     * Format: date-time
-                     * @description When to send it, at most 30 days ahead. Left out: at once
-                     */
-                    sendAt?: string;
-                    /** @description Attachments, 10 MiB in total; a forward also includes the original ones */
-                    attachments?: {
-                        name: string;
-                        type: string;
-                        content: string;
-                    }[];
-                };
+                "application/json": components["schemas"]["SendMessageInput"];
             };
         };
         responses: {
@@ -5710,12 +6102,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    ids: string[];
-                    addLabels?: string[];
-                    removeLabels?: string[];
-                    read?: boolean;
-                };
+                "application/json": components["schemas"]["MarkMessagesInput"];
             };
         };
         responses: {
@@ -5876,16 +6263,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description Replaces all labels */
-                    labels?: string[];
-                    read?: boolean;
-                    /**
-                     * Format: date-time
-                     * @description When to send a message that waits for approval or for its time, at most 30 days ahead. `conflict` if it does not wait
-                     */
-                    sendAt?: string;
-                };
+                "application/json": components["schemas"]["MarkMessageInput"];
             };
         };
         responses: {
@@ -6142,10 +6520,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": {
-                    /** @description Whether images on other servers (https) are loaded; by default they are not */
-                    remoteImages?: boolean;
-                };
+                "application/json": components["schemas"]["LinkMessageHtmlInput"];
             };
         };
         responses: {
@@ -6233,13 +6608,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": {
-                    subject?: string;
-                    /** @description Without `html`, it replaces the HTML too */
-                    text?: string;
-                    /** @description Without `text`, the text is made from it */
-                    html?: string;
-                };
+                "application/json": components["schemas"]["ApproveMessageInput"];
             };
         };
         responses: {
@@ -6286,9 +6655,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": {
-                    reason?: string;
-                };
+                "application/json": components["schemas"]["RejectMessageInput"];
             };
         };
         responses: {
@@ -6418,10 +6785,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description Also adds the sender to those that the channel admits. A block isn't lifted */
-                    listSender?: boolean;
-                };
+                "application/json": components["schemas"]["ReleaseMessageInput"];
             };
         };
         responses: {
@@ -6468,11 +6832,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    ids: string[];
-                    /** @description Also adds the sender to those that the channel admits. A block isn't lifted */
-                    listSender?: boolean;
-                };
+                "application/json": components["schemas"]["ReleaseMessagesInput"];
             };
         };
         responses: {
@@ -6519,9 +6879,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    ids: string[];
-                };
+                "application/json": components["schemas"]["DeleteMessagesInput"];
             };
         };
         responses: {
@@ -6606,41 +6964,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description Required, unless `html` is given: then it is made from that when left out */
-                    text?: string | null;
-                    /** @description Email only: HTML beside the text. Scripts, forms and everything that is loaded from elsewhere are removed, except images (https) */
-                    html?: string | null;
-                    /**
-                     * Format: uuid
-                     * @description The message to reply to. Recipients and subject are taken from it unless they are given
-                     */
-                    replyTo?: string | null;
-                    /**
-                     * Format: uuid
-                     * @description The message to forward, with its text and attachments. Requires `to`
-                     */
-                    forward?: string | null;
-                    /**
-                     * @description The channel of a new message, sent from the agent's primary address on it. Requires `to`
-                     * @enum {string|null}
-                     */
-                    channel?: "email" | "sms" | "telegram" | null;
-                    to?: string[] | null;
-                    cc?: string[] | null;
-                    subject?: string | null;
-                    /**
-                     * Format: date-time
-                     * @description When to send it, at most 30 days ahead. Left out: at once
-                     */
-                    sendAt?: string | null;
-                    /** @description Attachments, 10 MiB in total; a forward also includes the original ones */
-                    attachments?: {
-                        name: string;
-                        type: string;
-                        content: string;
-                    }[] | null;
-                };
+                "application/json": components["schemas"]["CreateDraftInput"];
             };
         };
         responses: {
@@ -6745,41 +7069,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description Required, unless `html` is given: then it is made from that when left out */
-                    text?: string | null;
-                    /** @description Email only: HTML beside the text. Scripts, forms and everything that is loaded from elsewhere are removed, except images (https) */
-                    html?: string | null;
-                    /**
-                     * Format: uuid
-                     * @description The message to reply to. Recipients and subject are taken from it unless they are given
-                     */
-                    replyTo?: string | null;
-                    /**
-                     * Format: uuid
-                     * @description The message to forward, with its text and attachments. Requires `to`
-                     */
-                    forward?: string | null;
-                    /**
-                     * @description The channel of a new message, sent from the agent's primary address on it. Requires `to`
-                     * @enum {string|null}
-                     */
-                    channel?: "email" | "sms" | "telegram" | null;
-                    to?: string[] | null;
-                    cc?: string[] | null;
-                    subject?: string | null;
-                    /**
-                     * Format: date-time
-                     * @description When to send it, at most 30 days ahead. Left out: at once
-                     */
-                    sendAt?: string | null;
-                    /** @description Attachments, 10 MiB in total; a forward also includes the original ones */
-                    attachments?: {
-                        name: string;
-                        type: string;
-                        content: string;
-                    }[] | null;
-                };
+                "application/json": components["schemas"]["UpdateDraftInput"];
             };
         };
         responses: {
@@ -7017,10 +7307,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description All secrets if left out */
-                    names?: string[];
-                };
+                "application/json": components["schemas"]["RevealSecretsInput"];
             };
         };
         responses: {
@@ -7063,10 +7350,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description At most 64 KiB, encoded as UTF-8 */
-                    value: string;
-                };
+                "application/json": components["schemas"]["SetSecretInput"];
             };
         };
         responses: {
@@ -7142,9 +7426,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    text: string;
-                };
+                "application/json": components["schemas"]["SendToUrlInput"];
             };
         };
         responses: {
@@ -7190,9 +7472,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    text: string;
-                };
+                "application/json": components["schemas"]["SendToMessageUrlInput"];
             };
         };
         responses: {
@@ -7270,12 +7550,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    url: string;
-                    name?: string;
-                    /** @description Types of the events that it receives; defaults to message.received alone */
-                    events?: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
-                };
+                "application/json": components["schemas"]["AddWebhookInput"];
             };
         };
         responses: {
@@ -7361,13 +7636,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description Null removes it */
-                    name?: string | null;
-                    paused?: boolean;
-                    /** @description Types of the events that it receives */
-                    events?: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
-                };
+                "application/json": components["schemas"]["UpdateWebhookInput"];
             };
         };
         responses: {
@@ -7613,10 +7882,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description An event's id or a delivery's `cursor`; 0 resends all events */
-                    after: number;
-                };
+                "application/json": components["schemas"]["ReplayWebhookInput"];
             };
         };
         responses: {
@@ -7663,10 +7929,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** Format: date-time */
-                    since: string;
-                };
+                "application/json": components["schemas"]["ResendGivenUpInput"];
             };
         };
         responses: {

@@ -4,7 +4,7 @@
  */
 export interface Clock {
   now(): Date
-  /** Resolves after `ms` milliseconds, or as soon as `signal` aborts (never rejects). */
+  /** Resolves after `ms` milliseconds (at once if negative), or as soon as `signal` aborts. Never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 
@@ -18,7 +18,7 @@ export const systemClock: Clock = {
         signal?.removeEventListener('abort', done)
         resolve()
       }
-      const timer = setTimeout(done, ms)
+      const timer = setTimeout(done, Math.max(0, ms))
       signal?.addEventListener('abort', done, { once: true })
     }),
 }

@@ -18,6 +18,7 @@ import { Connections } from './connections.ts'
 import { HTTP_LIMITS, type HttpLimits } from './limits.ts'
 import { measure, traceRequest } from './measure.ts'
 import { PipelinedRequests } from './pipelined-requests.ts'
+import { answerRoot } from './root.ts'
 import { targetOf } from './target.ts'
 import { UnreadResponses } from './unread-responses.ts'
 import { EXPECTATION_FAILED, METHODS, notAllowed, refuseUnreadable } from './unreadable.ts'
@@ -66,10 +67,6 @@ const WEB = /^\/(?:(?:approve|join|setup)\/|app(?:\/|$)|favicon\.ico$)/
 /** The authorization server, and the documents that tell clients about it (RFC 8414, RFC 9728, OpenID Connect). */
 const OAUTH =
   /^\/(?:oauth\/|\.well-known\/(?:oauth-(?:authorization-server|protected-resource(?:\/mcp)?)|openid-configuration)$)/
-
-/** Returns whether a browser opens the service's URL. */
-const opensRoot = ({ method, headers }: IncomingMessage, path: string): boolean =>
-  path === '/' && (method === 'GET' || method === 'HEAD') && /\btext\/html\b/.test(headers.accept ?? '')
 
 const answerMetrics = (response: ServerResponse, { type, text }: { type: string; text: string }): void => {
   response.writeHead(200, { 'Content-Type': type, 'Cache-Control': 'no-store' }).end(text)
@@ -130,7 +127,7 @@ const route = (interfaces: Interfaces, callbacks: Callbacks, api: boolean, messa
     if (path === '/mcp' || path === '/mcp/') return interfaces.mcp(request, response)
     const callback = callbacks.find(path)
     if (callback) return callback(request, response)
-    if (opensRoot(request, path)) return void response.writeHead(303, { Location: '/app' }).end()
+    if (path === '/' && (method === 'GET' || method === 'HEAD')) return answerRoot(request, response)
     if (OAUTH.test(path)) return interfaces.oauth(request, response, path)
     if (WEB.test(path)) return interfaces.web(request, response, path)
     const [, agentId, connectionId] = STREAM.exec(path) ?? []

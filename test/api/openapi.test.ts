@@ -136,13 +136,23 @@ describe('every operation', () => {
   test('has an example of its request body that matches the schema', () => {
     for (const { id, operation } of description.operations) {
       const schema = operation.requestBody?.content['application/json']?.schema
-      if (schema) expect(description.faultsOf(schema, schema.example), id).toEqual([])
+      if (schema) expect(description.faultsOf(schema, description.resolve(schema).example), id).toEqual([])
     }
     for (const [name, schema] of Object.entries<Json>(document.components.schemas)) {
       if (name === 'ErrorCode') continue
       expect(schema.example ?? schema.allOf?.at(-1).example, name).toBeDefined()
       expect(description.faultsOf(schema, schema.example ?? schema.allOf.at(-1).example), name).toEqual([])
     }
+  })
+
+  test('has a request body with a name, which generators of clients use', () => {
+    const bodies = description.operations.flatMap(({ operation }) => {
+      const schema = operation.requestBody?.content['application/json']?.schema
+      return schema ? [schema] : []
+    })
+    expect(bodies.length).toBeGreaterThan(30)
+    for (const { $ref } of bodies) expect($ref).toMatch(/^#\/components\/schemas\/[A-Z]\w+$/)
+    expect(document.components.schemas.SendMessageInput.properties).toHaveProperty('text')
   })
 
   test('limits the length of every string in its request body', () => {

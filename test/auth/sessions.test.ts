@@ -324,10 +324,12 @@ test('127.0.0.1 leads to the name in PUBLIC_URL, other hosts do not', async () =
   expect(await visit('localhost:1')).toBeUndefined()
 })
 
-test('browsers that open / are sent to /app, API clients are not', async () => {
+test('browsers that open / are sent to /app, and programs are told what this is', async () => {
   const surfer = surf(service)
   expect((await surfer.get('/', { Accept: 'text/html,*/*' })).location).toBe('/app')
-  expect((await surfer.get('/', { Accept: 'application/json' })).status).toBe(404)
+  const { status, headers, text } = await surfer.get('/', { Accept: '*/*' })
+  expect([status, headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8'])
+  for (const path of ['/docs', '/openapi.json', '/mcp']) expect(text).toContain(path)
 })
 
 test('ended sessions end at once in every process, with their subscriptions', async () => {

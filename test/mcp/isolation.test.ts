@@ -32,6 +32,7 @@ const ARGUMENTS: Record<string, () => Record<string, unknown>> = {
   whoami: () => ({}),
   list_messages: () => ({}),
   read_message: () => ({ messageId }),
+  read_thread: () => ({ messageId }),
   get_attachment: () => ({ messageId, attachmentId: 0 }),
   reply: () => ({ messageId, text: 'hi' }),
   send_message: () => ({ channel: 'email', to: ['bo@example.com'], text: 'hi' }),

@@ -4,6 +4,7 @@ import { VERSION } from '../../core/version.ts'
 import type { RestEnv } from '../env.ts'
 import { FAILURE_NAMES, type FailureStatus } from '../route.ts'
 import { ERROR_CODES } from '../views.ts'
+import { nameRequestBody } from './request-body.ts'
 
 export type Document = ReturnType<OpenAPIHono['getOpenAPI31Document']>
 type Registry = OpenAPIHono['openAPIRegistry']
@@ -295,6 +296,9 @@ export const describe = (app: OpenAPIHono<RestEnv>, url: string, messageUrlBase:
   })
   if (messageUrlBase !== url)
     document.paths!['/a/{id}']!.servers = [{ url: messageUrlBase, description: 'Message URLs' }]
-  for (const { method, operation } of operationsOf(document)) addCommonParts(method, operation as Operation)
+  for (const { method, operation } of operationsOf(document)) {
+    addCommonParts(method, operation as Operation)
+    nameRequestBody(operation, document.components!.schemas!)
+  }
   return document
 }

@@ -147,7 +147,10 @@ const indexOf = (document: Document): Html => {
 /** Renders the page. */
 export const documentationPage = (document: Document): Html => {
   const { title, version, description = '' } = document.info
-  const objects = Object.entries(document.components?.schemas ?? {}).sort(([a], [b]) => a.localeCompare(b))
+  const bodies = new Set(operationsOf(document).map((located) => bodyOf(located)?.$ref))
+  const objects = Object.entries(document.components?.schemas ?? {})
+    .filter(([name]) => !bodies.has(`#/components/schemas/${name}`))
+    .sort(([a], [b]) => a.localeCompare(b))
   return html`<!doctype html>
 <html lang="en">
 <head>
