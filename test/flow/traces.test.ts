@@ -124,7 +124,7 @@ test('spans contain no text, subject, address or token', async () => {
     expect(all).not.toContain(secret)
 })
 
-test('without a collector no header is added and nothing is stored with the event', async () => {
+test('without a collector no header is added and no trace is stored with the event', async () => {
   const plain = await startService()
   const owner = await plain.workspace()
   const bot = await createTestAgent(plain, owner)
@@ -134,5 +134,5 @@ test('without a collector no header is added and nothing is stored with the even
   const [delivery] = await receiver.got('/plain', 1)
   expect(delivery!.headers).not.toHaveProperty('traceparent')
   const [event] = await plain.db.prisma.event.findMany({ where: { agentId: bot.id } })
-  expect(event!.detail).toBeNull()
+  expect(event!.detail).toEqual({ mayInstruct: false })
 })
