@@ -402,6 +402,7 @@ describe('admission', () => {
         messageId: accepted.id,
         createdAt: accepted.createdAt,
         sender: { id: owner.member, kind: 'member', name: null, email: owner.email, phone: null },
+        mayInstruct: true,
       },
     ])
   })

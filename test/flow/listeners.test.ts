@@ -91,6 +91,7 @@ test('a mail reaches the stream, a GraphQL subscription and a webhook as one eve
       messageId: message.id,
       createdAt: message.createdAt,
       sender: { id: owner.member, kind: 'member', name: 'Ann', email: owner.email, phone: null },
+      mayInstruct: true,
     },
   })
   expect(await dashboard.got(1)).toEqual([{ id: 1 }])
@@ -101,7 +102,13 @@ test('a mail reaches the stream, a GraphQL subscription and a webhook as one eve
     timestamp: message.createdAt,
     data: {
       agent: { id: agent.id, name: 'Listening Bot' },
-      message: { id: message.id, channel: 'email', from: `Ann <${owner.email}>`, subject: 'Wake up' },
+      message: {
+        id: message.id,
+        channel: 'email',
+        from: `Ann <${owner.email}>`,
+        subject: 'Wake up',
+        mayInstruct: true,
+      },
     },
     cursor: '1',
   })
