@@ -34,10 +34,11 @@ const start = async (port = '0') => {
 }
 const key = randomBytes(32).toString('base64')
 
-/** Kills the process, ends its leases and starts another one on the same port. */
+/** Kills the process, ends its leases and Telegram's faults, and starts another one on the same port. */
 const killAndStart = async (albumsArrived = 'arrived_at') => {
   process.kill('SIGKILL')
   await process.exited
+  telegram.faults.length = 0
   await database.pool.query('update job set lease_until = now() where lease_until is not null')
   await database.pool.query('update album_part set lease_until = now() where lease_until is not null')
   await database.pool.query(`update album_part set arrived_at = ${albumsArrived}`)
@@ -69,7 +70,6 @@ test('after a SIGKILL between two parts of a message, only the missing parts are
   await until(() => calls('sendmessage') === 3)
   expect(telegram.sent).toHaveLength(2)
   await killAndStart()
-  telegram.faults.length = 0
   await until(
     async () => (await api('GET', `/agents/${agent.id}/messages/${body.id}`)).body.status === 'sent',
     30_000,
@@ -91,7 +91,6 @@ test('after a SIGKILL while an album waits, and another while its files are fetc
   await database.pool.query("update album_part set arrived_at = now() - interval '1 minute'")
   await until(() => calls('getfile') > fetched)
   await killAndStart()
-  telegram.faults.length = 0
   const album = await until(async () =>
     (await messages()).find(({ text }: { text: string }) => text === 'Holiday'),
   )
@@ -115,7 +114,6 @@ test('after a SIGKILL during a file’s download, Telegram repeats the update an
   await until(() => calls('getfile') > 0)
   expect((await messages()).some(({ text }: { text: string }) => text === 'take your time')).toBe(false)
   await killAndStart()
-  telegram.faults.length = 0
   await writing
   await telegram.write(bot, ann, 'and on')
   const items = await messages()
