@@ -156,7 +156,6 @@ describe('a request body', () => {
 
 describe('a request path', () => {
   test.each([
-    '/',
     '/nothing',
     '/agents/',
     '/agent',
