@@ -47,19 +47,33 @@ export class TokenRequests {
 
   /** Runs the work when it is its turn. Throws `rate_limited` when too many of this token wait already. */
   async run<Result>(tokenId: string, work: () => Promise<Result>): Promise<Result> {
-    const line = this.#lines.get(tokenId) ?? { running: 0, waiting: [] }
-    this.#lines.set(tokenId, line)
-    if (line.running >= MAX_RUNNING) await this.#wait(line)
-    else line.running++
+    await this.#enter(tokenId, MAX_WAITING)
     try {
       return await work()
     } finally {
-      this.#leave(tokenId, line)
+      this.#leave(tokenId)
     }
   }
 
-  #wait({ waiting }: Line): Promise<void> {
-    if (waiting.length >= MAX_WAITING)
+  /** Within `run`: gives the place to others while the work only waits, and takes a turn afterwards. */
+  async aside<Result>(tokenId: string, work: () => Promise<Result>): Promise<Result> {
+    this.#leave(tokenId)
+    try {
+      return await work()
+    } finally {
+      await this.#enter(tokenId, Number.POSITIVE_INFINITY)
+    }
+  }
+
+  async #enter(tokenId: string, maxWaiting: number): Promise<void> {
+    const line = this.#lines.get(tokenId) ?? { running: 0, waiting: [] }
+    this.#lines.set(tokenId, line)
+    if (line.running < MAX_RUNNING) line.running++
+    else await this.#wait(line, maxWaiting)
+  }
+
+  #wait({ waiting }: Line, max: number): Promise<void> {
+    if (waiting.length >= max)
       throw new AppError(
         'rate_limited',
         `Too many requests with this token at once: ${MAX_RUNNING} run and ${MAX_WAITING} wait.`,
@@ -69,7 +83,8 @@ export class TokenRequests {
   }
 
   /** A request that waits takes over the place. It starts after what other tokens' requests have ready. */
-  #leave(tokenId: string, line: Line): void {
+  #leave(tokenId: string): void {
+    const line = this.#lines.get(tokenId)!
     const next = line.waiting.shift()
     if (next) setImmediate(next)
     else if (--line.running === 0) this.#lines.delete(tokenId)

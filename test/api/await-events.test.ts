@@ -1,5 +1,6 @@
 import { beforeAll, expect, test, vi } from 'vitest'
 import { Subscriptions } from '../../src/agent/subscriptions.ts'
+import { TokenRequests } from '../../src/workspace/token-requests.ts'
 import { expectFailure } from '../support/failure.ts'
 import { post } from '../support/letter.ts'
 import {
@@ -82,6 +83,13 @@ test('many that wait keep no other request of the token waiting', async () => {
   expect((await log('limit=1')).status).toBe(200)
   await mail('Three')
   for (const { body } of await Promise.all(asked)) expect(body.items).toHaveLength(1)
+})
+
+test('other requests take turns whatever their query says', async () => {
+  const run = vi.spyOn(TokenRequests.prototype, 'run')
+  await agent.api('GET', `/agents/${agent.id}/messages?wait=1`)
+  await agent.api('POST', '/graphql?wait=1', { query: '{ __typename }' })
+  expect(run).toHaveBeenCalledTimes(2)
 })
 
 test.each(['-1', '51', 'x'])('wait=%s is refused', async (wait) => {

@@ -32,9 +32,6 @@ export const limitRate: MiddlewareHandler<RestEnv> = async (c, next) => {
   await next()
 }
 
-/**
- * Runs the token's requests a few at a time, once their bodies have arrived. One that waits for events takes its turn
- * afterwards, so that it keeps no other waiting.
- */
+/** Runs the token's requests a few at a time, once their bodies have arrived. */
 export const inTurn: MiddlewareHandler<RestEnv> = (c, next) =>
-  c.req.query('wait') === undefined ? c.get('deps').requests.run(c.get('viewer').tokenId, next) : next()
+  c.get('deps').requests.run(c.get('viewer').tokenId, next)

@@ -163,15 +163,13 @@ export const connectionRoutes = (app: OpenAPIHono<RestEnv>): void => {
     const { id: agentId } = await findAgent(deps, viewer, c.req.valid('param').id)
     if (wait) {
       const position = { agentId, after: cursor, types }
-      await awaitEvents(deps, viewer, position, { ms: wait * 1000, gone: c.req.raw.signal })
+      const until = { ms: wait * 1000, gone: c.req.raw.signal }
+      await deps.requests.aside(viewer.tokenId, () => awaitEvents(deps, viewer, position, until))
     }
-    const read = async () => {
-      // Read first: no event up to it is missing in the page.
-      const { lastId } = await readHead(deps, agentId)
-      const [page] = await readEventPages(deps, [agentId], { limit, after: cursor, types })
-      return { items: page!.items.map(presentEvent), nextCursor: page!.nextCursor, lastId }
-    }
-    return c.json(await (wait === undefined ? read() : deps.requests.run(viewer.tokenId, read)), 200)
+    // Read first: no event up to it is missing in the page.
+    const { lastId } = await readHead(deps, agentId)
+    const [page] = await readEventPages(deps, [agentId], { limit, after: cursor, types })
+    return c.json({ items: page!.items.map(presentEvent), nextCursor: page!.nextCursor, lastId }, 200)
   })
   app.openAPIRegistry.registerPath(stream)
 }
