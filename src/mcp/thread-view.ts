@@ -10,9 +10,12 @@ const MAX_TEXT = 1_500
 /** Characters before the first word that was found. */
 const BEFORE = 150
 
-/** The words of a message in one line: a line of its own could look like another message. */
-const wordsOf = ({ replyText, text }: PresentedMessage): string =>
-  clean((replyText ?? text).slice(0, 20 * MAX_TEXT))
+/** Characters of a message that are searched. */
+const MAX_SEARCHED = 20 * MAX_TEXT
+
+/** A part of a message in one line: a line of its own could look like another message. */
+const inOneLine = (text: string): string =>
+  clean(text.toWellFormed())
     .split('\n')
     .map((line) => line.trim())
     .filter(Boolean)
@@ -33,10 +36,12 @@ interface Part {
 }
 
 const partOf = (message: PresentedMessage, words: readonly string[]): Part => {
-  const text = wordsOf(message)
+  const text = (message.replyText ?? message.text).slice(0, MAX_SEARCHED)
   const { count, first } = find(words, text)
   const start = count > 0 && text.length > MAX_TEXT ? Math.max(0, first - BEFORE) : 0
-  return { message, text: clip(`${start > 0 ? '…' : ''}${text.slice(start)}`, MAX_TEXT), count }
+  // Cut first: cleaning takes 0.2 ms for each 1,000 characters, and there are up to 100 messages.
+  const shown = inOneLine(text.slice(start, start + MAX_TEXT + 1))
+  return { message, text: clip(`${start > 0 ? '…' : ''}${shown}`, MAX_TEXT), count }
 }
 
 /**

@@ -20,7 +20,8 @@ const VALID_MS = 3_600_000
 const hashOf = (code: string, address: string) => Uint8Array.from(hashToken(`${code} ${address}`))
 
 /**
- * Creates a code for a member: an account that sends it to this address is proven to be theirs. It works once, for an hour; only its hash is stored.
+ * Creates a code for a member: an account that sends it to this address is proven to be theirs. It works once, for an
+ * hour; only its hash is stored.
  */
 export const newIdentityLink = async (
   { prisma, clock }: Within,

@@ -215,3 +215,14 @@ test('the messages of events are not read when their texts are too long together
   const withoutTexts = await ours.ask(query.replace(' text', ''), { id: agent.id })
   expect(withoutTexts.data.agent.events.edges).toHaveLength(3)
 })
+
+test('the message of one event is read, however long its text is', async () => {
+  const agent = await service.agent(ours, 'Longest')
+  await service.letter(agent, ours, 'only')
+  await service.deps.pool.query("update message set text = repeat('x', 17000000) where agent_id = $1", [
+    agent.id,
+  ])
+  const query = `query ($id: UUID!) { agent(id: $id) { events { edges { node { message { text } } } } } }`
+  const { data } = await ours.ask(query, { id: agent.id })
+  expect(data.agent.events.edges[0].node.message.text).toHaveLength(17_000_000)
+})

@@ -204,10 +204,11 @@ const refuseLongTexts = ({ length }: Reading): void => {
 }
 
 /** Counts texts that are about to be read together. Throws `invalid_input` when they are too long for one operation. */
-export const countTexts = (context: object, length: number): void => {
+export const countTexts = (context: object, { length, count }: { length: number; count: number }): void => {
   const reading = readingOf(context)
+  if (count === 1) refuseLongTexts(reading)
   reading.length += length
-  refuseLongTexts(reading)
+  if (count > 1) refuseLongTexts(reading)
 }
 
 /**

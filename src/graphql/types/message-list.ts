@@ -116,7 +116,8 @@ export const checkTexts = async (
   select: Select,
   ids: readonly string[],
 ): Promise<void> => {
-  if (selectsTexts(select)) countTexts(context, await textBytesOf(context.deps, ids))
+  if (!selectsTexts(select)) return
+  countTexts(context, { length: await textBytesOf(context.deps, ids), count: ids.length })
 }
 
 /** Returns one message, batched with those that the same field of other parents requests. */
