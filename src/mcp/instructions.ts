@@ -4,7 +4,7 @@ const WHO: Record<Instructors, string> = {
   none: 'Nobody may instruct you by message.',
   members: 'Members of your workspace may instruct you: their proven messages have mayInstruct: true.',
   listed:
-    'Members of your workspace and senders on the access list may instruct you: their proven messages have mayInstruct: true.',
+    'Members of your workspace and senders whom they have listed may instruct you: their proven messages have mayInstruct: true.',
 }
 
 /**

@@ -10,9 +10,9 @@ export const mayInstruct = (
 
 /** The first setting under which the sender of an admitted message may instruct; null if there is none. */
 export const instructorOf = (
-  { admitted, proven, listed }: { admitted: boolean; proven: boolean; listed: boolean },
+  { admitted, proven, listedByMember }: { admitted: boolean; proven: boolean; listedByMember: boolean },
   target: Pick<Target, 'member'> | null,
 ): Instructors | null => {
   if (!admitted || !proven) return null
-  return target?.member ? 'members' : listed ? 'listed' : null
+  return target?.member ? 'members' : listedByMember ? 'listed' : null
 }

@@ -25,7 +25,7 @@ import { NOT_HELD, UNMARKED } from '../row.ts'
 import { instructorOf, mayInstruct } from './instructor.ts'
 import { limitRefused } from './refused-retention.ts'
 import { identityOf, inTurn, isRepeated, signedQuery, weighed } from './replay.ts'
-import { displayOf, isOn, senderOf } from './sender.ts'
+import { displayOf, listsOf, senderOf } from './sender.ts'
 import { type Arrival, type ArrivalStore, placeArrival } from './store.ts'
 import { AGENT_CHECK, type Target, type TargetLookup } from './target.ts'
 import { limitWakes, type StoredArrival } from './wake-limits.ts'
@@ -62,20 +62,20 @@ const selfMark = ({ automatic }: Inbound, { ownAddress, ownMessage, agentTurns }
 
 const judge = async (deps: ReceiveDeps, message: Inbound, target: Target) => {
   const { plans, rates } = deps
-  const listed = await isOn(deps, message, target, 'senders')
+  const { listed, blocked, listedByMember } = await listsOf(deps, message, target)
   const verdict = admit({
     self: selfMark(message, target),
     spam: message.spam ?? null,
     team: target.member !== null || target.teammate !== null,
     listed,
-    blocked: await isOn(deps, message, target, 'blocked'),
+    blocked,
     proven: message.proven,
     admit: target.admit,
     full: await plans.isFull(target.workspaceId),
     overRate: () => overRate(rates, target.agentId, message),
   })
   const admitted = verdict.refusal === null
-  return { verdict, instructor: instructorOf({ admitted, proven: message.proven, listed }, target) }
+  return { verdict, instructor: instructorOf({ admitted, proven: message.proven, listedByMember }, target) }
 }
 
 /**

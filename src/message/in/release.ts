@@ -20,7 +20,7 @@ import { MESSAGE_CHANGED } from '../reading/changed.ts'
 import { readFresh } from '../reading/read.ts'
 import type { MessageWithFiles } from '../row.ts'
 import { instructorOf, mayInstruct } from './instructor.ts'
-import { displayOf, isOn, type Sender, senderOf } from './sender.ts'
+import { displayOf, listsOf, type Sender, senderOf } from './sender.ts'
 import { type Refused, type Released, storeReleased } from './store-released.ts'
 import { findTargets } from './target.ts'
 
@@ -60,20 +60,22 @@ const reconsider = async (
   const [[target = null] = []] = addressed
     ? await findTargets(deps, [{ message: addressed, chat: false }])
     : []
-  const listed = listSender || (target !== null && (await isOn(deps, sender, target, 'senders')))
+  const lists = target && (await listsOf(deps, sender, target))
   const { admission } = admit({
     self: null,
     spam: null,
     team: target !== null && (target.member !== null || target.teammate !== null),
-    listed,
-    blocked: target !== null && (await isOn(deps, sender, target, 'blocked')),
+    listed: listSender || (lists?.listed ?? false),
+    blocked: lists?.blocked ?? false,
     proven: sender.proven,
     admit: target?.admit ?? 'list',
     full: false,
     overRate: () => null,
   })
   const detail = `released by ${whoIs(viewer)}; it was refused as ${refusal}`
-  const instructor = instructorOf({ admitted: admission !== null, proven: sender.proven, listed }, target)
+  const listedByMember = (listSender && viewer.kind === 'member') || (lists?.listedByMember ?? false)
+  const admitted = admission !== null
+  const instructor = instructorOf({ admitted, proven: sender.proven, listedByMember }, target)
   return {
     message,
     instructor,

@@ -9,19 +9,39 @@ import type { Target } from './target.ts'
 /** What is known of a message's sender. */
 export type Sender = Pick<Inbound, 'channel' | 'from' | 'proven' | 'automatic'>
 
-/** Returns whether the sender is on the channel's list, by address or still by username. */
-export const isOn = async (
-  deps: Db & { channels: Channels },
-  { channel: kind, from, proven, automatic }: Sender,
-  target: Target,
-  list: AccessList,
-): Promise<boolean> => {
-  const { address, username } = from
-  const channel = deps.channels[kind]
-  if (target[list].some((entry) => channel?.matches(entry, address))) return true
-  const entry =
-    username && automatic === null && proven && target[list].find((each) => channel?.names?.(each, username))
-  return entry ? pinSender(deps, { agentId: target.agentId, channel: kind, list, entry }, address) : false
+type Within = Db & { channels: Channels }
+
+const byAddress = ({ channels }: Within, { channel, from }: Sender, entries: readonly string[]) =>
+  entries.some((entry) => channels[channel]?.matches(entry, from.address))
+
+/** Returns the entry that names the sender by username. */
+const byUsername = ({ channels }: Within, sender: Sender, entries: readonly string[]) => {
+  const { channel, from, proven, automatic } = sender
+  const { username } = from
+  if (!username || automatic !== null || !proven) return undefined
+  return entries.find((entry) => channels[channel]?.names?.(entry, username))
+}
+
+const isOn = async (deps: Within, sender: Sender, target: Target, list: AccessList): Promise<boolean> => {
+  if (byAddress(deps, sender, target[list])) return true
+  const { channel, from } = sender
+  const entry = byUsername(deps, sender, target[list])
+  return entry ? pinSender(deps, { agentId: target.agentId, channel, list, entry }, from.address) : false
+}
+
+/**
+ * Returns on which of the channel's lists the sender is, by address or still by username, and whether a member has
+ * listed them: what the agent has listed itself admits a sender, but does not let them instruct it.
+ */
+export const listsOf = async (deps: Within, sender: Sender, target: Target) => {
+  const listed = await isOn(deps, sender, target, 'senders')
+  const ofMembers = target.memberSenders
+  return {
+    listed,
+    blocked: await isOn(deps, sender, target, 'blocked'),
+    listedByMember:
+      listed && (byAddress(deps, sender, ofMembers) || byUsername(deps, sender, ofMembers) !== undefined),
+  }
 }
 
 /**

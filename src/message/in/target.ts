@@ -22,6 +22,8 @@ export interface Target {
   admit: Admit
   senders: string[]
   blocked: string[]
+  /** Those of `senders` that members have listed. */
+  memberSenders: string[]
   instructors: Instructors
   /** Limits on how often messages may wake the agent; null when it has none. */
   wakeLimits: { hour: number | null; threadDay: number | null } | null
@@ -57,6 +59,7 @@ interface TargetRow {
   admit: Admit
   senders: string[]
   blocked: string[]
+  member_senders: string[]
   instructors: Instructors
   wake_limits: Target['wakeLimits']
   own_address: boolean
@@ -149,10 +152,10 @@ const TARGETS = {
                                                contents bytea[], named text[], signed_id text)
        where q.n between 0 and ${MAX - 1}
     )
-    select c.n, c.address_id, c.agent_id, c.workspace_id, c.admit, c.senders, c.blocked, c.instructors, c.wake_limits, c.own_address, c.own_message, c.known, c.named,
+    select c.n, c.address_id, c.agent_id, c.workspace_id, c.admit, c.senders, c.blocked, c.member_senders, c.instructors, c.wake_limits, c.own_address, c.own_message, c.known, c.named,
            c.member, c.teammate, c.thread_id, case when c.is_agent then ${AGENT_TURNS} else 0 end as agent_turns
       from ${dialect('q cross join lateral (select distinct on (c.agent_id)', '(select distinct on (q.n, c.agent_id)')}
-           q.n, q.channel, q.proven, q.since, t.id as address_id, c.agent_id, t.workspace_id, c.admit, c.senders, c.blocked,
+           q.n, q.channel, q.proven, q.since, t.id as address_id, c.agent_id, t.workspace_id, c.admit, c.senders, c.blocked, c.member_senders,
            (select g.instructors from agent g where g.id = t.agent_id) as instructors, (${WAKE_LIMITS}) as wake_limits,
            exists (select from address o where o.channel = q.channel and o.value = q.sender and o.agent_id = c.agent_id) as own_address,
            exists (select from message m where m.agent_id = c.agent_id and m.internet_message_id = q.message_id and m.direction = 'outbound') as own_message,
@@ -214,6 +217,7 @@ const toTarget = (row: TargetRow): Target => ({
   admit: row.admit,
   senders: row.senders,
   blocked: row.blocked,
+  memberSenders: row.member_senders,
   instructors: row.instructors,
   wakeLimits: row.wake_limits,
   ownAddress: row.own_address,

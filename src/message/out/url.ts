@@ -46,9 +46,11 @@ const senderOf = async ({ prisma }: Db, viewer: Viewer): Promise<EventSender> =>
 
 const admits = async ({ prisma }: Db, agentId: string, viewer: Viewer) => {
   const access = await prisma.access.findUnique({ where: { agentId_channel: { agentId, channel: 'url' } } })
-  const listed = access?.senders.includes(viewer.id) ?? false
-  if (access === null || access.blocked.includes(viewer.id)) return { admitted: false, listed }
-  return { admitted: access.admit === 'team' || listed, listed }
+  if (access === null || access.blocked.includes(viewer.id)) return { admitted: false, listedByMember: false }
+  return {
+    admitted: access.admit === 'team' || access.senders.includes(viewer.id),
+    listedByMember: access.memberSenders.includes(viewer.id),
+  }
 }
 
 /**
@@ -62,7 +64,7 @@ export const sendToUrl = async (
   text: string,
 ): Promise<LoggedEvent> => {
   const agent = await findAgent(deps, viewer, agentId, 'write')
-  const { admitted, listed } = await admits(deps, agentId, viewer)
+  const { admitted, listedByMember } = await admits(deps, agentId, viewer)
   if (!admitted)
     throw new AppError('forbidden', "You are not on the access list of this agent's Message URL.")
   if ((await currentListeners(deps, agentId)).length === 0)
@@ -77,7 +79,7 @@ export const sendToUrl = async (
   const sealed = await deps.keyring.seal(agent.workspaceId, text, handoverBinding(messageId))
   const values = [messageId, agentId, createdAt, JSON.stringify(sender), from, sealed, MESSAGE_RECEIVED]
   const member = viewer.kind === 'member' ? viewer : null
-  const instructs = mayInstruct(instructorOf({ admitted, proven: true, listed }, { member }), agent)
+  const instructs = mayInstruct(instructorOf({ admitted, proven: true, listedByMember }, { member }), agent)
   const attributes = { channel: 'url', 'message.ids': messageId }
   const { rows } = await traced(deps.tracer ?? noTracer, 'hand over message', { attributes }, (span) =>
     deps.pool.query<{ event_id: number; agent_name: string }>({
