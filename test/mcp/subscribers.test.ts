@@ -1,13 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import {
-  experimental_createMCPEventWebhook as createEventWebhook,
-  createMCPClient,
-  type Experimental_MCPEventStore as Store,
-} from '@ai-sdk/mcp'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { newest, post } from '../support/letter.ts'
+import { post } from '../support/letter.ts'
 import { postRpc } from '../support/mcp.ts'
 import { bodyOf, proving, withoutChallenges } from '../support/mcp-receiver.ts'
 import { createReceiver } from '../support/receiver.ts'
@@ -20,7 +13,7 @@ import {
 } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-/** Subscriptions over webhooks, from the request to the delivery; one subscriber is the AI SDK's. */
+/** Subscriptions over webhooks, from the request to the delivery. */
 
 let service: TestService
 let owner: Tenant
@@ -29,8 +22,7 @@ beforeAll(async () => {
   service = await startService({ environment: { RATE_LIMIT: '100000' } })
   owner = await service.workspace()
 })
-const closers: (() => unknown)[] = [() => receiver.close()]
-afterAll(() => Promise.all(closers.map((close) => close())))
+afterAll(() => receiver.close())
 
 const createOpenAgent = async (): Promise<TestAgent> => {
   const agent = await createTestAgent(service, owner)
@@ -39,106 +31,6 @@ const createOpenAgent = async (): Promise<TestAgent> => {
 }
 const mail = (agent: TestAgent) =>
   post(service, { from: 'ann@example.com', to: agent.address, subject: 'Hi', text: 'hi' })
-
-type Event = {
-  eventId: string
-  name: string
-  cursor?: string | null | undefined
-  data: Record<string, unknown>
-}
-
-/** The AI SDK's subscriber: its client, and its webhook behind a real server. */
-const openSubscriber = async (agent: TestAgent) => {
-  const kept = new Map<string, Parameters<Store['set']>[0]>()
-  const store: Store = {
-    get: async (key) => kept.get(key),
-    getById: async (id) => [...kept.values()].find((one) => one.id === id),
-    set: async (one) => void kept.set(one.key, one),
-    update: async (key, patch) => void kept.set(key, { ...kept.get(key)!, ...patch }),
-    delete: async (key) => void kept.delete(key),
-  }
-  const events: Event[] = []
-  const ended: string[] = []
-  const errors: unknown[] = []
-  const handle = createEventWebhook({
-    store,
-    onEvent: async ({ event }) => void events.push(event as Event),
-    onTerminated: async ({ termination }) => void ended.push(termination.error.message),
-    onError: (error) => errors.push(error),
-  })
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk as Buffer)
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${request.url}`
-    const headers = new Headers(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
-    const answer = await handle(new Request(url, { method: 'POST', headers, body: Buffer.concat(chunks) }))
-    response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text())
-  }).listen(0, '127.0.0.1')
-  await until(() => server.listening)
-  const client = await createMCPClient({
-    transport: {
-      type: 'http',
-      url: `${service.http}/mcp`,
-      headers: { Authorization: `Bearer ${agent.token}` },
-    },
-    experimental_events: { store },
-  })
-  closers.push(
-    () => client.close(),
-    () => server.close(),
-  )
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`
-  return { client, store: kept, events, ended, errors, url }
-}
-
-describe("the AI SDK's subscriber", () => {
-  test('subscribes, is challenged, hears, reads, answers, renews and leaves', async () => {
-    const agent = await createOpenAgent()
-    const { client, events, store, errors, url } = await openSubscriber(agent)
-    const { events: offered } = await client.experimental_events.list()
-    expect(offered.map(({ name }) => name)).toContain('message.received')
-    const delivery = { mode: 'webhook' as const, url, allowInsecureLocalhost: true }
-    const made = await client.experimental_events.subscribe({
-      name: 'message.received',
-      arguments: { channels: ['email'] },
-      delivery,
-    })
-    expect(made).toMatchObject({
-      id: expect.stringMatching(/^sub_/),
-      cursor: '0',
-      truncated: false,
-      refreshBefore: expect.any(String),
-    })
-    await mail(agent)
-    await until(() => events.length === 1)
-    const { message } = events[0]!.data as { message: { id: string } }
-    const read = await client.callTool({ name: 'read_message', arguments: { messageId: message.id } })
-    expect(JSON.stringify(read)).toContain('OUTSIDE')
-    await client.callTool({ name: 'reply', arguments: { messageId: message.id, text: 'Thanks' } })
-    expect((await newest(agent))[0]).toMatchObject({ direction: 'outbound', text: 'Thanks' })
-    const renewed = await client.experimental_events.refresh({ id: made.id })
-    expect(renewed.id).toBe(made.id)
-    await mail(agent)
-    await until(() => events.length === 2)
-    expect(events.map(({ cursor }) => cursor)).toEqual(['1', '2'])
-    await client.experimental_events.unsubscribe({ id: made.id })
-    expect(store.size).toBe(0)
-    expect((await agent.api('GET', `/agents/${agent.id}/listeners`)).body).toEqual([])
-    expect(errors).toEqual([])
-  })
-
-  test('is told that its token was revoked', async () => {
-    const agent = await createOpenAgent()
-    const { client, ended, store, url } = await openSubscriber(agent)
-    const delivery = { mode: 'webhook' as const, url, allowInsecureLocalhost: true }
-    await client.experimental_events.subscribe({ name: 'message.received', delivery })
-    const [token] = (await owner.api('GET', `/agents/${agent.id}/tokens`)).body
-    await owner.api('DELETE', `/agents/${agent.id}/tokens/${token.id}`)
-    await until(() => ended.length === 1)
-    expect(ended[0]).toMatch(/no longer exists/)
-    expect(store.size).toBe(0)
-  })
-})
 
 const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
 let paths = 0
