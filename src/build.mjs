@@ -1,7 +1,7 @@
 /**
  * Runs first in `npm start`, `npm test` and `npm run demo`: generates Prisma's code, compiles TypeScript into
- * dist/, copies the other files that dist/ needs, and bundles the web application into dist/dashboard. Does nothing when no input has changed, and prints only
- * errors.
+ * dist/, copies the other files that dist/ needs, and bundles the web application into dist/dashboard. Does nothing when no input has changed. Prints errors,
+ * and with `--progress` what it does; the word after it says what comes next.
  *
  * Plain JavaScript, because nothing is built yet when it runs.
  */
@@ -11,6 +11,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Progress } from './build-progress.mjs'
 
 const root = path.dirname(import.meta.dirname)
 const at = (...parts) => path.join(root, ...parts)
@@ -32,6 +33,10 @@ const settings = [
   'src/build.mjs',
 ]
 
+const silent = { isTTY: false, write: () => true }
+const [, , flag, next] = process.argv
+const progress = new Progress(flag === '--progress' ? process.stdout : silent)
+
 /** Returns every file below `folder`, relative to the root, in a fixed order. */
 const filesBelow = (folder) =>
   fs
@@ -43,7 +48,7 @@ const filesBelow = (folder) =>
 const isBelow = (folder) => (file) => file.startsWith(`${folder}${path.sep}`)
 const isOfDashboard = isBelow(dashboard)
 /** Files that npm runs from src/. */
-const isScript = (file) => /^src.(?:build|shrinkwrap)\.mjs$/.test(file)
+const isScript = (file) => /^src.(?:build|build-progress|shrinkwrap)\.mjs$/.test(file)
 const sources = () =>
   filesBelow('src').filter((file) => !file.startsWith(generated) && !isOfDashboard(file) && !isScript(file))
 const isTypeScript = (file) => file.endsWith('.ts')
@@ -140,13 +145,14 @@ async function locked(work) {
   fs.mkdirSync(at('dist'), { recursive: true })
   const draft = `${lockFile}.${randomUUID()}`
   const content = `${process.pid} ${randomUUID()}`
-  for (;;) {
+  for (let first = true; ; first = false) {
     fs.writeFileSync(draft, content)
     try {
       fs.linkSync(draft, lockFile) // atomic, and never visible half-written
       break
     } catch (error) {
       if (error.code !== 'EEXIST') throw error
+      if (first) progress.say('Another process is building this folder; waiting for it')
       stealIfStale()
       await sleep(50)
     } finally {
@@ -188,10 +194,12 @@ function run(name, script, args) {
   })
 }
 
+const hasClient = () => fs.existsSync(at(clientPackage))
 const clientLicense = path.join('dist', 'client', 'LICENSE')
 
-async function buildClient() {
-  if (!fs.existsSync(at(clientPackage))) return
+const compileService = () => run('tsc', 'typescript/bin/tsc', ['-p', '.', '--pretty', 'false'])
+
+async function compileClient() {
   await run('tsc', 'typescript/bin/tsc', ['-p', clientPackage, '--pretty', 'false'])
   if (fs.existsSync(at('LICENSE'))) fs.copyFileSync(at('LICENSE'), at(clientLicense))
 }
@@ -211,30 +219,34 @@ function prune() {
   }
 }
 
+const generateCode = () =>
+  run('prisma generate', 'prisma/build/index.js', ['generate', '--no-hints', '--config', 'prisma/config.ts'])
+
 async function buildService(due) {
-  if (due.client)
-    await run('prisma generate', 'prisma/build/index.js', [
-      'generate',
-      '--no-hints',
-      '--config',
-      'prisma/config.ts',
-    ])
+  if (due.client) await progress.step('Generating the code that reads the database', generateCode)
   // otherwise the compiler assumes that the outputs exist
   if (due.outputs) for (const file of [infoFile, clientInfoFile]) fs.rmSync(file, { force: true })
-  await run('tsc', 'typescript/bin/tsc', ['-p', '.', '--pretty', 'false'])
-  await buildClient()
+  await progress.step('Compiling the service', compileService)
+  if (hasClient()) await progress.step('Compiling the client package', compileClient)
   copyTheRest()
   prune()
 }
 
-const buildDashboard = () => run('vite', path.join('..', dashboard, 'build.mjs'), [at(dashboardOutput)])
+const bundle = () => run('vite', path.join('..', dashboard, 'build.mjs'), [at(dashboardOutput)])
+const buildDashboard = () => progress.step('Bundling the web application', bundle)
+
+/** The number of steps below. */
+const stepsOf = ({ client, code, dashboard }) =>
+  [client, code, code && hasClient(), dashboard].filter(Boolean).length
 
 async function build() {
   const due = state()
   if (!isDue(due)) return // another process built it while this one waited
   fs.rmSync(stampFile, { force: true })
+  progress.begin(stepsOf(due))
   // Both, also if one fails: nothing may still be writing when the lock is released.
   const parts = await Promise.allSettled([due.code && buildService(due), due.dashboard && buildDashboard()])
+  progress.end(next)
   for (const { reason } of parts) if (reason) throw reason
   fs.writeFileSync(stampFile, JSON.stringify(due.now))
 }

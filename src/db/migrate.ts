@@ -175,7 +175,7 @@ export async function migrate(url: string, dir: string, log: Logger): Promise<st
       await apply(client, migration, log)
       done.push(migration.name)
     }
-    if (done.length > 0) log.info({ migrations: done }, 'database migrated')
+    if (done.length > 0) log.info({ migrations: done.length, last: done.at(-1) }, 'database migrated')
     return done
   } finally {
     await client.end() // ends the session and releases its lock

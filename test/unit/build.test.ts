@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import {
   cpSync,
   existsSync,
@@ -25,6 +25,7 @@ beforeAll(() => {
     'package-lock.json',
     'tsconfig.json',
     'src/build.mjs',
+    'src/build-progress.mjs',
     'src/node-version.mjs',
     'src/core/errors.ts',
     'src/dashboard/build.mjs',
@@ -49,10 +50,10 @@ beforeAll(() => {
 
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
-function build(): Promise<{ code: number | null; output: string; ms: number }> {
+function build(...flags: string[]): Promise<{ code: number | null; output: string; ms: number }> {
   const before = performance.now()
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, [at('src', 'build.mjs')])
+    const child = spawn(process.execPath, [at('src', 'build.mjs'), ...flags])
     let output = ''
     child.stdout.on('data', (chunk) => (output += chunk))
     child.stderr.on('data', (chunk) => (output += chunk))
@@ -103,3 +104,32 @@ test('a build reports a type error every time until it is fixed', { timeout: 120
   rmSync(at('src', 'bad.ts'))
   expect(await build()).toMatchObject({ code: 0, output: '' })
 })
+
+test('a build with --progress says each step, and nothing when there is nothing to do', async () => {
+  rmSync(at('dist'), { recursive: true })
+  rmSync(at('src', 'db'), { recursive: true })
+  const { code, output } = await build('--progress')
+  const lines = output.trimEnd().split('\n')
+  expect(code).toBe(0)
+  expect(lines.slice(0, -1).map((line) => line.replace(/^\[\d/, '[n'))).toEqual(
+    expect.arrayContaining([
+      '[n/3] Generating the code that reads the database',
+      '[n/3] Compiling the service',
+      '[n/3] Bundling the web application',
+    ]),
+  )
+  expect(lines).toHaveLength(4)
+  expect(lines.at(-1)).toMatch(/^Built in \d+ s$/)
+  expect(await build('--progress')).toMatchObject({ code: 0, output: '' })
+})
+
+test.skipIf(spawnSync('sh', ['-c', 'command -v script']).status !== 0)(
+  'a terminal has a bar meanwhile, which is gone at the end',
+  () => {
+    rmSync(at('dist', '.built'))
+    const command = `${process.execPath} ${at('src', 'build.mjs')} --progress`
+    const { stdout } = spawnSync('script', ['-qec', command, '/dev/null'], { encoding: 'utf8' })
+    expect(stdout).toMatch(/\[[=-]{24}\] \d of 3, \d+ s\r/)
+    expect(stdout.split('\r\x1b[2K').at(-1)).toMatch(/^Built in \d+ s\r\n$/)
+  },
+)
