@@ -116,6 +116,7 @@ describe('a bounce is seen', () => {
     [bounce('General', 'smtp; 550 5.7.1 rejected as spam'), false],
     [bounce('MailboxFull', 'smtp; 552 full', 'Transient'), false],
     [JSON.stringify({ Type: 'Notification', Message: bounce('General', 'smtp; 550 user unknown') }), true],
+    [bounce('General', 'smtp; 550 5.1.1 user unknown').replace('Type', 'Ty!\r\n pe'), true],
   ])('of SES: %s', async (json, permanent) => {
     expect(
       await gone(

@@ -52,6 +52,13 @@ describe('the mailbox or the domain does not exist', () => {
     ['5.0.0', 'Unrouteable address'],
     ['5.0.0', 'all relevant MX records point to non-existent hosts'],
     ['5.0.0', "Sorry, I couldn't find any host named gone.example. (#5.1.2)"],
+    ['5.0.0', "Sorry, I couldn't find a mail exchanger or IP address. (#5.4.4)"],
+    ['', 'No mx record found for domain=gone.example'],
+    ['5.0.0', 'an MX or SRV record indicated no SMTP service'],
+    [
+      '5.5.0',
+      '554 The mail could not be delivered to the recipient because the domain is not reachable. Please check the domain and try again',
+    ],
     ['5.0.0', 'Sorry, no mailbox here by that name. (#5.1.1)'],
     ['5.0.0', '550 sorry, no mailbox here by that name (#5.1.1 - chkuser)'],
     ['5.0.0', '511 sorry, no mailbox here by that name (#5.1.1 - chkuser)'],
@@ -210,6 +217,7 @@ describe('nothing proves that the mailbox or the domain does not exist', () => {
     ['5.0.0', '550 5.7.1 SPF check failed: your domain does not exist in record'],
     ['5.0.0', '550-Verification failed for <ann@x.example>\n550-No Such User Here\n550 Sender verify failed'],
     ['5.0.0', '571 Message Refused'],
+    ['5.1.1', '550 5.1.1 RCP-P2 Refused due to recipient preferences'],
     ['4.1.1', '550 4.1.1 mailbox busy'],
     ['5.0.0', '530 5.7.0 Must issue a STARTTLS command first'],
   ])('%s %s', (status, words) => expect(provesNonexistent(words, status)).toBe(false))

@@ -9,7 +9,7 @@ export const OTHER_REASONS: readonly RegExp[] = [
   /quota|\bfull\b|exceed|insufficient|\bstorage|\bdisk\b|over (?:\w{1,9} ){0,2}limit|\blimit(?:ed)?\b|maximum/i,
   /too (?:large|big|long|many|much|busy|fast|old)|\bsize\b|throttl|\brate\b|overload|congest|\bbusy\b/i,
   /temporar|\blater\b|again in \d|not found,? (?:please )?try again|\bdefer/i,
-  /\brelay(?! recipient table)|\bloop|\bhops?\b|timed? ?-?out|(?:message|delivery|queue|retry)[^.;]{0,30}expired/i,
+  /\brelay(?! recipient table)|\bloop|\bhops?\b|\bpreferences\b|timed? ?-?out|(?:message|delivery|queue|retry)[^.;]{0,30}expired/i,
   /\b(?:from|sender): .{0,20}(?:domain|invalid)|\bvalid from\b|\binvalid ip\b|for sending mail|not accept (?:any )?(?:e-?)?mail from|redundant/i,
   /couldn't create|\/var\/(?:spool|mail)\/|メールボックスが(?:一杯|いっぱい|満杯)/i,
   /\bstarttls|\btls\b|encrypt|certificate|\bh?elo\b|\behlo\b|\bptr\b|\brdns\b|\breverse\b|client host/i,
@@ -52,7 +52,8 @@ export const GONE: readonly RegExp[] = [
   // domains
   /\b(?:domain|host)s?\b[^.;]{0,60}\b(?:unknown|not found|non-?existent|must exist|invalid|n[o']t (?:appear to )?(?:exist|resolve))\b/i,
   /\bno such (?:domain|host)|n[o']t find any (?:mail ?)?host|name or service not known|\bnull mx\b/i,
-  /n[o']t (?:accept|receive) (?:any )?e?-?mail\b|unroute?able (?:mail )?(?:domain|address)/i,
+  /n[o']t (?:accept|receive) (?:any )?e?-?mail\b|unroute?able (?:mail )?(?:domain|address)|indicated no SMTP service/i,
+  /n[o']t find a mail exchanger|\bno mx (?:record )?found|domain is not reachable/i,
   // people and accounts that were there once
   /\b(?:user|recipient|person|employee|mailbox|address|account|addressee)\b[^.;]{0,40}\b(?:has|have) (?:moved|left|been (?:closed|disabled|deleted|removed|deactivated|discontinued|terminated))/i,
   /\baccount (?:is |has been )?locked|\b(?:account|mail ?box) (?:has |is )?expired|\bnot on (?:this|our) (?:system|server)|user missing|\bmoved to\b[^.;]{0,20}(?:<>|please)/i,

@@ -20,9 +20,12 @@ const Notification = z.union([
   z.object({ complaint: z.object({ complainedRecipients: Recipients }) }),
 ])
 
+/** Where sendmail has broken a line of more than 990 octets. */
+const BROKEN_LINE = /!\r?\n /g
+
 /** Reads a notification of Amazon SES that its topic sends by mail, as it is or within that of SNS. */
 export function readSesNotification({ text }: ParsedMail): Report | null {
-  const json = /^\s*(\{[\s\S]*\})/.exec(text.slice(0, 100_000))?.[1]
+  const json = /^\s*(\{[\s\S]*\})/.exec(text.slice(0, 100_000))?.[1]?.replace(BROKEN_LINE, '')
   if (json === undefined || !/notificationType|eventType/.test(json)) return null
   const read = Notification.safeParse(parse(json))
   if (!read.success) return null
