@@ -118,8 +118,8 @@ const givenOf = (changes: object) =>
   Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
 
 /** The changes that only members may make. */
-const limitsOf = ({ approval, wakesPerHour, wakesPerThreadDay }: AgentChanges): Limits =>
-  givenOf({ approval, wakesPerHour, wakesPerThreadDay })
+const limitsOf = ({ approval, instructors, wakesPerHour, wakesPerThreadDay }: AgentChanges): Limits =>
+  givenOf({ approval, instructors, wakesPerHour, wakesPerThreadDay })
 
 /** The changes by their actions in the audit log. */
 const actionsOf = ({ approval, ...others }: AgentChanges) => {
@@ -140,9 +140,8 @@ export const updateAgent = async (
   await findAgent(deps, viewer, agentId)
   const limits = limitsOf(changes)
   const limited = Object.keys(limits)
-  const reserved = [...limited, ...Object.keys(givenOf({ instructors: changes.instructors }))]
-  if (reserved.length > 0 && viewer.kind !== 'member')
-    throw new AppError('forbidden', `Only a member can change ${reserved.join(' and ')}.`)
+  if (limited.length > 0 && viewer.kind !== 'member')
+    throw new AppError('forbidden', `Only a member can change ${limited.join(' and ')}.`)
   const eventTypes = changes.eventTypes && loggedTypes(changes.eventTypes)
   return deps.prisma.$transaction(async (prisma) => {
     const data = { ...givenOf(changes), ...givenOf({ eventTypes }) }

@@ -18,18 +18,21 @@ export const ensureUnsupervised = async (
 }
 
 /** Limits that members set for an agent, and that hold for the agents that it creates too. */
-export type Limits = Partial<Pick<Agent, 'approval' | 'wakesPerHour' | 'wakesPerThreadDay'>>
+export type Limits = Partial<Pick<Agent, 'approval' | 'instructors' | 'wakesPerHour' | 'wakesPerThreadDay'>>
 
-/** PostgreSQL's greatest() and least() skip nulls: a limit that is null tightens nothing. */
+/**
+ * PostgreSQL's greatest() and least() skip nulls: a limit that is null tightens nothing. Of two values of "Instructors"
+ * the smaller one lets fewer instruct.
+ */
 const TIGHTEN = `
   with child as materialized (select id from agent where created_by_agent_id = any($1::uuid[]) order by id for no key update),
   tightened as (
     update agent a
        set approval = greatest(a.approval, $2::"Approval"), wakes_per_hour = least(a.wakes_per_hour, $3::int),
-           wakes_per_thread_day = least(a.wakes_per_thread_day, $4::int)
+           wakes_per_thread_day = least(a.wakes_per_thread_day, $4::int), instructors = least(a.instructors, $5::"Instructors")
       from child
      where a.id = child.id and (a.approval < $2::"Approval" or $3::int < coalesce(a.wakes_per_hour, $3::int + 1)
-                                or $4::int < coalesce(a.wakes_per_thread_day, $4::int + 1))
+                                or $4::int < coalesce(a.wakes_per_thread_day, $4::int + 1) or $5::"Instructors" < a.instructors)
     returning a.id
   )
   select child.id, tightened.id is not null as tightened from child left join tightened using (id)`
@@ -41,13 +44,13 @@ const TIGHTEN = `
 export const tightenDescendants = async (
   tx: Pick<Prisma.TransactionClient, '$queryRawUnsafe'>,
   agentId: string,
-  { approval = 'none', wakesPerHour = null, wakesPerThreadDay = null }: Limits,
+  { approval = 'none', wakesPerHour = null, wakesPerThreadDay = null, instructors }: Limits,
 ): Promise<string[]> => {
   const changed: string[] = []
   for (let parents = [agentId]; parents.length > 0; ) {
     const children = await tx.$queryRawUnsafe<{ id: string; tightened: boolean }[]>(
       TIGHTEN,
-      ...[parents, approval, wakesPerHour, wakesPerThreadDay],
+      ...[parents, approval, wakesPerHour, wakesPerThreadDay, instructors ?? null],
     )
     changed.push(...children.filter(({ tightened }) => tightened).map(({ id }) => id))
     parents = children.map(({ id }) => id)

@@ -127,6 +127,26 @@ describe('limits hold for the agents that an agent creates', () => {
     for (const child of await children) expect((await limitsOf(child)).approval).toBe('all')
   })
 
+  test('with who may instruct them', async () => {
+    const before = await armedChildOf(agent)
+    const grandchild = await childOf(before)
+    const instructors = async (one: Caller) => (await limitsOf(one)).instructors
+    await limit(agent, { instructors: 'listed' })
+    expect([await instructors(before), await instructors(grandchild)]).toEqual(['members', 'members'])
+    const after = await childOf(agent)
+    expect(await instructors(after)).toBe('listed')
+    await limit(agent, { instructors: 'members' })
+    expect(await instructors(after)).toBe('members')
+    await limit(before, { instructors: 'none' })
+    expect([await instructors(grandchild), await instructors(after)]).toEqual(['none', 'members'])
+    expect(await instructors(await childOf(before))).toBe('none')
+    expectFailure(await before.api('PATCH', `/agents/${before.id}`, { instructors: 'members' }), 'forbidden')
+    // Another limit that changes leaves it as it is.
+    await limit(before, { instructors: 'members' })
+    await limit(agent, { wakesPerHour: 4 })
+    expect([await instructors(before), await instructors(grandchild)]).toEqual(['members', 'none'])
+  })
+
   test('with who can reach them', async () => {
     await owner.api('PUT', access(), { admit: 'list', senders: [], blocked: ['eve@out.test'] })
     await owner.api('PUT', `/agents/${agent.id}/access/sms`, { admit: 'list', senders: [] })

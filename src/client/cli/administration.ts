@@ -5,18 +5,24 @@ import { openWorkspace, readCredentials } from './settings.ts'
 import { oneLine, printableJson } from './terminal.ts'
 
 type Icon = components['schemas']['Agent']['icon']
+type Instructors = components['schemas']['Agent']['instructors']
 
 const tell = (input: Input, value: object, line: string): void =>
   input.terminal.out(input.json ? printableJson(value) : oneLine(line))
 
 export const agents: Command = {
-  usage: 'agents list | create NAME [--icon ICON]',
-  summary: "list or create agents, with a member's token",
+  usage: 'agents list | create NAME [--icon ICON] | set --agent ID --instructors WHO',
+  summary: "list, create or set up agents, with a member's token",
   options: {
     icon: valued('ICON', 'such as bot, mail or headphones; bot by default'),
+    instructors: valued('WHO', 'whose proven messages may instruct the agent: none, members or listed'),
   },
-  words: ['list', 'create'],
-  examples: ['ams agents list', "ams agents create 'Support Bot' --icon headphones"],
+  words: ['list', 'create', 'set'],
+  examples: [
+    'ams agents list',
+    "ams agents create 'Support Bot' --icon headphones",
+    'ams agents set --agent 0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b --instructors none',
+  ],
   run: async (input) => {
     const [action] = input.positionals
     const { agents } = openWorkspace(input.access(await readCredentials()))
@@ -29,7 +35,14 @@ export const agents: Command = {
       // The service checks the icon, and says which there are.
       const agent = await agents.create({ name, icon: (input.text('icon') ?? 'bot') as Icon })
       tell(input, agent, `${agent.id}  ${agent.name}`)
-    } else throw new UsageError('One of list and create is needed.')
+    } else if (action === 'set') {
+      input.atMost(1)
+      const instructors = input.text('instructors') as Instructors | undefined
+      if (instructors === undefined) throw new UsageError('--instructors is missing.')
+      const { agent: client } = await input.open()
+      const changed = await client.update({ instructors })
+      tell(input, changed, `${changed.id}  ${changed.name}  instructors: ${changed.instructors}`)
+    } else throw new UsageError('One of list, create and set is needed.')
     return undefined
   },
 }

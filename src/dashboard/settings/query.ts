@@ -4,7 +4,7 @@ import { graphql, type ResultOf } from '../live/graphql.ts'
 export const SETTINGS = graphql(`
   query AgentSettings($id: UUID!) {
     agent(id: $id) {
-      id name icon approval wakesPerHour wakesPerThreadDay eventTypes
+      id name icon approval instructors wakesPerHour wakesPerThreadDay eventTypes
       addresses { id channel value primary domainId }
     }
   }

@@ -11,6 +11,9 @@ import { useUpdate } from './update.ts'
 type Approval = Agent['approval']
 const APPROVALS = Object.keys(text.approvals) as readonly Approval[]
 
+type Instructors = Agent['instructors']
+const INSTRUCTORS = Object.keys(text.instructorChoices) as readonly Instructors[]
+
 const Outgoing = ({ agent }: { agent: Agent }) => {
   const { update, busy, failure } = useUpdate(agent.id)
   return (
@@ -27,6 +30,31 @@ const Outgoing = ({ agent }: { agent: Agent }) => {
           {APPROVALS.map((approval) => (
             <option key={approval} value={approval}>
               {text.approvals[approval]}
+            </option>
+          ))}
+        </Select>
+      </div>
+    </section>
+  )
+}
+
+const Instructions = ({ agent }: { agent: Agent }) => {
+  const { update, busy, failure } = useUpdate(agent.id)
+  return (
+    <section className="panel">
+      <h2>{text.instructions}</h2>
+      <div className="panel-content">
+        <Select
+          label={text.instructors}
+          hint={text.instructorsHint}
+          error={failure?.message}
+          value={agent.instructors}
+          disabled={busy}
+          onChange={(event) => void update({ instructors: event.target.value as Instructors })}
+        >
+          {INSTRUCTORS.map((instructors) => (
+            <option key={instructors} value={instructors}>
+              {text.instructorChoices[instructors]}
             </option>
           ))}
         </Select>
@@ -103,10 +131,11 @@ const Events = ({ agent }: { agent: Agent }) => {
   )
 }
 
-/** What an agent may do without asking: sending, being woken, and what it is told of. */
+/** What an agent may do without asking: sending, being instructed and woken, and what it is told of. */
 export const Rules = ({ agent }: { agent: Agent }) => (
   <>
     <Outgoing agent={agent} />
+    <Instructions agent={agent} />
     <Limits agent={agent} />
     <Events agent={agent} />
   </>

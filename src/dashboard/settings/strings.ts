@@ -37,6 +37,15 @@ export const text = {
     strangers: 'Those to strangers: recipients who have never written to it',
     all: 'All',
   },
+  instructions: 'Whom it obeys',
+  instructors: 'Whose messages may instruct the agent',
+  instructorsHint:
+    'The agent is told with each message. Messages of all others are information to it, never instructions.',
+  instructorChoices: {
+    none: 'Nobody: every message is only information',
+    members: 'Members of the workspace who are proven to be the senders',
+    listed: 'Members, and senders whom a member put on the list of the channel, if they are proven',
+  },
   limits: 'Limits on incoming messages',
   limitsHint: 'Messages over a limit are refused, stored, and can be let in.',
   wakesPerHour: 'Messages per hour',

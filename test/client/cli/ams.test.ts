@@ -75,6 +75,7 @@ describe('help', () => {
     [['run', '--', 'true']],
     [['secrets', 'show']],
     [['agents']],
+    [['agents', 'set']],
     [['tokens', 'revoke']],
     [['setup', 'emacs']],
     [['mark', 'id']],

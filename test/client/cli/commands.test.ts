@@ -112,6 +112,18 @@ test("agents and their tokens are made with a member's token", async () => {
   expect((await ams({ ...env, ...own }, ['whoami'])).code).toBe(3)
 })
 
+test('who may instruct an agent is set by members', async () => {
+  const member = { ...env, AMS_TOKEN: owner.token }
+  const set = (who: string) => ['agents', 'set', '--agent', agent.id, '--instructors', who]
+  const { stdout } = await ams(member, set('listed'))
+  expect(stdout).toMatch(new RegExp(`^${agent.id} .* instructors: listed\n$`))
+  expect(await jsonOf(set('members'), { AMS_TOKEN: owner.token })).toMatchObject([{ instructors: 'members' }])
+  const refused = await ams(env, set('none'))
+  expect(refused).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('Only a member') })
+  const wrong = await ams(member, set('everybody'))
+  expect(wrong.stderr).toMatch(/^ams: --instructors: .*none.*members.*listed/)
+})
+
 test.each([
   [['messages'], '--agent: is missing'],
   [['read', 'x', '--agent'], 'ID: must be'],
