@@ -1,11 +1,11 @@
-import { spawnSync } from 'node:child_process'
-import { readFileSync, symlinkSync } from 'node:fs'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { temporaryDir } from '../support/postgres.ts'
 import { cleanUp, run, type ServiceProcess } from '../support/process.ts'
 
-/** The tour of the README, run as it is written there, except for the ports. */
+/** The tour of the README, run as it is written there, except for the ports, on a machine that is busy. */
 
 const readme = readFileSync(join(import.meta.dirname, '..', '..', 'README.md'), 'utf8')
 const tour = readme.slice(readme.indexOf('## A tour with curl'), readme.indexOf('## Ways to use it'))
@@ -15,6 +15,7 @@ const has = (program: string) => spawnSync('sh', ['-c', `command -v ${program}`]
 
 const dataDir = temporaryDir()
 const folder = temporaryDir()
+const busy: ChildProcess[] = []
 let service: ServiceProcess
 let script: string
 beforeAll(async () => {
@@ -24,12 +25,18 @@ beforeAll(async () => {
   script = lines
     .replaceAll('http://localhost:4000', http)
     .replaceAll('smtp://localhost:2525', `smtp://${smtp}`)
+  for (let n = 0; n < 2; n++) busy.push(spawn('sh', ['-c', 'while :; do :; done'], { stdio: 'ignore' }))
 })
 afterAll(async () => {
+  for (const one of busy) one.kill('SIGKILL')
   service.kill('SIGTERM')
   expect((await service.exited).code).toBe(0)
   await cleanUp(dataDir)
   await cleanUp(folder)
+})
+
+test('the tour waits for what it needs, and never for a time', () => {
+  expect(script).not.toMatch(/\bsleep\b/)
 })
 
 // As someone who pastes the lines: in an interactive shell, where zsh has no comments.
@@ -51,6 +58,7 @@ describe.each(['sh', 'bash', 'zsh'])(
       expect(stdout).toMatch(/^sent$/m)
       expect(stdout).toMatch(/^In-Reply-To: <\d+@example\.com>/m)
       expect(stdout).toMatch(/^data: .*"messageReceived".*It has not arrived yet\./m)
+      expect(readdirSync(folder)).toEqual(['data'])
     })
   },
 )
