@@ -35,7 +35,9 @@ const settings = [
 
 const silent = { isTTY: false, write: () => true }
 const [, , flag, next] = process.argv
-const progress = new Progress(flag === '--progress' ? process.stdout : silent)
+/** With `npm --silent`, stdout has what the service or a command prints, and nothing else. */
+const isTold = flag === '--progress' && process.env.npm_config_loglevel !== 'silent'
+const progress = new Progress(isTold ? process.stdout : silent)
 
 /** Returns every file below `folder`, relative to the root, in a fixed order. */
 const filesBelow = (folder) =>

@@ -50,10 +50,13 @@ beforeAll(() => {
 
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
+/** The environment of a script that npm runs with this level. */
+const envOf = (level: string) => ({ ...process.env, npm_config_loglevel: level })
+
 function build(...flags: string[]): Promise<{ code: number | null; output: string; ms: number }> {
   const before = performance.now()
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, [at('src', 'build.mjs'), ...flags])
+    const child = spawn(process.execPath, [at('src', 'build.mjs'), ...flags], { env: envOf('notice') })
     let output = ''
     child.stdout.on('data', (chunk) => (output += chunk))
     child.stderr.on('data', (chunk) => (output += chunk))
@@ -123,12 +126,25 @@ test('a build with --progress says each step, and nothing when there is nothing 
   expect(await build('--progress')).toMatchObject({ code: 0, output: '' })
 })
 
+test('a build of a silent npm says nothing', () => {
+  rmSync(at('dist', '.built'))
+  const env = envOf('silent')
+  const args = [at('src', 'build.mjs'), '--progress']
+  expect(spawnSync(process.execPath, args, { env, encoding: 'utf8' })).toMatchObject({
+    status: 0,
+    stdout: '',
+  })
+})
+
 test.skipIf(spawnSync('sh', ['-c', 'command -v script']).status !== 0)(
   'a terminal has a bar meanwhile, which is gone at the end',
   () => {
     rmSync(at('dist', '.built'))
     const command = `${process.execPath} ${at('src', 'build.mjs')} --progress`
-    const { stdout } = spawnSync('script', ['-qec', command, '/dev/null'], { encoding: 'utf8' })
+    const { stdout } = spawnSync('script', ['-qec', command, '/dev/null'], {
+      env: envOf('notice'),
+      encoding: 'utf8',
+    })
     expect(stdout).toMatch(/\[[=-]{24}\] \d of 3, \d+ s\r/)
     expect(stdout.split('\r\x1b[2K').at(-1)).toMatch(/^Built in \d+ s\r\n$/)
   },
