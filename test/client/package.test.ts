@@ -55,6 +55,18 @@ test('ams is installed with it, and its help names the installed file, never a p
   expect(said('mcp', '--help')).toContain(`claude mcp add inbox -- node ${main} mcp`)
 })
 
+test('the commands of the manuals show its help, not that of npx', () => {
+  const root = join(import.meta.dirname, '..', '..')
+  const manuals = ['README.md', 'src/client/README.md'].map((file) => readFileSync(join(root, file), 'utf8'))
+  const commands = [...new Set(manuals.join('').match(/\bnpx .*?\bams --help/g))]
+  expect(commands).toHaveLength(2)
+  for (const command of commands) {
+    const cwd = command.includes('.tgz') ? dir : app
+    const env = { ...process.env, npm_config_cache: join(dir, 'npm'), npm_config_offline: 'true' }
+    expect(execFileSync('sh', ['-c', command], { cwd, env, encoding: 'utf8' })).toMatch(/^ams COMMAND/)
+  }
+})
+
 test('nobody can publish it, or mistake the package of somebody else for it', () => {
   const { name, private: isPrivate } = JSON.parse(
     readFileSync(join(app, 'node_modules', '@agent-messaging', 'client', 'package.json'), 'utf8'),
