@@ -66,6 +66,13 @@ test('the first start prints the owner token and a link to sign in once, then a 
   expect(service.stderr).not.toMatch(/a(?:sl|ms)_[0-9A-Za-z]{8}/)
 })
 
+test('the first start logs how many migrations it applied, and not each of them', () => {
+  const told = service.stderr.split('\n').filter((line) => line.includes('database migrated'))
+  expect(told.map((line) => JSON.parse(line))).toEqual([
+    expect.objectContaining({ migrations: expect.any(Number), last: expect.stringMatching(/^\d{14}_\w+$/) }),
+  ])
+})
+
 test('other users can pass through DATA_DIR but read nothing in it', () => {
   expect(statSync(dataDir).mode & 0o777).toBe(0o711)
   expect(modeOf('pg')).toBe('700')
