@@ -2815,6 +2815,7 @@ export interface components {
          *       "text": "Hello Ann",
          *       "html": null,
          *       "replyTo": null,
+         *       "replyAll": false,
          *       "forward": null,
          *       "channel": "email",
          *       "to": [
@@ -2835,6 +2836,7 @@ export interface components {
             html: string | null;
             /** Format: uuid */
             replyTo: string | null;
+            replyAll: boolean;
             /** Format: uuid */
             forward: string | null;
             /** @enum {string|null} */
@@ -3337,6 +3339,8 @@ export interface components {
              * @description The message to reply to. Recipients and subject are taken from it unless they are given
              */
             replyTo?: string;
+            /** @description A reply to all: to the sender and the other recipients of the message, in copy to those who had one, and not to the agent itself. Not with `to` */
+            replyAll?: boolean;
             /**
              * Format: uuid
              * @description The message to forward, with its text and attachments. Requires `to`
@@ -3476,6 +3480,8 @@ export interface components {
              * @description The message to reply to. Recipients and subject are taken from it unless they are given
              */
             replyTo?: string | null;
+            /** @description A reply to all: to the sender and the other recipients of the message, in copy to those who had one, and not to the agent itself. Not with `to` */
+            replyAll?: boolean | null;
             /**
              * Format: uuid
              * @description The message to forward, with its text and attachments. Requires `to`
@@ -3520,6 +3526,8 @@ export interface components {
              * @description The message to reply to. Recipients and subject are taken from it unless they are given
              */
             replyTo?: string | null;
+            /** @description A reply to all: to the sender and the other recipients of the message, in copy to those who had one, and not to the agent itself. Not with `to` */
+            replyAll?: boolean | null;
             /**
              * Format: uuid
              * @description The message to forward, with its text and attachments. Requires `to`

@@ -109,7 +109,7 @@ const MAX_ATTACHED_BYTES = 10 * 1024 * 1024
  */
 export const MAX_SEND_BODY_BYTES = 16 * 1024 * 1024
 const MAX_BASE64 = Math.ceil(MAX_ATTACHED_BYTES / 3) * 4
-const MAX_ATTACHMENTS = 100
+export const MAX_ATTACHMENTS = 100
 
 /** Without a flag and a lookahead: a pattern in the API's description cannot have them in every language. */
 const MEDIA_TYPE = /^[A-Za-z0-9!#$&^_.+-]{1,127}\/[A-Za-z0-9!#$&^_.+-]{1,127}$/
@@ -131,10 +131,17 @@ const base64 = z
   })
   .meta({ maxLength: MAX_BASE64, contentEncoding: 'base64' })
 
+export const fileName = name(255)
+
+/** Whether files are small enough together for one message. */
+export const fitsOneMessage = (files: readonly { content: Uint8Array }[]): boolean =>
+  files.reduce((sum, { content }) => sum + content.byteLength, 0) <= MAX_ATTACHED_BYTES
+export const TOO_LARGE_TOGETHER = `must be at most ${MAX_ATTACHED_BYTES} bytes in total, decoded`
+
 export const attachments = z
   .array(
     z.strictObject({
-      name: name(255),
+      name: fileName,
       type: z
         .string()
         .regex(MEDIA_TYPE, MEDIA_TYPE_RULE)
@@ -144,9 +151,7 @@ export const attachments = z
     }),
   )
   .max(MAX_ATTACHMENTS, `must be at most ${MAX_ATTACHMENTS} files`)
-  .refine((files) => files.reduce((sum, { content }) => sum + content.byteLength, 0) <= MAX_ATTACHED_BYTES, {
-    error: `must be at most ${MAX_ATTACHED_BYTES} bytes in total, decoded`,
-  })
+  .refine(fitsOneMessage, { error: TOO_LARGE_TOGETHER })
 export const sender = text(1, 320)
 export const senders = z.array(sender).max(1000, 'must contain at most 1000 senders')
 export const secretName = z

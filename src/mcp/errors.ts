@@ -1,7 +1,7 @@
 import { ProtocolError } from '@modelcontextprotocol/server'
 import type { AppError, ErrorCode } from '../core/errors.ts'
 import { publicError } from '../db/failure.ts'
-import { clean, clip } from './fence.ts'
+import { clean, clip } from './outside-text/fence.ts'
 
 /** The next step for a model after a failure. */
 const NEXT: Record<ErrorCode, string> = {

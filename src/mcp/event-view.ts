@@ -1,6 +1,6 @@
 import type { Admission } from '../db/generated/prisma/enums.ts'
 import type { LoggedEvent } from '../event/event.ts'
-import type { Fence } from './fence.ts'
+import type { Fence } from './outside-text/fence.ts'
 import { compact } from './tool.ts'
 
 const MAX_LINE = 300

@@ -1,8 +1,8 @@
 import { awaitsApproval } from '../message/out/hold.ts'
 import type { PresentedMessage } from '../message/reading/present.ts'
 import type { InThread, Sibling } from '../message/reading/siblings.ts'
-import { clean, clip, type Fence, isPlain } from './fence.ts'
-import { cleanPage } from './pages.ts'
+import { clean, clip, type Fence, isPlain } from './outside-text/fence.ts'
+import { cleanPage } from './outside-text/pages.ts'
 import { compact } from './tool.ts'
 
 /** Messages for models: what the service knows is plain, what somebody wrote is fenced. */
@@ -40,7 +40,7 @@ const FORWARDED = /^-{3,10} ?[^\n-]{1,60}-{3,10}$/m
 const QUOTED = /(?:^[^\n>][^\n]{0,300}:\n\n?)?^>[^\n]*(?:\n>[^\n]*)*/gm
 
 /** The agent's own words, in which only what they quote of others is fenced. */
-const ownWords = (page: string, fence: Fence): string => {
+export const ownWords = (page: string, fence: Fence): string => {
   const { index: end = page.length } = FORWARDED.exec(page) ?? {}
   const own = page.slice(0, end).replace(QUOTED, (quote) => fence.around(quote))
   return end < page.length ? `${own}${fence.around(page.slice(end))}` : own
@@ -67,7 +67,9 @@ const summaryOf = (message: PresentedMessage, fence: Fence, recipients: number) 
     at: message.createdAt.toISOString(),
     channel: message.channel,
     direction: message.direction,
+    threadId: message.threadId === message.id ? null : message.threadId,
     status: message.status,
+    sendAt: message.holdReason === 'schedule' ? message.holdUntil : null,
     refusal: message.refusal,
     senderIs: message.admission,
     mayInstruct: message.mayInstruct,

@@ -16,7 +16,7 @@ export const callKey = z
 interface Keyed<Result> {
   /** The name of the tool. */
   name: string
-  asked: { key?: string | undefined }
+  asked: { key?: string | undefined; [argument: string]: unknown }
   work(deps: McpDeps): Promise<Result>
   /**
    * The result for a call with other words than the first one with its key, as a model makes it after a crash; null if

@@ -5,8 +5,8 @@ import { AppError } from '../core/errors.ts'
 import { uuid } from '../core/rules.ts'
 import type { Feed } from '../event/feed.ts'
 import { listMessages } from '../message/reading/list.ts'
-import { Fence } from './fence.ts'
 import { listView } from './message-view.ts'
+import { Fence } from './outside-text/fence.ts'
 import type { Call } from './tool.ts'
 
 /** Each agent's inbox as a resource, so that hosts without the Events extension can be notified of changes. */

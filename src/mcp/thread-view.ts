@@ -1,6 +1,6 @@
 import type { PresentedMessage } from '../message/reading/present.ts'
-import { clean, clip, type Fence } from './fence.ts'
 import { isOwn, lineOf } from './message-view.ts'
+import { clean, clip, type Fence } from './outside-text/fence.ts'
 
 /** A conversation within a budget of tokens: who wrote what, newest first, without quotations. */
 

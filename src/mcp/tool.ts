@@ -3,7 +3,7 @@ import type { Places } from '../core/places.ts'
 import { uuid } from '../core/rules.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import type { McpDeps } from './deps.ts'
-import type { Fence } from './fence.ts'
+import type { Fence } from './outside-text/fence.ts'
 
 /** What tools and events know of a request. */
 export interface Call {

@@ -2,11 +2,12 @@ import { type Issue, inputError } from '../core/input-error.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { failureOf } from './errors.ts'
-import { Fence } from './fence.ts'
 import { inputSchemaOf } from './json-schema.ts'
+import { Fence } from './outside-text/fence.ts'
 import { type Call, ResultWithImage, type Tool } from './tool.ts'
 import { create, secrets, sendToAgent } from './tools/agents.ts'
 import { getAttachment } from './tools/attachment.ts'
+import { drafts, updateDrafts } from './tools/drafts.ts'
 import { list, read, readThread, update } from './tools/messages.ts'
 import { forward, reply, sendNew } from './tools/send.ts'
 import { wait } from './tools/wait.ts'
@@ -22,6 +23,8 @@ const TOOLS: readonly Tool[] = [
   reply,
   sendNew,
   forward,
+  drafts,
+  updateDrafts,
   sendToAgent,
   wait,
   update,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { clean, Fence } from '../../src/mcp/fence.ts'
+import { clean, Fence } from '../../src/mcp/outside-text/fence.ts'
 
 /** What outsiders write stays between the markers of the answer that it stands in, whatever it is. */
 

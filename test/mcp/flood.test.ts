@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readEvents } from '../../src/event/log.ts'
-import { clean } from '../../src/mcp/fence.ts'
+import { clean } from '../../src/mcp/outside-text/fence.ts'
 import { post } from '../support/letter.ts'
 import { type McpClient, openMcp, postRpc } from '../support/mcp.ts'
 import { createTestAgent, startService, type TestAgent, type TestService } from '../support/service.ts'

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { NUMBER } from '../../src/channel/email/parse/html/values.ts'
-import { RULES as MARKERS } from '../../src/mcp/markers.ts'
+import { RULES as MARKERS } from '../../src/mcp/outside-text/markers.ts'
 import { type Found, regexesOf, slowTextFor } from '../support/regexes.ts'
 
 /**
@@ -31,7 +31,10 @@ const BUILT: Record<string, Omit<Found, 'file'>[]> = {
   ],
   'src/doctor/settings.ts': [{ pattern: '\\bDATABASE_URL\\b', flags: '' }],
   'src/event/texts.ts': [{ pattern: '.{1,1000}', flags: 'g' }],
-  'src/mcp/markers.ts': MARKERS.map(({ pattern: { source, flags } }) => ({ pattern: source, flags })),
+  'src/mcp/outside-text/markers.ts': MARKERS.map(({ pattern: { source, flags } }) => ({
+    pattern: source,
+    flags,
+  })),
   'src/message/out/approval-request.ts': [
     {
       pattern:
@@ -56,7 +59,7 @@ const BUILT: Record<string, Omit<Found, 'file'>[]> = {
 }
 
 /** Calls that build the patterns of a list. */
-const CALLS: Record<string, number> = { 'src/mcp/markers.ts': 4 }
+const CALLS: Record<string, number> = { 'src/mcp/outside-text/markers.ts': 4 }
 
 const title = ({ file, pattern, flags }: Found) => `${file}: /${pattern}/${flags}`
 

@@ -91,16 +91,20 @@ const recipients = (input: Input): string[] => {
 export const reply: Command = {
   usage: 'reply ID TEXT | -',
   summary: 'reply to a message in its thread, with TEXT, or standard input for -',
-  options: { attach, html, ...WHEN },
+  options: {
+    all: { type: 'boolean', help: 'reply to all: to its other recipients too' },
+    ...{ attach, html, ...WHEN },
+  },
   examples: [
     "ams reply 0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b 'It is on its way.'",
     'ams reply 0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b - < answer.txt',
   ],
   run: async (input) => {
     const id = input.required(0, 'ID')
+    const replyAll = input.flag('all') ? { replyAll: true } : {}
     const common = await commonOf(input, 1)
     const { agent } = await input.open()
-    print(input, await agent.send({ replyTo: id, ...common }, { key: input.text('key') }))
+    print(input, await agent.send({ replyTo: id, ...replyAll, ...common }, { key: input.text('key') }))
     return undefined
   },
 }

@@ -50,6 +50,7 @@ const Draft = builder.objectRef<PresentedDraft>('Draft').implement({
       nullable: true,
       description: 'The message that it replies to.',
     }),
+    replyAll: t.exposeBoolean('replyAll', { description: 'Whether it replies to all.' }),
     forward: t.expose('forward', {
       type: 'UUID',
       nullable: true,
@@ -116,6 +117,7 @@ const SaveDraftInput = builder.inputType('SaveDraftInput', {
     text: t.string({ description: 'Its text, 1 to 32000 characters.' }),
     html: t.string({ description: HTML }),
     replyTo: t.field({ type: 'UUID', description: 'The id of the message to reply to.' }),
+    replyAll: t.boolean({ description: 'Whether it replies to all.' }),
     forward: t.field({ type: 'UUID', description: 'The id of the message to forward.' }),
     channel: t.field({ type: AddressChannel, description: 'The channel of a new message.' }),
     to: t.stringList({ description: '1 to 10 recipients of 1 to 320 characters.' }),

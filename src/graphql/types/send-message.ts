@@ -39,6 +39,10 @@ const SendMessageInput = builder.inputType('SendMessageInput', {
     }),
     html: t.string({ description: HTML }),
     replyTo: t.field({ type: 'UUID', description: 'The id of the message to reply to.' }),
+    replyAll: t.boolean({
+      description:
+        'A reply to all: to the sender and the other recipients of the message, in copy to those who had one, and not to the agent itself. Not with `to`.',
+    }),
     forward: t.field({ type: 'UUID', description: 'The id of the message to forward.' }),
     channel: t.field({ type: AddressChannel, description: 'The channel of a new message.' }),
     to: t.stringList({ description: '1 to 10 recipients of 1 to 320 characters.' }),
@@ -86,6 +90,7 @@ builder.mutationField('sendMessage', (t) =>
           input,
         ),
         replyTo: given(input.replyTo),
+        replyAll: given(input.replyAll),
         forward: given(input.forward),
         channel: given(input.channel),
         sendAt: given(input.sendAt),

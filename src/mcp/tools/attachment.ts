@@ -3,7 +3,7 @@ import { notFound } from '../../core/errors.ts'
 import { uuid } from '../../core/rules.ts'
 import { readAttachment, readMessage } from '../../message/reading/read.ts'
 import { mediaTypeOf } from '../message-view.ts'
-import { cleanPage } from '../pages.ts'
+import { cleanPage } from '../outside-text/pages.ts'
 import { compact, READS_OUTSIDE, ResultWithImage, tool } from '../tool.ts'
 
 /** 1 MiB is 1.4 million characters in base64, about as much as hosts accept. */

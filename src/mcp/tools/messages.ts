@@ -1,15 +1,16 @@
 import { z } from 'zod'
 import { CHANNEL_KINDS } from '../../core/channels.ts'
 import { invalidInput } from '../../core/errors.ts'
-import { label, labels, messageIds, recipient, searchText, uuid } from '../../core/rules.ts'
+import { label, labels, messageIds, recipient, searchText, timestamp, uuid } from '../../core/rules.ts'
 import { Direction, MessageStatus } from '../../db/generated/prisma/enums.ts'
+import { cancelMessage, rescheduleMessage } from '../../message/out/schedule.ts'
 import type { MessageFilter } from '../../message/reading/filter.ts'
 import { listMessages } from '../../message/reading/list.ts'
 import { markMessages, presentMarks } from '../../message/reading/marks.ts'
 import { readInThread } from '../../message/reading/siblings.ts'
 import { listView, messageView } from '../message-view.ts'
 import { threadView } from '../thread-view.ts'
-import { compact, READS_OUTSIDE, tool, UPDATES } from '../tool.ts'
+import { compact, READS_OUTSIDE, type ToolCall, tool, UPDATES } from '../tool.ts'
 
 const DEFAULT_LIMIT = 20
 const MAX_LIMIT = 50
@@ -31,9 +32,18 @@ const DIRECTION_OF: Partial<Record<MessageStatus, Direction>> = {
   ...{ sending: 'outbound', sent: 'outbound', failed: 'outbound', reported: 'outbound' },
 }
 
+const DAY = /^\d{4}-\d\d-\d\d$/
+/** A time, or a day in UTC, of which models pass both; `until` includes its day. */
+const time = (ofDay: string) =>
+  z
+    .string()
+    .transform((value) => (DAY.test(value) ? `${value}T${ofDay}Z` : value))
+    .pipe(timestamp)
+    .optional()
+
 export const list = tool({
   name: 'list_messages',
-  names: { q: 'query' },
+  names: { q: 'query', thread: 'threadId' },
   title: 'List messages',
   description: 'List messages, newest first. previews has a line for each n. No channel means email.',
   hints: READS_OUTSIDE,
@@ -41,16 +51,23 @@ export const list = tool({
     channel: z.enum(CHANNEL_KINDS).optional(),
     direction: z.enum(Direction).optional(),
     status: z.enum(MessageStatus).optional(),
-    thread: uuid.optional().describe('A messageId; lists only its thread.'),
+    threadId: uuid.optional().describe('Or any messageId of the thread.'),
+    thread: uuid.optional().meta({ deprecated: true }),
     label: label.optional(),
     unread: z.boolean().optional(),
     hasAttachment: z.boolean().optional(),
     from: recipient.optional().describe('A sender, or *@domain.'),
+    since: time('00:00:00').describe('A day or time in ISO 8601.'),
+    until: time('23:59:59.999'),
     query: searchText.optional().describe('Words, "a phrase", or, -exclude.'),
     cursor: z.string().max(500).optional().describe('nextCursor of the previous page.'),
     limit: z.int().min(1).max(MAX_LIMIT).optional().describe(`Default: ${DEFAULT_LIMIT}.`),
   },
-  run: async ({ deps, viewer, agentId, fence }, { query, cursor, limit = DEFAULT_LIMIT, ...filter }) => {
+  run: async (
+    { deps, viewer, agentId, fence },
+    { query, threadId, cursor, limit = DEFAULT_LIMIT, ...rest },
+  ) => {
+    const filter = { ...rest, thread: threadId ?? rest.thread }
     ensureCanMatch(filter)
     const page = await listMessages(deps, viewer, agentId, {
       filter: { ...filter, q: query },
@@ -101,11 +118,28 @@ export const readThread = tool({
   },
 })
 
+/** Cancels a message that waits to be sent, or changes when it is. */
+const changeWaiting = async (
+  { deps, viewer, agentId }: ToolCall,
+  ids: readonly string[],
+  { sendAt, ...marks }: { sendAt: Date | null },
+) => {
+  const field = sendAt ? 'sendAt' : 'cancel'
+  if (ids.length > 1) throw invalidInput(field, 'is for one message at a time')
+  if (Object.values(marks).some((value) => value !== undefined))
+    throw invalidInput(field, 'cannot be combined with labels and read marks')
+  const ref = { agentId, messageId: ids[0]! }
+  const { id, status, holdUntil } = sendAt
+    ? await rescheduleMessage(deps, viewer, ref, sendAt)
+    : await cancelMessage(deps, viewer, ref)
+  return compact({ messageId: id, status, cancelled: sendAt === null, sendAt: sendAt && holdUntil })
+}
+
 export const update = tool({
   name: 'update_message',
   names: { ids: 'messageId' },
   title: 'Update messages',
-  description: 'Add or remove labels, or mark messages as read or unread.',
+  description: 'Label messages, mark them as read or unread, or cancel or move one that waits to be sent.',
   hints: UPDATES,
   input: {
     messageId: z
@@ -116,9 +150,13 @@ export const update = tool({
     addLabels: labels.optional(),
     removeLabels: labels.optional(),
     read: z.boolean().optional(),
+    cancel: z.literal(true).optional(),
+    sendAt: timestamp.optional(),
   },
-  run: async ({ deps, viewer, agentId }, { messageId, ids = messageId, ...changes }) => {
+  run: async (call, { messageId, ids = messageId, cancel, sendAt, ...changes }) => {
+    const { deps, viewer, agentId } = call
     if (!ids) throw invalidInput('messageId', 'is required')
+    if (cancel || sendAt) return changeWaiting(call, ids, { sendAt: cancel ? null : sendAt!, ...changes })
     const marked = await markMessages(deps, viewer, agentId, { ids, ...changes })
     return {
       messages: marked.map(presentMarks).map(({ id, ...marks }) => compact({ messageId: id, ...marks })),

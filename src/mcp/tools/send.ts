@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { listAddresses } from '../../agent/address.ts'
 import { CHANNEL_KINDS } from '../../core/channels.ts'
 import { AppError } from '../../core/errors.ts'
 import { lowerCase } from '../../core/lower-case.ts'
@@ -10,26 +9,48 @@ import {
   messageText,
   recipient,
   recipients,
+  timestamp,
   uuid,
 } from '../../core/rules.ts'
+import { createDraft } from '../../message/out/saved-draft.ts'
 import { sendMessage } from '../../message/out/send.ts'
 import type { SendInput } from '../../message/out/send-intent.ts'
 import { readMessage } from '../../message/reading/read.ts'
 import type { MessageWithFiles } from '../../message/row.ts'
+import type { McpDeps } from '../deps.ts'
 import { atMostOnce, callKey } from '../once.ts'
 import { compact, SENDS, type ToolCall, tool } from '../tool.ts'
+import { filesArgument, readFiles } from './files.ts'
 
 const MAX_TO = 10
 
 /** The text is required unless there is HTML. */
-const TEXT = messageText.optional().describe('Made from html if left out.')
-const HTML = messageHtml.optional().describe('Email only.')
+export const TEXT = messageText.optional().describe('Made from html if left out.')
+export const HTML = messageHtml.optional().describe('Email only.')
 
 /** Models pass one recipient as a text. */
-const TO = z.union([recipients, recipient.transform((one) => [one])])
+export const TO = z.union([recipients, recipient.transform((one) => [one])])
+
+export const SEND_AT = timestamp.optional().describe('Send it later.')
+
+/** How a message is sent: when, with which files, or only saved. */
+const WAYS = {
+  files: filesArgument,
+  sendAt: SEND_AT,
+  draft: z.boolean().optional().describe('Only save a draft.'),
+  key: callKey,
+}
+
+interface Ways {
+  key?: string | undefined
+  draft?: boolean | undefined
+  files?: z.output<typeof filesArgument>
+}
 
 const HELD =
   'A member must approve this message before it is sent. Do not send it again; go on with something else.'
+const SCHEDULED = 'It waits for this time. update_message with cancel: true stops it.'
+const SAVED = 'Nothing is sent. Change, send or discard it with update_draft.'
 
 /** An address or phone number however it is spelled. */
 const bare = (recipient: string) => lowerCase(recipient).replace(/[\s().-]/g, '')
@@ -42,57 +63,55 @@ const isSamePurpose = ({ replyTo, forward, to = [] }: SendInput, first: MessageW
   return isStart && to.some((one) => known.has(bare(one)))
 }
 
-const send = (call: ToolCall, name: string, asked: { key?: string | undefined }, input: SendInput) =>
-  atMostOnce(call, {
-    name,
-    asked,
-    work: async (deps) => {
-      const sent = await sendMessage(deps, call.viewer, call.agentId, input, { refuseOptedOut: true })
-      const everybody = [...sent.to, ...sent.cc]
-      const to = call.fence.addresses(everybody, MAX_TO)
-      return compact({
-        fence: to.some((address) => address.includes(call.fence.id)) ? call.fence.id : null,
-        messageId: sent.id,
-        status: sent.status,
-        to,
-        toCount: everybody.length > MAX_TO ? everybody.length : null,
-        next: sent.holdReason === 'approval' ? HELD : null,
-      })
-    },
-    again: async ({ details: { messageId } }) => {
-      if (messageId === undefined) return null
-      const first = await readMessage(call.deps, call.viewer, call.agentId, messageId).catch(nullIfMissing)
-      return first && !isSamePurpose(input, first) ? null : { messageId }
-    },
+/** What a model is told of a message that was accepted. */
+export const sentView = ({ fence }: ToolCall, sent: MessageWithFiles) => {
+  const everybody = [...sent.to, ...sent.cc]
+  const to = fence.addresses(everybody, MAX_TO)
+  return compact({
+    fence: to.some((address) => address.includes(fence.id)) ? fence.id : null,
+    messageId: sent.id,
+    status: sent.status,
+    to,
+    toCount: everybody.length > MAX_TO ? everybody.length : null,
+    sendAt: sent.holdReason === 'schedule' ? sent.holdUntil : null,
+    next: sent.holdReason === 'approval' ? HELD : sent.holdReason === 'schedule' ? SCHEDULED : null,
   })
+}
 
 const nullIfMissing = (error: unknown): null => {
   if (error instanceof AppError && error.code === 'not_found') return null
   throw error
 }
 
-/** Everybody whom the message names, except the agent itself. */
-const everybodyOf = async (
-  { deps, viewer, agentId }: ToolCall,
-  message: MessageWithFiles,
-): Promise<Pick<SendInput, 'to' | 'cc'>> => {
-  const own = new Set((await listAddresses(deps, viewer, agentId)).map(({ value }) => lowerCase(value)))
-  const sender = message.direction === 'inbound' ? [message.replyAddress ?? message.counterpart] : []
-  const seen = new Set<string>()
-  const others = (addresses: readonly string[]) =>
-    addresses.filter((address) => {
-      const canonical = lowerCase(address)
-      const known = own.has(canonical) || seen.has(canonical)
-      seen.add(canonical)
-      return !known
-    })
-  const to = others([...sender, ...message.to])
-  return { to: to.slice(0, MAX_TO), cc: [...to.slice(MAX_TO), ...others(message.cc)] }
+const send = (call: ToolCall, name: string, { key, draft, files }: Ways, input: SendInput) => {
+  const { viewer, agentId } = call
+  const withFiles = async (deps: McpDeps): Promise<SendInput> => ({
+    ...input,
+    attachments: files && (await deps.apart(() => readFiles(call, call.deps, files))),
+  })
+  return atMostOnce(call, {
+    name,
+    asked: { key, ...(draft ? { draft } : {}), ...(files ? { files } : {}), ...input },
+    work: async (deps) => {
+      if (!draft)
+        return sentView(
+          call,
+          await sendMessage(deps, viewer, agentId, await withFiles(deps), { refuseOptedOut: true }),
+        )
+      const { id } = await createDraft(deps, viewer, agentId, await withFiles(deps))
+      return { draftId: id, next: SAVED }
+    },
+    again: async ({ details: { messageId } }) => {
+      if (messageId === undefined) return null
+      const first = await readMessage(call.deps, viewer, agentId, messageId).catch(nullIfMissing)
+      return first && !isSamePurpose(input, first) ? null : { messageId }
+    },
+  })
 }
 
 export const reply = tool({
   name: 'reply',
-  names: { replyTo: 'messageId' },
+  names: { replyTo: 'messageId', attachments: 'files' },
   title: 'Reply',
   description: 'Reply to a message, in its thread and on its channel.',
   hints: SENDS,
@@ -101,18 +120,15 @@ export const reply = tool({
     text: TEXT,
     html: HTML,
     replyAll: z.boolean().optional().describe('Reply to everybody (email only).'),
-    key: callKey,
+    ...WAYS,
   },
-  run: async (call, input) => {
-    const { messageId, text, html, replyAll } = input
-    const message = replyAll ? await readMessage(call.deps, call.viewer, call.agentId, messageId) : null
-    const everybody = message?.channel === 'email' ? await everybodyOf(call, message) : {}
-    return send(call, 'reply', input, { replyTo: messageId, text, html, ...everybody })
-  },
+  run: (call, { messageId, text, html, replyAll, sendAt, ...ways }) =>
+    send(call, 'reply', ways, { replyTo: messageId, replyAll, text, html, sendAt }),
 })
 
 export const sendNew = tool({
   name: 'send_message',
+  names: { attachments: 'files' },
   title: 'Send a message',
   description: 'Send a new email or SMS, or a message in a Telegram chat that the person started.',
   hints: SENDS,
@@ -123,12 +139,10 @@ export const sendNew = tool({
     subject: messageSubject.optional(),
     text: TEXT,
     html: HTML,
-    key: callKey,
+    ...WAYS,
   },
-  run: async (call, input) => {
-    const { key: _, ...message } = input
-    return send(call, 'send_message', input, message)
-  },
+  run: (call, { key, draft, files, ...message }) =>
+    send(call, 'send_message', { key, draft, files }, message),
 })
 
 export const forward = tool({
@@ -141,10 +155,9 @@ export const forward = tool({
     messageId: uuid,
     to: TO,
     text: messageText.optional().describe('Your text above the forwarded message.'),
+    sendAt: SEND_AT,
     key: callKey,
   },
-  run: async (call, input) => {
-    const { messageId, to, text = 'Forwarded:' } = input
-    return send(call, 'forward_message', input, { forward: messageId, to, text })
-  },
+  run: (call, { messageId, to, text = 'Forwarded:', sendAt, key }) =>
+    send(call, 'forward_message', { key }, { forward: messageId, to, text, sendAt }),
 })

@@ -54,11 +54,11 @@ const spellEach = (
   return new Map([...spelled, ...spelled.toReversed()])
 }
 
-const recipientsOf = (channel: Channel, plan: SendIntent, { to: named, cc = [] }: SendInput) => {
-  if (cc.length > 0 && !channel.limits.cc)
+const recipientsOf = (channel: Channel, plan: SendIntent, { to: named, cc: copied }: SendInput) => {
+  if (plan.cc.length > 0 && !channel.limits.cc)
     throw invalidInput('cc', `the ${channel.kind} channel does not support Cc recipients`)
   const to = spellEach(channel, plan.to, (index) => (named ? `to[${index}]` : 'replyTo'))
-  const copies = [...spellEach(channel, cc, (index) => `cc[${index}]`)].filter(
+  const copies = [...spellEach(channel, plan.cc, (index) => (copied ? `cc[${index}]` : 'replyTo'))].filter(
     ([normalized]) => !to.has(normalized),
   )
   return { to: [...to.values()], cc: copies.map(([, spelled]) => spelled) }

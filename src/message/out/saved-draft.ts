@@ -40,13 +40,14 @@ const FILES = {
 
 /** A draft in its public form. */
 export const presentDraft = ({ id, content, files, createdAt, updatedAt }: SavedDraft) => {
-  const { text, html, replyTo, forward, channel, to, cc, subject, sendAt } =
+  const { text, html, replyTo, replyAll, forward, channel, to, cc, subject, sendAt } =
     content as unknown as DraftContent
   return {
     id,
     text: text ?? null,
     html: html ?? null,
     replyTo: replyTo ?? null,
+    replyAll: replyAll ?? false,
     forward: forward ?? null,
     channel: channel ?? null,
     to: [...(to ?? [])],

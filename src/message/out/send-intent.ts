@@ -21,6 +21,8 @@ export interface SendInput {
   /** HTML beside the text, for email. */
   html?: string | undefined
   replyTo?: string | undefined
+  /** Reply to everybody whom the message names, not only to its sender. */
+  replyAll?: boolean | undefined
   forward?: string | undefined
   channel?: ChannelKind | undefined
   to?: readonly string[] | undefined
@@ -39,6 +41,7 @@ export interface SendIntent {
   mode: Mode
   channel: ChannelKind
   to: readonly string[]
+  cc: readonly string[]
   subject: string | null
   /** The message that is replied to or forwarded. */
   original: Message | null
@@ -49,7 +52,7 @@ export interface SendIntent {
 
 export type Mode = 'reply' | 'forward' | 'start'
 
-const modeOf = ({ replyTo, forward, channel, to }: SendInput): Mode => {
+const modeOf = ({ replyTo, replyAll, forward, channel, to }: SendInput): Mode => {
   const named = [replyTo, forward, channel].filter((field) => field !== undefined)
   if (named.length === 0 && to !== undefined)
     throw invalidInput(
@@ -61,6 +64,7 @@ const modeOf = ({ replyTo, forward, channel, to }: SendInput): Mode => {
       'replyTo',
       'must contain exactly one of replyTo (to reply), forward (to forward) and channel (to start)',
     )
+  if (replyAll && replyTo === undefined) throw invalidInput('replyAll', 'is only for replies')
   return replyTo !== undefined ? 'reply' : forward !== undefined ? 'forward' : 'start'
 }
 
@@ -89,14 +93,48 @@ const prefixed = (prefix: 'Re' | 'Fwd', subject: string | null): string => {
 const answerTo = (original: Message): string[] =>
   original.direction === 'outbound' ? original.to : [original.replyAddress ?? original.counterpart]
 
+/** Maximum numbers of recipients, as `core/rules.ts` has them. */
+const [MAX_TO, MAX_CC] = [10, 50]
+
+/**
+ * Returns the recipients of a reply to all: where replies go and the other recipients of the message, and in copy those
+ * who had a copy, without the addresses of the agent itself. Channels other than email have no others.
+ */
+const everybodyOf = async (
+  { prisma }: ReadDeps,
+  original: Message,
+  { to: named, cc: copied = [] }: SendInput,
+): Promise<Pick<SendIntent, 'to' | 'cc'>> => {
+  if (named) throw invalidInput('to', 'cannot be combined with replyAll')
+  const answer = answerTo(original)
+  if (original.channel !== 'email') return { to: answer, cc: copied }
+  const own = await prisma.address.findMany({ where: { agentId: original.agentId, channel: 'email' } })
+  const seen = new Set(own.map(({ value }) => lowerCase(value)))
+  const others = (addresses: readonly string[]) =>
+    addresses.filter((address) => !seen.has(lowerCase(address)) && seen.add(lowerCase(address)))
+  const [to, cc] = [others([...answer, ...original.to]), others([...original.cc, ...copied])]
+  const everybody = [...to, ...cc]
+  if (everybody.length > MAX_TO + MAX_CC)
+    throw invalidInput(
+      'replyAll',
+      `the message names ${everybody.length} others; at most ${MAX_TO + MAX_CC} can be written to`,
+    )
+  return to.length === 0
+    ? { to: everybody.slice(0, MAX_TO), cc: everybody.slice(MAX_TO) }
+    : { to: to.slice(0, MAX_TO), cc: [...to.slice(MAX_TO), ...cc] }
+}
+
 const planReply = async (deps: ReadDeps, sender: Sender, input: SendInput): Promise<SendIntent> => {
   const original = await findOriginal(deps, sender, 'replyTo', input.replyTo!)
-  const to = input.to ?? answerTo(original)
+  const { to, cc } = input.replyAll
+    ? await everybodyOf(deps, original, input)
+    : { to: input.to ?? answerTo(original), cc: input.cc ?? [] }
   if (to.length === 0 || to[0] === '') throw invalidInput('replyTo', 'the message has no sender to reply to')
   return {
     mode: 'reply',
     channel: original.channel as ChannelKind,
     to,
+    cc,
     subject: input.subject ?? prefixed('Re', original.subject),
     original,
     counterpartName: input.to || lowerCase(to[0]!) !== original.counterpart ? null : original.counterpartName,
@@ -127,6 +165,7 @@ const planForward = async (deps: ReadDeps, sender: Sender, input: SendInput): Pr
     mode: 'forward',
     channel: original.channel as ChannelKind,
     to: input.to,
+    cc: input.cc ?? [],
     subject: input.subject ?? prefixed('Fwd', original.subject),
     original,
     counterpartName: null,
@@ -136,11 +175,12 @@ const planForward = async (deps: ReadDeps, sender: Sender, input: SendInput): Pr
 
 const planStart = (input: SendInput): SendIntent => {
   if (!input.to) throw invalidInput('to', 'is required to start a conversation')
-  const { channel, to, subject = null } = input
+  const { channel, to, cc = [], subject = null } = input
   return {
     mode: 'start',
     channel: channel!,
     to,
+    cc,
     subject,
     original: null,
     counterpartName: null,

@@ -156,7 +156,8 @@ const readListed = async <Field extends ReadableField>(
 ): Promise<(MessagePage<Field> | AppError)[]> => {
   const { filter } = read
   if (filter.thread === undefined) return readPages(db, keys, read)
-  const thread = await findThread(db, filter.thread)
+  const agentIds = keys.flatMap((key) => ('agentId' in key ? [key.agentId] : []))
+  const thread = await findThread(db, filter.thread, agentIds)
   const has = (key: MessageListKey) =>
     'workspaceId' in key ? thread?.workspaceId === key.workspaceId : thread?.agentId === key.agentId
   const ofThread = ({ agentId, threadId }: ThreadRef) =>

@@ -35,13 +35,23 @@ export interface ThreadRef {
   threadId: string
 }
 
-/** Returns the thread of a message. */
-export const findThread = async ({ pool }: Db, messageId: string): Promise<ThreadRef | null> => {
+const THREAD =
+  'select workspace_id as "workspaceId", agent_id as "agentId", thread_id as "threadId" from message'
+
+/**
+ * Returns the thread of a message. The id of a thread is that of its first message: once that is deleted, it is found
+ * among the threads of the agents `among`.
+ */
+export const findThread = async (
+  { pool }: Db,
+  messageId: string,
+  among: readonly string[] = [],
+): Promise<ThreadRef | null> => {
   const { rows } = await pool.query<ThreadRef>({
     name: 'thread of a message',
-    text: `select workspace_id as "workspaceId", agent_id as "agentId", thread_id as "threadId" from message
-            where id = $1 and agent_id in (select id from agent)`,
-    values: [messageId],
+    text: `(${THREAD} where id = $1 and agent_id in (select id from agent))
+           union all (${THREAD} where thread_id = $1 and agent_id = any($2::uuid[]) limit 1) limit 1`,
+    values: [messageId, among],
   })
   return rows[0] ?? null
 }

@@ -22,6 +22,7 @@ const DraftView = z
     text: z.string().nullable(),
     html: z.string().nullable(),
     replyTo: id.nullable(),
+    replyAll: z.boolean(),
     forward: id.nullable(),
     channel: z.enum(CHANNEL_KINDS).nullable(),
     to: z.array(z.string()),
@@ -38,6 +39,7 @@ const DraftView = z
       text: 'Hello Ann',
       html: null,
       replyTo: null,
+      replyAll: false,
       forward: null,
       channel: 'email',
       to: ['ann@example.com'],
@@ -50,12 +52,13 @@ const DraftView = z
     },
   })
 
-const { text, html, replyTo, forward, channel, to, cc, subject, sendAt, attachments } = SEND_FIELDS
+const { text, html, replyTo, replyAll, forward, channel, to, cc, subject, sendAt, attachments } = SEND_FIELDS
 const fields = z
   .strictObject({
     text: text.nullable(),
     html: html.nullable(),
     replyTo: replyTo.nullable(),
+    replyAll: replyAll.nullable(),
     forward: forward.nullable(),
     channel: channel.nullable(),
     to: to.nullable(),

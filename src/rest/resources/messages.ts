@@ -43,6 +43,10 @@ export const SEND_FIELDS = {
   replyTo: uuid.optional().openapi({
     description: 'The message to reply to. Recipients and subject are taken from it unless they are given',
   }),
+  replyAll: z.boolean().optional().openapi({
+    description:
+      'A reply to all: to the sender and the other recipients of the message, in copy to those who had one, and not to the agent itself. Not with `to`',
+  }),
   forward: uuid
     .optional()
     .openapi({ description: 'The message to forward, with its text and attachments. Requires `to`' }),

@@ -1,4 +1,4 @@
-import { invalidInput } from '../core/errors.ts'
+import { invalidInput } from '../../core/errors.ts'
 import { clean } from './fence.ts'
 
 /** Characters in one page: about 5,000 tokens. */
