@@ -4,7 +4,7 @@ import { notFound } from '../core/errors.ts'
 import type { Db, RootDb } from '../db/client.ts'
 import { deleteInBatches } from '../db/delete-in-batches.ts'
 import { dialect, SKIP_LOCKED } from '../db/dialect.ts'
-import type { Connection, Prisma } from '../db/generated/prisma/client.ts'
+import type { Connection, Prisma, Webhook } from '../db/generated/prisma/client.ts'
 import type { Notifier } from '../db/notify.ts'
 import { HEARD_BY_DEFAULT } from '../event/selection.ts'
 import { noteChange, noteChanges } from '../workspace/change-log.ts'
@@ -207,8 +207,8 @@ export interface Listener {
 }
 
 /**
- * Returns the listeners of the agent's Message URL: its client while connected, and the webhooks that are not
- * waiting for a retry.
+ * Returns the listeners of the agent's Message URL: its client while connected, its calls of wait_for_messages, and the
+ * webhooks that are not waiting for a retry.
  */
 export const listListeners = async (
   deps: ConnectionDeps,
@@ -219,10 +219,11 @@ export const listListeners = async (
   return currentListeners(deps, agentId)
 }
 
-/** Returns the conditions under which an agent's connections and webhooks are listening at `now`. */
+/** Returns the conditions under which an agent's connections, waiting calls and webhooks are listening at `now`. */
 export const listeningAt = (now: Date) =>
   ({
     connections: { replacedAt: null, leaseUntil: { gt: now } },
+    waiters: { waitsUntil: { gt: now } },
     webhooks: {
       pausedAt: null,
       AND: [
@@ -232,23 +233,40 @@ export const listeningAt = (now: Date) =>
         { types: { hasEvery: [...HEARD_BY_DEFAULT] } },
       ],
     },
-  }) satisfies { connections: Prisma.ConnectionWhereInput; webhooks: Prisma.WebhookWhereInput }
+  }) satisfies {
+    connections: Prisma.ConnectionWhereInput
+    waiters: Prisma.WaiterWhereInput
+    webhooks: Prisma.WebhookWhereInput
+  }
 
 /** Does the same without checking permissions. */
 export const currentListeners = async (
   { prisma, clock }: ConnectionDeps,
   agentId: string,
 ): Promise<Listener[]> => {
-  const { connections, webhooks: waiting } = listeningAt(clock.now())
-  const [clients, webhooks] = await Promise.all([
-    prisma.connection.findMany({ where: { agentId, ...connections } }),
-    prisma.webhook.findMany({ where: { agentId, ...waiting }, orderBy: { createdAt: 'asc' } }),
+  const at = listeningAt(clock.now())
+  const [connections, waiters, webhooks] = await Promise.all([
+    prisma.connection.findMany({ where: { agentId, ...at.connections } }),
+    prisma.waiter.findMany({ where: { agentId, ...at.waiters } }),
+    prisma.webhook.findMany({ where: { agentId, ...at.webhooks }, orderBy: { createdAt: 'asc' } }),
   ])
-  return [
-    ...clients.map(({ client, machine }): Listener => ({ kind: 'client', client, machine })),
-    ...webhooks.map(({ id, url }): Listener => ({ kind: 'webhook', id, url })),
-  ]
+  return presentListeners({ connections, waiters, webhooks })
 }
+
+/** A call that waits is a client too, whose name is that of the tool; the machine is not known. */
+export const presentListeners = ({
+  connections,
+  waiters,
+  webhooks,
+}: {
+  connections: Pick<Connection, 'client' | 'machine'>[]
+  waiters: object[]
+  webhooks: Pick<Webhook, 'id' | 'url'>[]
+}): Listener[] => [
+  ...connections.map(({ client, machine }): Listener => ({ kind: 'client', client, machine })),
+  ...waiters.map((): Listener => ({ kind: 'client', client: 'wait_for_messages' })),
+  ...webhooks.map(({ id, url }): Listener => ({ kind: 'webhook', id, url })),
+]
 
 const END_LAPSED = `
   with lapsed as materialized (

@@ -16,16 +16,20 @@ const NEXT: Record<ErrorCode, string> = {
   unavailable: 'Wait, then call again.',
 }
 
-/** The next step after a broken rule of an argument, by the end of its message. */
+/** The next step after some failures, by their messages. */
 const NEXT_BY_RULE: readonly [RegExp, string][] = [
   [/ is required$/, 'Add this argument and call again.'],
   [/ is not a known field$/, 'Leave this argument out and call again.'],
   [/ is not a message of this agent$/, NEXT.not_found],
+  [/^There is no draft /, 'Use a draftId from list_drafts.'],
+  [/^This agent has no listener/, 'Write to its email address with send_message; whoami names it.'],
 ]
+
+const RULED: readonly ErrorCode[] = ['invalid_input', 'not_found', 'conflict']
 
 const nextOf = ({ code, message, retryAfter }: AppError): string => {
   if (retryAfter !== undefined) return `Wait ${retryAfter} seconds, then call again.`
-  return NEXT_BY_RULE.find(([rule]) => code === 'invalid_input' && rule.test(message))?.[1] ?? NEXT[code]
+  return NEXT_BY_RULE.find(([rule]) => RULED.includes(code) && rule.test(message))?.[1] ?? NEXT[code]
 }
 
 /** The message with the name of the argument that was given: `to` for `to[0]` if that was one text. */

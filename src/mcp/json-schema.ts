@@ -3,9 +3,12 @@ import { z } from 'zod'
 const made = new WeakMap<z.ZodType, object>()
 
 /** What an error says when it matters, and a model reads at every turn otherwise. */
-const LIMITS = ['minLength', 'maxLength', 'minItems', 'maxItems', 'minimum', 'maximum', 'pattern'] as const
+const LIMITS = [
+  ...(['minLength', 'maxLength', 'minItems', 'maxItems', 'minimum', 'maximum'] as const),
+  ...(['pattern', 'format'] as const),
+]
 
-/** The JSON Schema of a rule's input, kept short: without limits, patterns and old names. */
+/** The JSON Schema of a rule's input, kept short: without limits, formats and old names. */
 export const inputSchemaOf = (rule: z.ZodType): object => {
   const known = made.get(rule)
   if (known) return known

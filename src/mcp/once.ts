@@ -10,7 +10,7 @@ export const callKey = z
   .string()
   .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 printable characters without spaces')
   .optional()
-  .describe('Idempotency key: prevents sending twice on a retry.')
+  .describe('Idempotency key, for retries.')
 
 /** What tells a call that a key belongs to, and does its work. */
 interface Keyed<Result> {

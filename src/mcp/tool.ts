@@ -91,8 +91,6 @@ interface Definition<Shape extends z.ZodRawShape> {
   run(call: ToolCall, input: z.output<z.ZodObject<Shape>>): Promise<object | ResultWithImage>
 }
 
-const agentIdArgument = uuid.describe('The agent.')
-
 /** Defines a tool. Members pass the `agentId` too. */
 export const tool = <Shape extends z.ZodRawShape>({
   agentArgument = 'required',
@@ -100,8 +98,8 @@ export const tool = <Shape extends z.ZodRawShape>({
   ...rest
 }: Definition<Shape>): Tool => {
   const byArgument = {
-    required: { agentId: agentIdArgument },
-    optional: { agentId: agentIdArgument.optional() },
+    required: { agentId: uuid },
+    optional: { agentId: uuid.optional() },
     none: {},
   }
   return {

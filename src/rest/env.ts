@@ -1,5 +1,6 @@
 import type { HttpBindings } from '@hono/node-server'
 import type { DeletionDeps } from '../agent/agent.ts'
+import type { AwaitDeps } from '../agent/await-events.ts'
 import type { ConnectionDeps } from '../agent/connection.ts'
 import type { AgentDeps } from '../agent/create.ts'
 import type { NumberPoolDeps } from '../agent/number-pool.ts'
@@ -25,7 +26,6 @@ import type { MemberDeps } from '../workspace/member.ts'
 import type { RateLimits } from '../workspace/rate-limits.ts'
 import type { TokenRequests } from '../workspace/token-requests.ts'
 import type { Viewer, ViewerDeps } from '../workspace/viewer.ts'
-import type { AwaitDeps } from './request/await-events.ts'
 
 /** Dependencies of the operations behind the routes. */
 export type RestDeps = ViewerDeps &

@@ -54,4 +54,5 @@ export const DISTRIBUTED_TABLES: readonly string[] = [
   'secret',
   'suppression',
   'usage_change',
+  'waiter',
 ]

@@ -1,4 +1,9 @@
-import { connectClient, type Listener as ListenerShape, listeningAt } from '../../agent/connection.ts'
+import {
+  connectClient,
+  type Listener as ListenerShape,
+  listeningAt,
+  presentListeners,
+} from '../../agent/connection.ts'
 import { clientName } from '../../core/rules.ts'
 import { builder } from '../builder.ts'
 import { checked } from '../input.ts'
@@ -18,7 +23,7 @@ const Listener = builder.objectRef<ListenerShape>('Listener').implement({
     }),
     machine: t.exposeString('machine', {
       nullable: true,
-      description: 'The machine that it runs on; null for a webhook.',
+      description: 'The machine that it runs on; null for a webhook and for a call that waits.',
     }),
     id: t.expose('id', { type: 'UUID', nullable: true, description: "The webhook's id; null for a client." }),
     url: t.exposeString('url', { nullable: true, description: "The webhook's URL; null for a client." }),
@@ -29,19 +34,18 @@ builder.prismaObjectField(Agent, 'listeners', (t) =>
   t.field({
     type: [Listener],
     description:
-      'Current listeners on the Message URL: the connected client, if any, and the webhooks that are not waiting for a retry.',
+      'Current listeners on the Message URL: the connected client, if any, calls of the MCP tool wait_for_messages, and the webhooks that are not waiting for a retry.',
     // Part of the query that reads the agents, so that it runs once for all of them.
     select: (_args, { deps }) => {
-      const { connections, webhooks } = listeningAt(deps.clock.now())
+      const { connections, waiters, webhooks } = listeningAt(deps.clock.now())
       return {
         connections: { select: { client: true, machine: true }, where: connections },
+        waiters: { select: { tokenId: true }, where: waiters },
         webhooks: { select: { id: true, url: true }, where: webhooks, orderBy: { createdAt: 'asc' } },
       }
     },
-    resolve: ({ connections, webhooks }): ListenerShape[] => [
-      ...connections.map(({ client, machine }) => ({ kind: 'client' as const, client, machine })),
-      ...webhooks.map(({ id, url }) => ({ kind: 'webhook' as const, id, url })),
-    ],
+    resolve: ({ connections, waiters, webhooks }): ListenerShape[] =>
+      presentListeners({ connections, waiters, webhooks }),
   }),
 )
 

@@ -61,7 +61,7 @@ export const create = tool({
   description: 'Create an agent in the workspace, with its own email address.',
   hints: ADDS,
   agentArgument: 'none',
-  input: { name: agentName, icon: z.enum(ICONS).optional(), key: callKey },
+  input: { name: agentName, icon: z.enum(ICONS).optional().meta({ deprecated: true }), key: callKey },
   run: async (call, input) =>
     atMostOnce(call, {
       name: 'create_agent',

@@ -1,11 +1,14 @@
 import { z } from 'zod'
+import { awaitEvents } from '../../agent/await-events.ts'
 import { findAgent } from '../../agent/permission.ts'
+import { beginWaiting, endWaiting } from '../../agent/waiter.ts'
+import { AppError } from '../../core/errors.ts'
 import type { LoggedEvent } from '../../event/event.ts'
 import { readHead } from '../../event/log.ts'
+import { HEARD_BY_DEFAULT } from '../../event/selection.ts'
 import { eventView } from '../event-view.ts'
 import { readPosition } from '../position.ts'
 import { READS_OUTSIDE, type ToolCall, tool } from '../tool.ts'
-import { watchLog } from '../watch.ts'
 
 /** Some clients end a call after 60 seconds. */
 const MAX_SECONDS = 45
@@ -19,6 +22,39 @@ const viewOf = async ({ deps, agentId, fence }: ToolCall, event: LoggedEvent) =>
   return eventView(event, { admission: found?.admission ?? null, mayInstruct }, fence)
 }
 
+/**
+ * Waits for messages after a position, or where the token's last call ended. An agent's own token makes it a listener
+ * of the Message URL meanwhile.
+ */
+const waitAfter = async (
+  { deps, viewer, agentId, waits, gone }: ToolCall,
+  { given, head, ms }: { given: number | null; head: number; ms: number },
+) => {
+  const { tokenId, kind } = viewer
+  const leave = waits.take(tokenId)
+  if (!leave)
+    throw new AppError('rate_limited', `A token can have ${waits.max} waiting calls at a time.`, {
+      retryAfter: 5,
+    })
+  try {
+    const left = gone()
+    const waiter = { agentId, tokenId }
+    const until = kind === 'agent' ? new Date(deps.clock.now().getTime() + ms) : null
+    const last = await beginWaiting(deps, waiter, { head: given ?? head, until })
+    let position: number | null = null
+    try {
+      const awaited = { via: 'mcp', agentId, after: given ?? last, types: HEARD_BY_DEFAULT } as const
+      const found = await awaitEvents(deps, viewer, awaited, { ms, gone: left })
+      if (!left.aborted) position = found.position
+      return found
+    } finally {
+      await endWaiting(deps, waiter, { position, chosen: given !== null, until })
+    }
+  } finally {
+    leave()
+  }
+}
+
 export const wait = tool({
   name: 'wait_for_messages',
   title: 'Wait for messages',
@@ -29,15 +65,15 @@ export const wait = tool({
       .string()
       .max(20)
       .optional()
-      .describe('cursor of the previous result, so that you miss nothing. Default: now.'),
+      .describe('cursor of an earlier result. Default: where your last call ended.'),
     seconds: z.int().min(1).max(MAX_SECONDS).optional().describe(`Default: ${DEFAULT_SECONDS}.`),
   },
   run: async (call, { cursor, seconds = DEFAULT_SECONDS }) => {
     const { deps, viewer, agentId, fence } = call
     await findAgent(deps, viewer, agentId)
     const head = await readHead(deps, agentId)
-    const after = cursor === undefined ? head.lastId : readPosition(cursor, head)
-    const found = await watchLog(call, { agentId, after, ms: seconds * 1000 })
+    const given = cursor === undefined ? null : readPosition(cursor, head)
+    const found = await waitAfter(call, { given, head: head.lastId, ms: seconds * 1000 })
     return {
       fence: fence.id,
       events: await Promise.all(found.events.map((event) => viewOf(call, event))),

@@ -1,9 +1,35 @@
 import { listAddresses } from '../../agent/address.ts'
 import { countAgents, listAgents } from '../../agent/agent.ts'
 import { findAgent } from '../../agent/permission.ts'
+import { reachableAgents } from '../../agent/reachable.ts'
+import type { McpDeps } from '../deps.ts'
+import { clean, clip } from '../outside-text/fence.ts'
 import { compact, READS, type ToolCall, tool } from '../tool.ts'
 
 const MAX_AGENTS = 100
+/** Agents that are named as correspondents, and characters of their names. */
+const [MAX_OTHERS, MAX_NAME] = [20, 40]
+
+const HOW = 'send_message to an address always arrives; send_to_agent only while that agent listens.'
+
+/** The other agents that admit this one, and how to write to them. */
+const othersOf = async ({ deps, viewer, agentId }: ToolCall) => {
+  const found = await reachableAgents(deps, viewer, agentId, MAX_OTHERS + 1)
+  return compact({
+    agents: found.slice(0, MAX_OTHERS).map(({ id, name, address, url }) =>
+      compact({
+        name: clip(clean(name), MAX_NAME),
+        address,
+        messageUrl: url && messageUrlOf(deps, id),
+      }),
+    ),
+    moreAgents: found.length > MAX_OTHERS,
+    ...(found.length > 0 ? { next: HOW } : {}),
+  })
+}
+
+const messageUrlOf = (deps: Pick<McpDeps, 'messageUrlBase'>, agentId: string) =>
+  `${deps.messageUrlBase()}/a/${agentId}`
 
 const actorOf = ({ viewer: { kind, id, name, email } }: ToolCall) => compact({ kind, id, name, email })
 
@@ -18,7 +44,7 @@ const agentsOf = async ({ deps, viewer }: ToolCall) => {
 export const whoami = tool({
   name: 'whoami',
   title: 'Who am I',
-  description: 'Show who you are and your addresses.',
+  description: 'Show who you are, your addresses, and the agents that you can write to.',
   hints: READS,
   agentArgument: 'optional',
   input: {},
@@ -33,7 +59,8 @@ export const whoami = tool({
       addresses: addresses.map(({ channel, value, primary }) =>
         compact({ channel, address: value, primary }),
       ),
-      messageUrl: `${deps.messageUrlBase()}/a/${agent.id}`,
+      messageUrl: messageUrlOf(deps, agent.id),
+      ...(await othersOf(call)),
     }
   },
 })

@@ -1,4 +1,5 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { awaitEvents } from '../../agent/await-events.ts'
 import { connectClient, listListeners, presentConnection } from '../../agent/connection.ts'
 import { findAgent } from '../../agent/permission.ts'
 import { clientName } from '../../core/rules.ts'
@@ -6,7 +7,6 @@ import { EVENT_NAMES, presentEvent } from '../../event/event.ts'
 import { readEventPages, readHead } from '../../event/log.ts'
 import { heardTypesInQuery } from '../../event/selection.ts'
 import type { RestEnv } from '../env.ts'
-import { awaitEvents } from '../request/await-events.ts'
 import { body, DEFAULT_LIMIT, failures, ids, integer, ok, PAGING, SECURITY } from '../route.ts'
 import { ID, id, OTHER, pageView } from '../views.ts'
 import { EventView, StreamView } from './event-view.ts'
@@ -162,9 +162,9 @@ export const connectionRoutes = (app: OpenAPIHono<RestEnv>): void => {
     const { deps, viewer } = c.var
     const { id: agentId } = await findAgent(deps, viewer, c.req.valid('param').id)
     if (wait) {
-      const position = { agentId, after: cursor, types }
+      const awaited = { via: 'rest', agentId, after: cursor, types } as const
       const until = { ms: wait * 1000, gone: c.req.raw.signal }
-      await deps.requests.aside(viewer.tokenId, () => awaitEvents(deps, viewer, position, until))
+      await deps.requests.aside(viewer.tokenId, () => awaitEvents(deps, viewer, awaited, until))
     }
     // Read first: no event up to it is missing in the page.
     const { lastId } = await readHead(deps, agentId)
