@@ -93,6 +93,8 @@ describe('arguments of tools', () => {
     ids: ['00000000-0000-0000-0000-000000000000'],
     messageId: '00000000-0000-0000-0000-000000000000',
     attachmentId: 0,
+    draftId: '00000000-0000-0000-0000-000000000000',
+    do: 'save',
     text: 'x',
     channel: 'email',
     to: ['bo@example.com'],

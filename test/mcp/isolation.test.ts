@@ -25,6 +25,7 @@ let target: TestAgent
 let peer: TestAgent
 let theirs: TestAgent
 let messageId: string
+let draftId: string
 const tokens: Record<string, string | null> = { 'no token': null, garbage: 'amt_garbage' }
 
 /** What each tool is called with, about the target; members name it. */
@@ -37,6 +38,8 @@ const ARGUMENTS: Record<string, () => Record<string, unknown>> = {
   reply: () => ({ messageId, text: 'hi' }),
   send_message: () => ({ channel: 'email', to: ['bo@example.com'], text: 'hi' }),
   forward_message: () => ({ messageId, to: ['bo@example.com'] }),
+  list_drafts: () => ({ draftId }),
+  update_draft: () => ({ draftId, do: 'save', text: 'hello' }),
   send_to_agent: () => ({
     url: `${service.http.replace('127.0.0.1', 'localhost')}/a/${target.id}`,
     text: 'hi',
@@ -68,6 +71,8 @@ beforeAll(async () => {
     attachments: [{ filename: 'a.txt', content: 'a' }],
   }
   messageId = (await receive(service, target, letter)).id
+  const draft = { channel: 'email', to: ['bo@example.com'], text: 'secret plan' }
+  draftId = (await owner.api('POST', `/agents/${target.id}/drafts`, draft)).body.id
   const revoked = (await owner.api('POST', `/agents/${target.id}/tokens`, {})).body
   await owner.api('DELETE', `/agents/${target.id}/tokens/${revoked.id}`)
   tokens.revoked = revoked.token

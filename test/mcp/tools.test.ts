@@ -64,6 +64,8 @@ describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => 
       'reply',
       'send_message',
       'forward_message',
+      'list_drafts',
+      'update_draft',
       'send_to_agent',
       'wait_for_messages',
       'update_message',
@@ -606,6 +608,59 @@ describe('waiting', () => {
     expect(none).toEqual({ fence: expect.any(String), events: [], cursor: '2' })
   })
 
+  test('without a cursor it goes on where the last call of the token ended', async () => {
+    const { agent, mcp } = await start()
+    await letter(agent, { subject: 'Before' })
+    expect((await mcp.call('wait_for_messages', { seconds: 1 })).result.events).toEqual([])
+    const [one, two] = [await letter(agent, { subject: 'One' }), await letter(agent, { subject: 'Two' })]
+    const ids = async (args = {}) => {
+      const { events } = (await mcp.call('wait_for_messages', { seconds: 1, ...args })).result
+      return events.map(({ messageId }: { messageId: string }) => messageId)
+    }
+    expect(await ids()).toEqual([one.id, two.id])
+    expect(await ids()).toEqual([])
+    // A client that lost a result goes back.
+    expect(await ids({ cursor: '2' })).toEqual([two.id])
+    const others = await openMcp(
+      service.http,
+      (await owner.api('POST', `/agents/${agent.id}/tokens`, {})).body.token,
+    )
+    opened.push(others)
+    expect((await others.call('wait_for_messages', { seconds: 1 })).result.events).toEqual([])
+  })
+
+  test('a client that leaves meanwhile gets the message with its next call', async () => {
+    const { agent } = await start()
+    const left = new AbortController()
+    const rpc = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'wait_for_messages', arguments: {} },
+    }
+    const gone = fetch(`${service.http}/mcp`, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${agent.token}`,
+        Accept: 'application/json, text/event-stream',
+        'Content-Type': 'application/json',
+      },
+      body: JSON.stringify(rpc),
+      signal: left.signal,
+    }).catch(() => null)
+    const waits = async () =>
+      (await service.db.pool.query('select waits_until from waiter where agent_id = $1', [agent.id])).rows[0]
+    await until(async () => (await waits())?.waits_until)
+    left.abort()
+    await gone
+    await until(async () => (await waits()).waits_until === null)
+    const { id } = await letter(agent)
+    const mcp = await openMcp(service.http, agent.token)
+    opened.push(mcp)
+    const { events } = (await mcp.call('wait_for_messages', { seconds: 5 })).result
+    expect(events).toMatchObject([{ messageId: id }])
+  })
+
   test('a text for the Message URL comes along, because it is kept nowhere', async () => {
     const { agent, mcp } = await start()
     await owner.api('POST', `/agents/${agent.id}/webhooks`, { url: 'http://127.0.0.1:9/x' })
@@ -666,10 +721,211 @@ describe('waiting', () => {
   })
 })
 
+describe('another agent', () => {
+  const reach = async () => {
+    const tenant = await service.workspace('Two')
+    const [ann, bob] = [
+      await createTestAgent(service, tenant, 'Ann'),
+      await createTestAgent(service, tenant, 'Bob'),
+    ]
+    const [one, two] = [await openMcp(service.http, ann.token), await openMcp(service.http, bob.token)]
+    opened.push(one, two)
+    const admit = (channel: string, access: object) =>
+      tenant.api('PUT', `/agents/${bob.id}/access/${channel}`, {
+        admit: 'list',
+        senders: [],
+        blocked: [],
+        ...access,
+      })
+    const known = async () => (await one.call('whoami')).result.agents
+    return { tenant, ann, bob, one, two, admit, known }
+  }
+
+  test('is named by whoami as far as it admits this one, and how to write to it', async () => {
+    const { ann, bob, one, admit, known } = await reach()
+    await admit('email', {})
+    await admit('url', {})
+    expect(await known()).toBeUndefined()
+    await admit('email', { senders: [ann.address] })
+    expect((await one.call('whoami')).result).toMatchObject({
+      agents: [{ name: 'Bob', address: bob.address }],
+      next: expect.stringContaining('send_message'),
+    })
+    await admit('email', { senders: ['*@agents.localhost'], blocked: [ann.address] })
+    expect(await known()).toBeUndefined()
+    await admit('email', { senders: ['*@agents.localhost'] })
+    await admit('url', { admit: 'team' })
+    const messageUrl = `${service.http.replace('127.0.0.1', 'localhost')}/a/${bob.id}`
+    expect(await known()).toEqual([{ name: 'Bob', address: bob.address, messageUrl }])
+    await admit('url', { admit: 'team', blocked: [ann.id] })
+    expect(await known()).toEqual([{ name: 'Bob', address: bob.address }])
+  })
+
+  test('hears what is handed over while it waits, and only then', async () => {
+    const { tenant, bob, one, two, admit, known } = await reach()
+    await admit('url', { admit: 'team' })
+    const [{ messageUrl: url }] = await known()
+    const send = () => one.call('send_to_agent', { url, text: 'Are you there?' })
+    expect((await send()).result.error).toMatchObject({
+      code: 'conflict',
+      next: 'Write to its email address with send_message; whoami names it.',
+    })
+    const waiting = two.call('wait_for_messages', { seconds: 45 })
+    const listeners = async () => (await tenant.api('GET', `/agents/${bob.id}/listeners`)).body
+    await until(async () => (await listeners()).length > 0)
+    expect(await listeners()).toEqual([{ kind: 'client', client: 'wait_for_messages' }])
+    const query = `{ agent(id: "${bob.id}") { listeners { kind client machine } } }`
+    expect((await tenant.api('POST', '/graphql', { query })).body.data.agent.listeners).toEqual([
+      { kind: 'client', client: 'wait_for_messages', machine: null },
+    ])
+    expect((await send()).result).toMatchObject({ delivered: true })
+    const { events } = (await waiting).result
+    expect(events).toHaveLength(1)
+    expect(inside(events[0].text)).toBe('Are you there?')
+    expect(await listeners()).toEqual([])
+    expect((await send()).isError).toBe(true)
+  })
+
+  test('a member who waits for an agent is no listener', async () => {
+    const { tenant, bob } = await reach()
+    const member = await openMcp(service.http, tenant.token)
+    opened.push(member)
+    const waiting = member.call('wait_for_messages', { agentId: bob.id, seconds: 2 })
+    const waiters = 'select 1 from waiter where agent_id = $1'
+    await until(async () => (await service.db.pool.query(waiters, [bob.id])).rowCount)
+    expect((await tenant.api('GET', `/agents/${bob.id}/listeners`)).body).toEqual([])
+    await waiting
+  })
+})
+
+describe('drafts', () => {
+  test('are written, listed, changed and sent; each sends once for a key', async () => {
+    const { agent, mcp } = await start()
+    const file = { name: 'plan.md', text: '# Plan' }
+    const made = await mcp.call('send_message', {
+      ...{
+        channel: 'email',
+        to: 'bo@example.com',
+        subject: 'Plan',
+        text: 'First',
+        files: [file],
+        draft: true,
+      },
+    })
+    const { draftId } = made.result
+    expect(made.result).toEqual({ draftId, next: expect.stringContaining('update_draft') })
+    expect((await mcp.call('list_drafts')).result.drafts).toMatchObject([
+      { draftId, to: ['bo@example.com'], subject: 'Plan', text: 'First' },
+    ])
+    await mcp.call('update_draft', { draftId, do: 'save', text: 'Second' })
+    const read = (await mcp.call('list_drafts', { draftId })).result
+    expect(read).toMatchObject({ text: 'Second', subject: 'Plan' })
+    expect(inside(read.files[0])).toBe('plan.md')
+    const send = () => mcp.call('update_draft', { draftId, do: 'send', key: 'd' })
+    const { messageId } = (await send()).result
+    expect((await send()).result).toMatchObject({ messageId, repeated: true })
+    const { items } = (await agent.api('GET', `/agents/${agent.id}/messages?direction=outbound`)).body
+    expect(items).toMatchObject([
+      { id: messageId, text: 'Second', attachments: [{ name: 'plan.md', type: 'text/markdown', size: 6 }] },
+    ])
+    expect((await mcp.call('update_draft', { draftId, do: 'save', text: 'x' })).result.error).toMatchObject({
+      code: 'not_found',
+      next: 'Use a draftId from list_drafts.',
+    })
+  })
+
+  test('are discarded, and not changed at the same time', async () => {
+    const { agent, mcp } = await start()
+    const { id } = await letter(agent)
+    const { draftId } = (await mcp.call('reply', { messageId: id, text: 'Soon', draft: true })).result
+    const both = { draftId, do: 'discard', text: 'x' }
+    expect((await mcp.call('update_draft', both)).result.error.message).toMatch(/^do: is discard/)
+    expect((await mcp.call('update_draft', { draftId, do: 'discard' })).result).toEqual({
+      draftId,
+      discarded: true,
+    })
+    expect((await mcp.call('list_drafts')).result.drafts).toEqual([])
+  })
+})
+
+describe('files', () => {
+  test('are new texts and attachments of messages; one of another agent is refused', async () => {
+    const { agent, mcp } = await start()
+    const attachments = [{ filename: 'a.pdf', contentType: 'application/pdf', content: '%PDF-1.4 x' }]
+    const { id } = await letter(agent, { attachments })
+    const files = [
+      { name: 'sum.csv', text: 'a,b' },
+      { messageId: id, attachmentId: 0 },
+      { messageId: id, attachmentId: 0, name: 'other.pdf' },
+    ]
+    const { messageId } = (await mcp.call('reply', { messageId: id, text: 'Here.', files })).result
+    expect(
+      (await agent.api('GET', `/agents/${agent.id}/messages/${messageId}`)).body.attachments,
+    ).toMatchObject([
+      { name: 'sum.csv', type: 'text/csv', size: 3 },
+      { name: 'a.pdf', type: 'application/pdf', size: 10 },
+      { name: 'other.pdf', type: 'application/pdf' },
+    ])
+    const other = await start()
+    const { error } = (
+      await other.mcp.call('send_message', {
+        ...{ channel: 'email', to: 'bo@example.com', text: 'x', files: [{ messageId: id, attachmentId: 0 }] },
+      })
+    ).result
+    expect(error.message).toBe('files[0]: is not an attachment of a message of this agent')
+    const none = await mcp.call('reply', { messageId: id, text: 'x', files: [{ name: 'a' }] })
+    expect(none.result.error.message).toMatch(/^files\[0\]: must have name and text/)
+  })
+})
+
+describe('a message for later', () => {
+  test('waits, moves and is cancelled', async () => {
+    const { mcp } = await start()
+    const at = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
+    const message = { channel: 'email', to: 'bo@example.com', text: 'Good morning', sendAt: at(1) }
+    const { messageId, sendAt, next } = (await mcp.call('send_message', message)).result
+    expect({ sendAt, next }).toEqual({
+      sendAt: message.sendAt,
+      next: expect.stringContaining('cancel: true'),
+    })
+    const later = at(2)
+    expect((await mcp.call('update_message', { messageId, sendAt: later })).result).toMatchObject({
+      sendAt: later,
+    })
+    expect((await mcp.call('read_message', { messageId })).result.sendAt).toBe(later)
+    const mixed = await mcp.call('update_message', { messageId, cancel: true, read: true })
+    expect(mixed.result.error.message).toMatch(/^cancel: cannot be combined/)
+    expect((await mcp.call('update_message', { messageId, cancel: true })).result).toMatchObject({
+      cancelled: true,
+    })
+    expect((await mcp.call('update_message', { messageId, cancel: true })).isError).toBe(true)
+  })
+})
+
+describe('lists by time and thread', () => {
+  test('a day is one in UTC, with all of it; a thread is found by any of its messages', async () => {
+    const { agent, mcp } = await start()
+    const first = await letter(agent, { messageId: '<1@example.com>' })
+    const second = await letter(agent, { messageId: '<2@example.com>', inReplyTo: '<1@example.com>' })
+    await letter(agent)
+    const list = async (filter: Record<string, unknown>) =>
+      (await mcp.call('list_messages', filter)).result.messages.map(
+        (one: { messageId: string }) => one.messageId,
+      )
+    expect(await list({ threadId: second.id })).toEqual([second.id, first.id])
+    const today = new Date().toISOString().slice(0, 10)
+    expect(await list({ since: today, until: today, limit: 2 })).toHaveLength(2)
+    expect(await list({ until: '2020-01-01' })).toEqual([])
+    for (const filter of [{ since: 'yesterday' }, { since: '2030-01-02', until: '2030-01-01' }])
+      expect((await mcp.call('list_messages', filter)).result.error.message).toMatch(/^since: /)
+  })
+})
+
 describe('the rest', () => {
   test('whoami tells an agent its addresses, a member the agents', async () => {
     const { agent, mcp } = await start()
-    expect((await mcp.call('whoami')).result).toEqual({
+    const { agents, next, moreAgents, ...known } = (await mcp.call('whoami')).result
+    expect(known).toEqual({
       actor: { kind: 'agent', id: agent.id, name: 'Support Bot' },
       agent: { agentId: agent.id, name: 'Support Bot' },
       addresses: [{ channel: 'email', address: agent.address, primary: true }],
