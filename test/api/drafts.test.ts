@@ -35,6 +35,7 @@ describe('a draft', () => {
         text: null,
         html: null,
         replyTo: null,
+        replyAll: false,
         forward: null,
         channel: null,
         to: [],

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { expectFailure } from '../support/failure.ts'
+import { receive } from '../support/letter.ts'
 import { createTestAgent, startService, type TestAgent, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
@@ -149,6 +150,58 @@ describe('a recipient that is not a single address', () => {
   })
 
   test('causes no mail to be sent', expectNoneSent)
+})
+
+describe('a reply to all', () => {
+  const start = async (letter: object) => {
+    const owner = await service.workspace()
+    const own = await createTestAgent(service, owner)
+    await owner.api('PUT', `/agents/${own.id}/access/email`, { admit: 'anyone', senders: [] })
+    const { id } = await receive(service, own, {
+      ...{ from: 'ann@example.com', to: `${own.address}, bo@example.com`, text: 'x', ...letter },
+      envelope: { from: 'ann@example.com', to: own.address },
+    })
+    const reply = (more: object = {}) =>
+      own.api('POST', `/agents/${own.id}/messages`, { replyTo: id, text: 'hi', replyAll: true, ...more })
+    return { own, id, reply }
+  }
+
+  test('goes to the sender and all recipients once, never to the agent itself; copies stay copies', async () => {
+    const { own, id, reply } = await start({ cc: 'cy@example.com, Ann@example.com' })
+    const { body } = await reply({ cc: ['dora@example.com', 'bo@example.com'] })
+    expect(body).toMatchObject({
+      to: ['ann@example.com', 'bo@example.com'],
+      cc: ['cy@example.com', 'dora@example.com'],
+    })
+    const draft = await own.api('POST', `/agents/${own.id}/drafts`, {
+      replyTo: id,
+      text: 'hi',
+      replyAll: true,
+    })
+    expect(draft.body.replyAll).toBe(true)
+    const { body: sent } = await own.api('POST', `/agents/${own.id}/drafts/${draft.body.id}/send`)
+    expect(sent).toMatchObject({ to: body.to, cc: ['cy@example.com'] })
+    const query = 'mutation ($input: SendMessageInput!) { sendMessage(input: $input) { message { to cc } } }'
+    const input = { agentId: own.id, replyTo: id, text: 'hi', replyAll: true }
+    const { data } = (await own.api('POST', '/graphql', { query, variables: { input } })).body
+    expect(data.sendMessage.message).toEqual({ to: body.to, cc: ['cy@example.com'] })
+  })
+
+  test('goes where replies are asked for', async () => {
+    const { reply } = await start({ replyTo: 'list@example.com' })
+    expect((await reply()).body.to).toEqual(['list@example.com', 'bo@example.com'])
+  })
+
+  test('to more than can be written to is refused, and so are other recipients', async () => {
+    const { reply } = await start({ cc: Array.from({ length: 70 }, (_, n) => `r${n}@example.com`).join() })
+    expectFailure(await reply(), 'invalid_input', /^replyAll: the message names 72 others; at most 60/)
+    expectFailure(await reply({ to: ['eve@example.com'] }), 'invalid_input', /^to: cannot be combined/)
+  })
+
+  test('is for replies alone', async () => {
+    const body = { channel: 'email', to: ['bo@example.com'], text: 'hi', replyAll: true }
+    expectFailure(await agent.api('POST', path, body), 'invalid_input', /^replyAll: /)
+  })
 })
 
 test('line breaks in a subject do not add headers', async () => {

@@ -36,7 +36,7 @@ const lineOf = (who: Awaited<ReturnType<typeof describe>>): string => {
 /** A token from standard input, or, on a terminal, from signing in in a browser. */
 const obtainToken = async (url: string, wantsBrowser: boolean, terminal: Terminal): Promise<string> => {
   if (wantsBrowser || process.stdin.isTTY) return loginInBrowser(url, terminal)
-  const token = (await readStdin()).trim()
+  const token = (await readStdin('The token')).trim()
   if (token === '') throw new AmsError('unauthorized', 'No token came over standard input.')
   return token
 }

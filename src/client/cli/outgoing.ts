@@ -22,10 +22,7 @@ const textOf = async (input: Input, index: number): Promise<string> => {
   if (given === undefined || given === '')
     throw new UsageError('TEXT is missing: pass it quoted, or - to read it from standard input.')
   if (given !== '-') return given
-  // There it is the event: a mistake would send the sender their own mail with what the service says of it.
-  if (process.env.AMS_EVENT_ID !== undefined)
-    throw new UsageError('TEXT cannot be read from standard input inside ams listen: pass it quoted.')
-  const text = await readStdin()
+  const text = await readStdin('TEXT')
   if (text.trim() === '') throw new UsageError('TEXT is missing: standard input is empty.')
   return text
 }

@@ -16,7 +16,7 @@ const set = async (input: Input): Promise<void> => {
   const name = input.required(1, 'NAME')
   if (process.stdin.isTTY)
     throw new UsageError('The value is read from standard input: ams secrets set NAME < FILE')
-  const value = (await readStdin()).replace(/\r?\n$/, '')
+  const value = (await readStdin('The value')).replace(/\r?\n$/, '')
   if (value === '') throw new UsageError('The value is empty: standard input had nothing.')
   const { agent } = await input.open()
   const secret = await agent.secrets.set(name, value)

@@ -1,3 +1,5 @@
+import { UsageError } from './failure.ts'
+
 /**
  * What goes to the terminal. Messages come from outside: their control characters could move the cursor, change
  * the title or hide text, and those for writing direction could reorder it.
@@ -38,8 +40,15 @@ export const createTerminal = (env: NodeJS.ProcessEnv = process.env): Terminal =
   }
 }
 
-/** All of standard input. */
-export const readStdin = async (): Promise<string> => {
+/**
+ * All of standard input. Throws inside `ams listen --exec`, where it is the event: a mistake would send the sender their
+ * own mail with what the service says of it, or store it as a secret.
+ */
+export const readStdin = async (what: string): Promise<string> => {
+  if (process.env.AMS_EVENT_ID !== undefined)
+    throw new UsageError(
+      `${what} cannot be read from standard input inside ams listen, where it is the event.`,
+    )
   const chunks: Buffer[] = []
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
   return Buffer.concat(chunks).toString()

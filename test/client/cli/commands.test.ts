@@ -55,6 +55,19 @@ test('messages are forwarded, scheduled, and sent once with a key', async () => 
   expect(answer.hold.until).toBe(at)
 })
 
+test('a reply to all goes to the other recipients too', async () => {
+  const { id } = await mail('All', { to: `${agent.address}, bo@example.com`, cc: 'cy@example.com' })
+  const [answer] = await jsonOf(['reply', id, 'Hello all', '--all'])
+  expect(answer).toMatchObject({ to: ['ann@example.com', 'bo@example.com'], cc: ['cy@example.com'] })
+})
+
+test('a secret is never set from the event that a command of listen has as its input', async () => {
+  const given = { ...env, AMS_EVENT_ID: '1' }
+  const { stderr, code } = await ams(given, ['secrets', 'set', 'KEY'])
+  expect({ stderr, code }).toEqual({ stderr: expect.stringMatching(/inside ams listen/), code: 2 })
+  expect((await owner.api('GET', `/agents/${agent.id}/secrets`)).body).toEqual([])
+})
+
 test('messages are marked, and found by what was marked', async () => {
   const first = await mail('Marked')
   const second = await mail('Not marked', { from: 'cy@other.example' })
