@@ -1,4 +1,3 @@
-import { domainOf } from '../channel/email/address.ts'
 import type { Db } from '../db/client.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { listAddresses } from './address.ts'
@@ -36,7 +35,7 @@ export const reachableAgents = async (
   limit: number,
 ): Promise<ReachableAgent[]> => {
   const own = (await listAddresses(deps, viewer, agentId)).flatMap(({ channel, value }) =>
-    channel === 'email' ? [value, `*@${domainOf(value)}`] : [],
+    channel === 'email' ? [value, `*${value.slice(value.lastIndexOf('@'))}`] : [],
   )
   const { rows } = await deps.pool.query<ReachableAgent>({
     ...REACHABLE,

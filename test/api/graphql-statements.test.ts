@@ -18,7 +18,7 @@ const QUERIES: Record<string, { query: string; statements: number }> = {
   'the agents with all their settings': {
     query: `{ agents { name addresses { value primary } access { email { admit senders } url { admit } } webhooks { url error } tokens { name }
       secrets { name } listeners { kind client url } } }`,
-    statements: 9,
+    statements: 10,
   },
   "an agent's inbox page": {
     query: `query ($agent: UUID!) { agent(id: $agent) { name messages(first: 20) { edges { cursor node { id counterpart counterpartName subject

@@ -75,7 +75,9 @@ const executor = async (
       if (how === null) return
       const failed = `ams: the command ${how} for event ${event.id};`
       if (attempt >= attempts) {
-        terminal.note(`${failed} giving up after ${attempt} attempts, label ${WAKE_FAILED}`)
+        terminal.note(
+          `${failed} giving up after ${attempt} ${attempt === 1 ? 'attempt' : 'attempts'}, label ${WAKE_FAILED}`,
+        )
         return giveUp(agent, received, terminal)
       }
       const ms = Math.round(backoff(attempt - 1, { ...BACKOFF, atLeastMs: 500 }))

@@ -63,7 +63,8 @@ const parse = (command: Command, args: string[], terminal: Terminal): Input => {
     if (empty !== undefined) throw new Error(`--${empty} is empty.`)
     return new Input(terminal, values, positionals, rest)
   } catch (error) {
-    throw new UsageError((error as Error).message)
+    // parseArgs goes on with advice on arguments that begin with a hyphen.
+    throw new UsageError((error as Error).message.split('. To specify', 1)[0]!)
   }
 }
 
@@ -73,6 +74,8 @@ const main = async (args: string[], terminal: Terminal): Promise<number> => {
     terminal.out(createRequire(import.meta.url)('../package.json').version)
     return 0
   }
+  const about = name === 'help' ? others[0] : undefined
+  if (about !== undefined && Object.hasOwn(commands, about)) return main([about, '--help'], terminal)
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
     terminal.out(overview(commands))
     return name === undefined ? 2 : 0

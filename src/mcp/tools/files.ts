@@ -1,6 +1,5 @@
 import { extname } from 'node:path'
 import { z } from 'zod'
-import type { InboundAttachment } from '../../channel/inbound.ts'
 import { AppError, invalidInput } from '../../core/errors.ts'
 import {
   fileName,
@@ -10,6 +9,7 @@ import {
   text,
   uuid,
 } from '../../core/rules.ts'
+import type { SendInput } from '../../message/out/send-intent.ts'
 import { readAttachment } from '../../message/reading/read.ts'
 import type { McpDeps } from '../deps.ts'
 import type { ToolCall } from '../tool.ts'
@@ -39,6 +39,7 @@ export const filesArgument = z
   .optional()
   .describe('Each {name, text} or {messageId, attachmentId}.')
 
+type File = NonNullable<SendInput['attachments']>[number]
 type GivenFile = NonNullable<z.output<typeof filesArgument>>[number]
 
 /** Media types of texts by the end of their names. */
@@ -55,7 +56,7 @@ const readFile = async (
   { viewer, agentId }: ToolCall,
   deps: McpDeps,
   { name, text, messageId, attachmentId }: GivenFile,
-): Promise<InboundAttachment> => {
+): Promise<File> => {
   if (messageId === undefined) {
     const type = TEXT_TYPES[extname(name!).toLowerCase()] ?? 'text/plain'
     return { name: name!, type, content: Buffer.from(text!) }
@@ -69,9 +70,9 @@ export const readFiles = async (
   call: ToolCall,
   deps: McpDeps,
   given: readonly GivenFile[] | undefined,
-): Promise<InboundAttachment[] | undefined> => {
+): Promise<File[] | undefined> => {
   if (given === undefined) return undefined
-  const files: InboundAttachment[] = []
+  const files: File[] = []
   for (const [index, one] of given.entries()) {
     files.push(
       await readFile(call, deps, one).catch((error: unknown) => {
