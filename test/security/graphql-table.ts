@@ -251,7 +251,8 @@ export const TYPES: Record<string, TypeRow> = {
   Draft: {
     reach: inAgent('drafts { edges { node { % } } }'),
     rule: AGENT,
-    fields: 'id text html replyTo replyAll forward channel to cc subject sendAt attachments createdAt updatedAt',
+    fields:
+      'id text html replyTo replyAll forward channel to cc subject sendAt attachments createdAt updatedAt',
   },
   DraftFile: {
     reach: inAgent('drafts { edges { node { attachments { % } } } }'),
