@@ -1,5 +1,7 @@
+import { words } from '../parts/words.ts'
+
 /** The words of the screen that says who may write to an agent. */
-export const text = {
+export const text = words('access', {
   intro:
     'Messages from anyone else are refused and stored with the reason; you can let them in later. Members, agents and listed senders are recognized only if the message proves who sent it.',
   channels: {
@@ -40,4 +42,4 @@ export const text = {
   },
   choose: 'Choose…',
   notAllowed: 'You may not change this.',
-}
+})

@@ -1,5 +1,7 @@
+import { words } from '../parts/words.ts'
+
 /** The words of the screen about the member who is signed in. */
-export const text = {
+export const text = words('account', {
   title: 'Your account',
   you: 'You',
   name: 'Name',
@@ -37,4 +39,4 @@ export const text = {
   disconnect: 'Disconnect',
   disconnectTitle: (name: string) => `Disconnect ${name}?`,
   disconnectHint: 'It loses access immediately, until it is connected again.',
-}
+})

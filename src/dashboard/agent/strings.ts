@@ -1,5 +1,7 @@
+import { words } from '../parts/words.ts'
+
 /** The words of an agent's screens. */
-export const text = {
+export const text = words('agent', {
   overview: 'Overview',
   access: 'Who may write',
   tokens: 'Tokens and listeners',
@@ -27,4 +29,4 @@ export const text = {
   nothing: 'Nothing yet. This list is live: write to the address and watch.',
   noSubject: '(no subject)',
   refused: 'Refused',
-}
+})

@@ -1,5 +1,7 @@
+import { words } from '../parts/words.ts'
+
 /** The words of the list of agents. */
-export const text = {
+export const text = words('agents', {
   title: 'Agents',
   create: 'New agent',
   none: 'No agents yet',
@@ -10,4 +12,4 @@ export const text = {
   list: 'The workspace’s agents',
   columns: { agent: 'Agent', address: 'Address', unread: 'Unread', last: 'Last message' },
   never: 'none',
-}
+})

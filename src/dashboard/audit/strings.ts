@@ -1,7 +1,8 @@
+import { words } from '../parts/words.ts'
 import type { Action } from './query.ts'
 
 /** The words of the audit log. */
-export const text = {
+export const text = words('audit', {
   intro: 'Who changed what. Entries name no values of secrets and no tokens.',
   list: 'Audit log',
   columns: { when: 'When', who: 'Who', what: 'What', agent: 'Agent', detail: 'Details' },
@@ -11,10 +12,10 @@ export const text = {
   none: 'Nothing was recorded that matches.',
   kinds: { member: 'A member', agent: 'An agent', operator: 'The operator' },
   deleted: 'deleted',
-}
+})
 
 /** What was done, in words. */
-export const ACTIONS = {
+export const ACTIONS = words('audit actions', {
   access_set: 'changed who may write',
   address_add: 'added an address',
   address_remove: 'removed an address',
@@ -68,4 +69,4 @@ export const ACTIONS = {
   workspace_restore: 'cancelled the deletion of the workspace',
   workspace_export: 'exported the workspace',
   agent_export: 'exported the agent',
-} satisfies Record<Action, string>
+} satisfies Record<Action, string>)

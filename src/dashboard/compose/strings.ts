@@ -1,5 +1,7 @@
+import { words } from '../parts/words.ts'
+
 /** The words of writing messages, and of drafts. */
-export const text = {
+export const text = words('compose', {
   title: 'New message',
   forwardTitle: 'Forward',
   draftTitle: 'Draft',
@@ -44,4 +46,4 @@ export const text = {
   discarded: 'The draft was discarded.',
   noAgent: 'There is no agent to write as.',
   keys: { send: 'Send', compose: 'Write a new message' },
-}
+})

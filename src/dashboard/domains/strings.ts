@@ -1,5 +1,7 @@
+import { words } from '../parts/words.ts'
+
 /** The words of the screen with the workspace's own domains. */
-export const text = {
+export const text = words('domains', {
   add: 'Add a domain',
   none: 'No domains of your own',
   noneHint:
@@ -30,4 +32,4 @@ export const text = {
   recordName: 'the name',
   recordValue: 'the value',
   priority: (priority: number) => `Priority ${priority}`,
-}
+})

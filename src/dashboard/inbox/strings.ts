@@ -1,5 +1,7 @@
+import { words } from '../parts/words.ts'
+
 /** The words of the inbox. */
-export const text = {
+export const text = words('inbox', {
   title: 'Inbox',
   of: (agent: string) => `Inbox of ${agent}`,
   list: 'Threads',
@@ -53,4 +55,4 @@ export const text = {
     select: 'Select the thread',
     compose: 'Write a message',
   },
-}
+})

@@ -1,5 +1,7 @@
+import { words } from '../parts/words.ts'
+
 /** The words of the screen with the workspace's phone numbers. */
-export const text = {
+export const text = words('numbers', {
   none: 'No phone numbers',
   noneHint:
     'A number is rented for the workspace, then given to an agent in its settings. Text messages need a Twilio account, which the operator sets up.',
@@ -20,4 +22,4 @@ export const text = {
   noOffers: 'None is offered there.',
   price: (amount: string, currency: string) => `${amount} ${currency}`,
   rentThis: (value: string) => `Rent ${value}`,
-}
+})

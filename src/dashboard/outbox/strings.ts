@@ -1,5 +1,7 @@
+import { words } from '../parts/words.ts'
+
 /** The words of the screens with what agents send, and to whom they no longer send. */
-export const text = {
+export const text = words('outbox', {
   title: 'Outbox',
   tabs: 'Screens of the outbox',
   messages: 'Messages',
@@ -40,4 +42,4 @@ export const text = {
   removeTitle: (recipient: string) => `Send to ${recipient} again?`,
   removeHint: 'The agent can then send to them. If mail bounces again, they return to the list.',
   removed: (recipient: string) => `${recipient} was removed from the list.`,
-}
+})

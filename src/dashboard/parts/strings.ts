@@ -1,5 +1,7 @@
+import { words } from './words.ts'
+
 /** The words of the parts that screens are made of. */
-export const text = {
+export const text = words('parts', {
   close: 'Close',
   cancel: 'Cancel',
   copy: 'Copy',
@@ -23,4 +25,4 @@ export const text = {
     'message.failed': 'A message could not be sent',
     'message.reported': 'A message was reported as spam',
   },
-}
+})

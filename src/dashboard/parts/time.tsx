@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react'
+import { locale } from './language.ts'
 import { text } from './strings.ts'
 
 const MINUTE = 60_000
@@ -24,11 +25,11 @@ const watch = (watcher: () => void): (() => void) => {
   return () => watchers.delete(watcher)
 }
 
-const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'medium' })
-const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
-const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
-const date = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' })
-const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' })
+const full = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'medium' })
+const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'short' })
+const day = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short' })
+const date = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', year: 'numeric' })
+const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' })
 
 /** A time as lists show it: the more recent, the more exact. */
 const shortOf = (time: Date, at: number): string => {

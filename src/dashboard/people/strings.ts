@@ -1,5 +1,7 @@
+import { words } from '../parts/words.ts'
+
 /** The words of the screen with the workspace's members. */
-export const text = {
+export const text = words('people', {
   members: 'Members',
   list: 'Members of the workspace',
   columns: { person: 'Person', role: 'Role', joined: 'Joined', sessions: 'Signed in', actions: 'Change' },
@@ -28,4 +30,4 @@ export const text = {
   invitationList: 'Invitations that have not been accepted yet',
   expires: 'Works until',
   revoke: 'Revoke',
-}
+})

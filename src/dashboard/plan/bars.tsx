@@ -1,3 +1,4 @@
+import { locale } from '../parts/language.ts'
 import { text } from './strings.ts'
 
 interface BarsProps {
@@ -20,7 +21,7 @@ export const Bars = ({ title, bars, bad }: BarsProps) => {
     <figure className={bad ? 'bars bad' : 'bars'}>
       <figcaption>
         <span>{title}</span>
-        <strong>{total.toLocaleString()}</strong>
+        <strong>{total.toLocaleString(locale)}</strong>
       </figcaption>
       <svg
         role="img"

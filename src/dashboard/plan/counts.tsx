@@ -3,6 +3,7 @@ import { graphql, type ResultOf } from '../live/graphql.ts'
 import { useLive } from '../live/use.ts'
 import { Choices } from '../parts/choices.tsx'
 import { Select } from '../parts/field.tsx'
+import { locale } from '../parts/language.ts'
 import { Load } from '../parts/states.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { useAgents } from '../shell/viewer.tsx'
@@ -28,7 +29,7 @@ const BAD: ReadonlySet<Metric> = new Set(['refused', 'failed', 'deliveriesFailed
 const DAY_MS = 86_400_000
 const daysAgo = (days: number): string => new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10)
 
-const dayFormat = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' })
+const dayFormat = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' })
 const shownDay = (day: string): string => dayFormat.format(new Date(day))
 
 const COLUMNS: readonly Column<Day>[] = [
@@ -37,7 +38,7 @@ const COLUMNS: readonly Column<Day>[] = [
     title: text.metrics[metric],
     right: true,
     wide: metric.startsWith('deliveries'),
-    cell: (day: Day) => day[metric].toLocaleString(),
+    cell: (day: Day) => day[metric].toLocaleString(locale),
   })),
 ]
 

@@ -1,6 +1,7 @@
 import { graphql, type ResultOf } from '../live/graphql.ts'
 import { useLive } from '../live/use.ts'
 import { Badge } from '../parts/badge.tsx'
+import { locale } from '../parts/language.ts'
 import { Load } from '../parts/states.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { Counts } from './counts.tsx'
@@ -30,7 +31,7 @@ interface Row {
 
 const KINDS = Object.keys(text.kinds) as readonly Kind[]
 
-const shown = (count: number): string => count.toLocaleString()
+const shown = (count: number): string => count.toLocaleString(locale)
 
 const COLUMNS: readonly Column<Row>[] = [
   { title: text.columns.what, cell: ({ kind }) => text.kinds[kind] },

@@ -1,5 +1,8 @@
+import { locale } from '../parts/language.ts'
+import { words } from '../parts/words.ts'
+
 /** The words of the screen with the plan and what it is used for. */
-export const text = {
+export const text = words('plan', {
   plan: (key: string) => `Plan: ${key}`,
   list: 'What the plan includes and how much of it is used',
   columns: { what: 'What', used: 'Used', limit: 'Included', share: 'Share' },
@@ -31,6 +34,6 @@ export const text = {
     deliveriesFailed: 'Failed deliveries',
   },
   chart: (metric: string, total: number, most: number) =>
-    `${metric}: ${total.toLocaleString()} in all, at most ${most.toLocaleString()} on one day`,
-  bar: (day: string, count: number) => `${day}: ${count.toLocaleString()}`,
-}
+    `${metric}: ${total.toLocaleString(locale)} in all, at most ${most.toLocaleString(locale)} on one day`,
+  bar: (day: string, count: number) => `${day}: ${count.toLocaleString(locale)}`,
+})

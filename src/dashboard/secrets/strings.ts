@@ -1,5 +1,7 @@
+import { words } from '../parts/words.ts'
+
 /** The words of the screen with an agent's secrets. */
-export const text = {
+export const text = words('secrets', {
   hint: 'Named values for the agent, such as keys and passwords. They are encrypted. Only the agent’s own token can read them, and the audit log records each time it does. They are never shown here.',
   set: 'Set a secret',
   replace: 'Replace',
@@ -18,4 +20,4 @@ export const text = {
   deleteTitle: (name: string) => `Delete ${name}?`,
   deleteHint: 'Programs that read it will no longer find it. This cannot be undone.',
   use: 'Use them in a program, without a file',
-}
+})

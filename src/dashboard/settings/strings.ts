@@ -1,5 +1,7 @@
+import { words } from '../parts/words.ts'
+
 /** The words of the screen with an agent's settings. */
-export const text = {
+export const text = words('settings', {
   identity: 'Name and icon',
   name: 'Name',
   save: 'Save',
@@ -60,4 +62,4 @@ export const text = {
   deleteTitle: (name: string) => `Delete ${name}?`,
   deleteHint: 'This cannot be undone. Programs that use its tokens are cut off at once.',
   deleted: (name: string) => `${name} was deleted.`,
-}
+})

@@ -5,6 +5,7 @@ import { useAction } from '../live/use.ts'
 import { Button, LinkButton } from '../parts/button.tsx'
 import { Choices } from '../parts/choices.tsx'
 import { FileTextIcon, KeyboardIcon, LogOutIcon, ShieldCheckIcon, UserRoundIcon } from '../parts/icons.tsx'
+import { chooseLanguage, chosenLanguage } from '../parts/language.ts'
 import { Menu } from '../parts/menu.tsx'
 import { text } from './strings.ts'
 import { useTheme } from './theme.ts'
@@ -27,13 +28,19 @@ const useSignOut = () => {
   return { signOut, busy }
 }
 
-const ThemeChoice = () => {
+const Preferences = () => {
   const [theme, setTheme] = useTheme()
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: choosing a theme leaves the menu open
     // biome-ignore lint/a11y/useKeyWithClickEvents: the choices inside are radio buttons
     <div onClick={(event) => event.stopPropagation()}>
       <Choices label={text.theme} options={text.themes} chosen={theme} onChoose={setTheme} />
+      <Choices
+        label={text.language}
+        options={text.languages}
+        chosen={chosenLanguage}
+        onChoose={chooseLanguage}
+      />
     </div>
   )
 }
@@ -55,7 +62,7 @@ export const Account = ({ onKeys }: { onKeys(): void }) => {
       }
     >
       <p className="menu-note">{text.signedInAs(email ?? who)}</p>
-      <ThemeChoice />
+      <Preferences />
       <Button kind="ghost" icon={KeyboardIcon} onClick={onKeys}>
         {text.keysHelp}
       </Button>

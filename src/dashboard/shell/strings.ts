@@ -1,5 +1,7 @@
+import { words } from '../parts/words.ts'
+
 /** The words of the frame around the screens. */
-export const text = {
+export const text = words('shell', {
   product: 'Agent Messaging Service',
   skip: 'Skip to the content',
   navigation: 'Main',
@@ -16,6 +18,8 @@ export const text = {
   signOut: 'Sign out',
   theme: 'Theme',
   themes: { system: 'As the system', light: 'Light', dark: 'Dark' },
+  language: 'Language',
+  languages: { system: 'As the browser', en: 'English', de: 'Deutsch' },
   keys: 'Keyboard',
   keysHelp: 'Keyboard shortcuts',
   followedBy: 'then',
@@ -47,4 +51,4 @@ export const text = {
   goAgents: 'Agents',
   goWorkspace: 'Workspace',
   search: 'Search',
-}
+})

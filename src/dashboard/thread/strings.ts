@@ -1,7 +1,8 @@
+import { words } from '../parts/words.ts'
 import type { ShownMessage } from './message-fields.ts'
 
 /** The words of a thread. */
-export const text = {
+export const text = words('thread', {
   back: 'Back to the list',
   noSubject: '(no subject)',
   earlier: (count: number) => `Show ${count} earlier messages`,
@@ -153,4 +154,4 @@ export const text = {
     ShownMessage['recipients'][number]['status'],
     string
   >,
-}
+})

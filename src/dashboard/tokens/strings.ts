@@ -1,5 +1,7 @@
+import { words } from '../parts/words.ts'
+
 /** The words of the screen on which programs are connected to an agent. */
-export const text = {
+export const text = words('tokens', {
   listeners: 'Listeners',
   listenersHint:
     'They are notified of new messages immediately. One client can be connected at a time, besides any number of webhooks.',
@@ -28,4 +30,4 @@ export const text = {
   token: 'the token',
   use: 'Use it',
   done: 'Done',
-}
+})

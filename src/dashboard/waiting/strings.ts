@@ -1,5 +1,7 @@
+import { words } from '../parts/words.ts'
+
 /** The words of the screen with what waits for a member. */
-export const text = {
+export const text = words('waiting', {
   title: 'Waiting for you',
   approval: 'To approve',
   approvalHint:
@@ -46,4 +48,4 @@ export const text = {
     outsider: 'The sender is neither in the team nor on the list.',
     unverified: 'The sender could not prove who they are.',
   },
-}
+})

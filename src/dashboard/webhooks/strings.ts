@@ -1,5 +1,8 @@
+import { locale } from '../parts/language.ts'
+import { words } from '../parts/words.ts'
+
 /** The words of the screen with an agent's webhooks. */
-export const text = {
+export const text = words('webhooks', {
   none: 'No webhooks',
   noneHint:
     'A webhook notifies a URL of yours of each new message: signed, in order, and retried until your server accepts it.',
@@ -54,7 +57,7 @@ export const text = {
   request: 'Request',
   noBody: 'The text of a message to the Message URL is not kept.',
   attempt: (number: number) => `Attempt ${number}`,
-  took: (ms: number) => `${ms.toLocaleString()} ms`,
+  took: (ms: number) => `${ms.toLocaleString(locale)} ms`,
   answerBody: 'What the server answered',
   headers: 'Headers',
-}
+})

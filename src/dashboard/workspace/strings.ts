@@ -1,5 +1,7 @@
+import { words } from '../parts/words.ts'
+
 /** The words of the workspace's screens. */
-export const text = {
+export const text = words('workspace', {
   title: 'Workspace',
   tabs: 'Screens of the workspace',
   general: 'General',
@@ -48,4 +50,4 @@ export const text = {
   deletesAt: 'It will be deleted at',
   restore: 'Keep the workspace',
   restored: 'The workspace is kept.',
-}
+})

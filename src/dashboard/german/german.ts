@@ -1,0 +1,2 @@
+/** The words of all folders in German, as `words` names them. */
+export const GERMAN = {}
