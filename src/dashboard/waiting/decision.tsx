@@ -1,109 +1,95 @@
-import { useState } from 'react'
-import { graphql } from '../live/graphql.ts'
-import { announce } from '../live/live.ts'
-import { useAction } from '../live/use.ts'
+import { useEffect, useState } from 'react'
 import { Button } from '../parts/button.tsx'
+import { CopyButton } from '../parts/copy.tsx'
 import { Field, TextField } from '../parts/field.tsx'
 import { FormDialog } from '../parts/form-dialog.tsx'
-import { say } from '../parts/toast.ts'
+import { keptOf, readKept } from '../parts/kept.ts'
+import { useViewer } from '../shell/viewer.tsx'
 import type { HeldMessage } from './queries.ts'
 import { text } from './strings.ts'
+import { type Opened, openForm, useDecision, useKeptEdit, useOpened, useOutcome } from './use-decision.ts'
 
-const APPROVE = graphql(`
-  mutation ApproveMessage($input: ApproveMessageInput!) { approveMessage(input: $input) { message { id status } } }
-`)
-const REJECT = graphql(`
-  mutation RejectMessage($input: RejectMessageInput!) { rejectMessage(input: $input) { message { id status } } }
-`)
+const close = () => openForm(null)
 
-interface Edit {
-  subject?: string
-  text?: string
-}
+/** Says that somebody else decided; what was written stays, to be copied. */
+const Outcome = ({ outcome, written }: { outcome: string; written: string }) => (
+  <div className="note" role="alert">
+    <p>
+      {text.decidedMeanwhile} {outcome} {text.wordsStay}
+    </p>
+    <CopyButton value={written} what={text.messageText} label={text.copyWords} />
+  </div>
+)
 
-/** Approving and rejecting. If somebody else was first, the API says who. */
-const useDecision = ({ id, agent }: HeldMessage) => {
-  const approval = useAction(APPROVE)
-  const rejection = useAction(REJECT)
-  const ids = { agentId: agent.id, messageId: id }
-  const told = (done: object | null, words: string): boolean => {
-    announce([{ topic: 'messages', agentId: agent.id }])
-    if (done) say({ kind: 'done', text: words })
-    return done !== null
+const EditForm = ({ message, onDecided }: Opened) => {
+  const decide = useDecision(message, onDecided)
+  const outcome = useOutcome(message.id)
+  const { fields, change, reset, edit, isEdited, forget } = useKeptEdit(message)
+  const leave = () => {
+    if (outcome !== null) forget()
+    close()
   }
-  return {
-    approve: async (edit: Edit = {}) =>
-      told(await approval.run({ input: { ...ids, ...edit } }), text.approved),
-    reject: async (reason: string) =>
-      told(await rejection.run({ input: { ...ids, reason: reason.trim() || null } }), text.rejected),
-    busy: approval.busy || rejection.busy,
-  }
-}
-
-type Decide = ReturnType<typeof useDecision>
-
-const EditForm = ({
-  message,
-  decide,
-  onClose,
-}: {
-  message: HeldMessage
-  decide: Decide
-  onClose(): void
-}) => {
-  const [subject, setSubject] = useState(message.subject ?? '')
-  const [body, setBody] = useState(message.text)
   const submit = async () => {
-    const edit = {
-      ...(subject === (message.subject ?? '') ? {} : { subject }),
-      ...(body === message.text ? {} : { text: body }),
-    }
-    if (await decide.approve(edit)) onClose()
+    if (outcome === null && (await decide.approve(edit))) close()
   }
   return (
     <FormDialog
       wide
       title={text.editTitle}
       label={text.sendEdited}
-      onClose={onClose}
+      onClose={leave}
       onSubmit={submit}
       busy={decide.busy}
+      disabled={outcome !== null}
     >
+      {outcome !== null && <Outcome outcome={outcome} written={fields.text} />}
       {message.channel === 'email' && (
         <Field
           label={text.subject}
-          value={subject}
-          onChange={(event) => setSubject(event.target.value)}
+          value={fields.subject}
+          onChange={(event) => change({ subject: event.target.value })}
           maxLength={240}
         />
       )}
       <TextField
         label={text.messageText}
-        value={body}
-        onChange={(event) => setBody(event.target.value)}
+        hint={text.editKept}
+        value={fields.text}
+        onChange={(event) => change({ text: event.target.value })}
         rows={12}
         maxLength={32_000}
         autoFocus
         required
       />
+      {isEdited && (
+        <div className="row">
+          <Button kind="ghost" onClick={reset}>
+            {text.original}
+          </Button>
+        </div>
+      )}
     </FormDialog>
   )
 }
 
-const RejectForm = ({ decide, onClose }: { decide: Decide; onClose(): void }) => {
+const RejectForm = ({ message, onDecided }: Opened) => {
+  const decide = useDecision(message, onDecided)
+  const outcome = useOutcome(message.id)
   const [reason, setReason] = useState('')
   const submit = async () => {
-    if (await decide.reject(reason)) onClose()
+    if (outcome === null && (await decide.reject(reason))) close()
   }
   return (
     <FormDialog
       title={text.rejectTitle}
       label={text.reject}
-      onClose={onClose}
+      onClose={close}
       onSubmit={submit}
       busy={decide.busy}
+      disabled={outcome !== null}
       danger
     >
+      {outcome !== null && <Outcome outcome={outcome} written={reason} />}
       <Field
         label={text.reason}
         hint={text.reasonHint}
@@ -116,21 +102,47 @@ const RejectForm = ({ decide, onClose }: { decide: Decide; onClose(): void }) =>
   )
 }
 
-/** The buttons with which a member decides about a message. */
-export const Decision = ({ message }: { message: HeldMessage }) => {
-  const decide = useDecision(message)
-  const [form, setForm] = useState<'edit' | 'reject' | null>(null)
+/**
+ * The form that is open, if any. The screen renders it once, beside its list: it stays while the list is read
+ * again, also without the message.
+ */
+export const DecisionDialog = () => {
+  const opened = useOpened()
+  useEffect(() => close, [])
+  if (!opened) return null
+  const Form = opened.form === 'edit' ? EditForm : RejectForm
+  return <Form key={`${opened.message.id} ${opened.form}`} {...opened} />
+}
+
+interface DecisionProps {
+  message: HeldMessage
+  /** The list then goes on to the next message. */
+  onDecided?: () => void
+}
+
+/**
+ * The buttons with which a member decides about a message; `DecisionDialog` shows their forms. While an edit is kept,
+ * the message is not approved without it by accident.
+ */
+export const Decision = ({ message, onDecided = () => undefined }: DecisionProps) => {
+  const decide = useDecision(message, onDecided)
+  const viewer = useViewer()
+  useOpened()
+  const isEdited = readKept(keptOf(viewer, 'edit', message.id)) !== null
+  const open = (form: Opened['form']) => openForm({ form, message, onDecided })
   return (
     <div className="row">
-      <Button kind="primary" busy={decide.busy} onClick={() => void decide.approve()}>
+      <Button
+        kind="primary"
+        busy={decide.busy}
+        onClick={() => (isEdited ? open('edit') : void decide.approve())}
+      >
         {text.approve}
       </Button>
-      <Button onClick={() => setForm('edit')}>{text.edit}</Button>
-      <Button kind="danger" onClick={() => setForm('reject')}>
+      <Button onClick={() => open('edit')}>{isEdited ? text.editOn : text.edit}</Button>
+      <Button kind="danger" onClick={() => open('reject')}>
         {text.reject}
       </Button>
-      {form === 'edit' && <EditForm message={message} decide={decide} onClose={() => setForm(null)} />}
-      {form === 'reject' && <RejectForm decide={decide} onClose={() => setForm(null)} />}
     </div>
   )
 }

@@ -1,4 +1,5 @@
 import { Page } from '../shell/page.tsx'
+import { DecisionDialog } from './decision.tsx'
 import { HeldMessages } from './held-messages.tsx'
 import { RefusedMessages } from './refused-messages.tsx'
 import { text } from './strings.ts'
@@ -9,5 +10,6 @@ export const Screen = () => (
   <Page title={text.title}>
     <HeldMessages />
     <RefusedMessages />
+    <DecisionDialog />
   </Page>
 )

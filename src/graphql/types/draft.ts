@@ -11,6 +11,7 @@ import {
   deleteDraft,
   draftCursor,
   presentDraft,
+  readDraft,
   readDrafts,
   type SavedDraft,
   sendDraft,
@@ -108,12 +109,27 @@ builder.prismaObjectField(Agent, 'drafts', (t) =>
   }),
 )
 
+builder.prismaObjectField(Agent, 'draft', (t) =>
+  t.field({
+    type: Draft,
+    description: 'One of its drafts.',
+    args: { id: t.arg({ type: 'UUID', required: true, description: 'The draft.' }) },
+    resolve: async ({ id }, args, { deps, viewer }) =>
+      presentDraft(await readDraft(deps, viewer, { agentId: id, draftId: args.id })),
+  }),
+)
+
 const SaveDraftInput = builder.inputType('SaveDraftInput', {
   description:
     'A draft to save: a new one, or with `draftId` changes of an existing one. Fields left out are unchanged, and null empties a field.',
   fields: (t) => ({
     agentId: t.field({ type: 'UUID', required: true, description: 'The agent that will send it.' }),
     draftId: t.field({ type: 'UUID', description: 'The draft to change; left out, a new one is created.' }),
+    unchangedSince: t.field({
+      type: 'DateTime',
+      description:
+        'The `updatedAt` of the draft as you know it: if it was changed since, the error is `conflict`.',
+    }),
     text: t.string({ description: 'Its text, 1 to 32000 characters.' }),
     html: t.string({ description: HTML }),
     replyTo: t.field({ type: 'UUID', description: 'The id of the message to reply to.' }),
@@ -176,7 +192,7 @@ builder.mutationFields((t) => ({
     description: 'Creates a draft, or changes one.',
     args: { input: t.arg({ type: SaveDraftInput, required: true, description: 'The draft.' }) },
     resolve: async (_root, { input }, { deps, viewer }) => {
-      const { agentId, draftId, ...fields } = input
+      const { agentId, draftId, unchangedSince, ...fields } = input
       const rules = {
         ...{ text: messageText, html: messageHtml, subject: messageSubject },
         ...{ to: recipients, cc: copies, attachments },
@@ -188,7 +204,7 @@ builder.mutationFields((t) => ({
         ...checked(rules, fields),
       }
       const draft = draftId
-        ? await updateDraft(deps, viewer, { agentId, draftId }, changes)
+        ? await updateDraft(deps, viewer, { agentId, draftId }, { ...changes, unchangedSince })
         : await createDraft(deps, viewer, agentId, changes)
       return { draft }
     },

@@ -154,6 +154,10 @@ export const Message = builder.prismaObject('Message', {
       nullable: true,
       description: "The counterpart's name, if one is known.",
     }),
+    replyAddress: t.exposeString('replyAddress', {
+      nullable: true,
+      description: 'Where replies go instead of to its sender, if a received message asks for that.',
+    }),
     to: t.exposeStringList('to', {
       description: 'The To recipients, including the agent unless it received a blind copy.',
     }),

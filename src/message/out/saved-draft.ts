@@ -126,18 +126,20 @@ const lock = async (tx: Prisma.TransactionClient, { agentId, draftId }: DraftKey
   if (rows.length === 0) throw notFound('draft')
 }
 
-/** Changes the given fields of a draft. */
+/** Changes the given fields of a draft. Throws `conflict` if it was changed after `unchangedSince`. */
 export const updateDraft = async (
   deps: SendDeps,
   viewer: Viewer,
   key: DraftKey,
-  { attachments, ...fields }: DraftChanges,
+  { attachments, unchangedSince, ...fields }: DraftChanges & { unchangedSince?: Date | null | undefined },
 ): Promise<SavedDraft> => {
   const { agentId, draftId: id } = key
   const { workspaceId } = await findAgent(deps, viewer, agentId)
   return deps.prisma.$transaction(async (tx) => {
     await lock(tx, key)
-    const { content } = await find(tx, key)
+    const { content, updatedAt } = await find(tx, key)
+    if (unchangedSince && updatedAt > unchangedSince)
+      throw new AppError('conflict', 'This draft was changed meanwhile.')
     await tx.draft.update({
       where: { id_agentId: { id, agentId } },
       data: { content: changed(content as unknown as DraftContent, fields), updatedAt: deps.clock.now() },
