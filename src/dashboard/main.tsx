@@ -1,4 +1,5 @@
 import { createRoot } from 'react-dom/client'
+import { keepFocus } from './parts/keep-focus.ts'
 import './parts/style.css'
 import './shell/shell.css'
 import { startLive } from './live/live.ts'
@@ -9,4 +10,5 @@ import { applyTheme } from './shell/theme.ts'
 applyTheme()
 reloadOnOldBuild()
 startLive()
+keepFocus()
 createRoot(document.getElementById('app')!).render(<App />)

@@ -1,6 +1,7 @@
-import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { type ReactNode, useId, useState } from 'react'
 import { Button, IconButton } from './button.tsx'
 import { XIcon } from './icons.tsx'
+import { useModal } from './modal.ts'
 import { text } from './strings.ts'
 
 interface DialogProps {
@@ -13,34 +14,12 @@ interface DialogProps {
   wide?: boolean
 }
 
-/**
- * A modal dialog: the page behind it is inert, Escape and a click beside it close it, and the focus returns to
- * where it was.
- */
+/** A modal dialog, whose first field has the focus. */
 export const Dialog = ({ title, onClose, children, actions, wide = false }: DialogProps) => {
-  const ref = useRef<HTMLDialogElement>(null)
   const titleId = useId()
-  useEffect(() => {
-    const before = document.activeElement
-    ref.current?.showModal()
-    return () => {
-      if (before instanceof HTMLElement && before.isConnected) before.focus()
-    }
-  }, [])
+  const modal = useModal(onClose)
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape does the same, by the browser
-    <dialog
-      ref={ref}
-      className={wide ? 'dialog wide' : 'dialog'}
-      aria-labelledby={titleId}
-      onCancel={(event) => {
-        event.preventDefault()
-        onClose()
-      }}
-      onClick={(event) => {
-        if (event.target === ref.current) onClose()
-      }}
-    >
+    <dialog {...modal} className={wide ? 'dialog wide' : 'dialog'} aria-labelledby={titleId}>
       <div className="dialog-frame">
         <header>
           <h2 id={titleId}>{title}</h2>
@@ -63,7 +42,7 @@ interface ConfirmProps {
   onClose(): void
 }
 
-/** Asks before something that cannot be undone. */
+/** Asks before something that cannot be undone: whoever only presses Enter has changed nothing. */
 export const Confirm = ({ title, children, label, onConfirm, onClose }: ConfirmProps) => {
   const [busy, setBusy] = useState(false)
   const confirm = async () => {
@@ -77,7 +56,9 @@ export const Confirm = ({ title, children, label, onConfirm, onClose }: ConfirmP
       onClose={onClose}
       actions={
         <>
-          <Button onClick={onClose}>{text.cancel}</Button>
+          <Button onClick={onClose} data-focus="">
+            {text.cancel}
+          </Button>
           <Button kind="danger" busy={busy} onClick={() => void confirm()}>
             {label}
           </Button>

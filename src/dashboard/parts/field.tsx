@@ -15,7 +15,11 @@ interface Labelled {
   error?: string | null | undefined
 }
 
-const useLabels = ({ hint, error }: Pick<Labelled, 'error' | 'hint'>) => {
+interface Given extends Pick<Labelled, 'error' | 'hint'> {
+  autoFocus?: boolean | undefined
+}
+
+const useLabels = ({ hint, error, autoFocus }: Given) => {
   const id = useId()
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
   return {
@@ -24,6 +28,8 @@ const useLabels = ({ hint, error }: Pick<Labelled, 'error' | 'hint'>) => {
       id,
       ...(described ? { 'aria-describedby': described } : {}),
       ...(error ? { 'aria-invalid': true } : {}),
+      // React focuses before a dialog is open, where nothing can have the focus.
+      ...(autoFocus ? { 'data-focus': '' } : {}),
     },
   }
 }
@@ -48,7 +54,7 @@ const Frame = ({ id, label, hint, error, children }: Labelled & { id: string; ch
 type InputProps = Labelled & InputHTMLAttributes<HTMLInputElement> & { ref?: Ref<HTMLInputElement> }
 
 export const Field = ({ label, hint, error, ...rest }: InputProps) => {
-  const { id, control } = useLabels({ hint, error })
+  const { id, control } = useLabels({ hint, error, autoFocus: rest.autoFocus })
   return (
     <Frame id={id} label={label} hint={hint} error={error}>
       <input {...control} {...rest} />
@@ -60,7 +66,7 @@ type TextareaProps = Labelled &
   TextareaHTMLAttributes<HTMLTextAreaElement> & { ref?: Ref<HTMLTextAreaElement> | undefined }
 
 export const TextField = ({ label, hint, error, ...rest }: TextareaProps) => {
-  const { id, control } = useLabels({ hint, error })
+  const { id, control } = useLabels({ hint, error, autoFocus: rest.autoFocus })
   return (
     <Frame id={id} label={label} hint={hint} error={error}>
       <textarea {...control} {...rest} />

@@ -1,7 +1,8 @@
-import { type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useRef, useState } from 'react'
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useState } from 'react'
 import { useLocation } from 'wouter'
 import { AgentIcon } from '../parts/agent-icon.tsx'
 import { ChevronRightIcon, SearchIcon } from '../parts/icons.tsx'
+import { useModal } from '../parts/modal.ts'
 import { Keys } from './key-help.tsx'
 import { useBindings } from './keys.ts'
 import { DESTINATIONS } from './navigation.ts'
@@ -59,13 +60,12 @@ const useCommands = (typed: string): Command[] => {
 
 /** Goes anywhere and does anything by typing a part of its name. */
 export const CommandMenu = ({ onClose }: { onClose(): void }) => {
-  const dialog = useRef<HTMLDialogElement>(null)
+  const modal = useModal(onClose)
   const [typed, setTyped] = useState('')
   const [at, setAt] = useState(0)
   const commands = useCommands(typed)
   const id = useId()
   const current = Math.min(at, commands.length - 1)
-  useEffect(() => dialog.current?.showModal(), [])
   useEffect(() => {
     document.getElementById(`${id}-${current}`)?.scrollIntoView({ block: 'nearest' })
   }, [current, id])
@@ -81,14 +81,7 @@ export const CommandMenu = ({ onClose }: { onClose(): void }) => {
     event.preventDefault()
   }
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape does the same, by the browser
-    <dialog
-      ref={dialog}
-      className="dialog commands"
-      aria-label={text.commands}
-      onClose={onClose}
-      onClick={(event) => event.target === dialog.current && onClose()}
-    >
+    <dialog {...modal} className="dialog commands" aria-label={text.commands}>
       <input
         role="combobox"
         aria-expanded="true"

@@ -2,6 +2,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
 import { IconButton } from '../parts/button.tsx'
 import { MenuIcon, SearchIcon, XIcon } from '../parts/icons.tsx'
+import { useModal } from '../parts/modal.ts'
 import { CommandMenu } from './command-menu.tsx'
 import { KeyHelp } from './key-help.tsx'
 import { type Binding, useKeys } from './keys.ts'
@@ -14,23 +15,21 @@ import { useViewer } from './viewer.tsx'
 
 /** The sidebar on narrow screens, over the page. */
 const Drawer = ({ onClose, children }: { onClose(): void; children: ReactNode }) => {
-  const ref = useRef<HTMLDialogElement>(null)
+  const modal = useModal(onClose)
   const [path] = useLocation()
   const opened = useRef(path)
-  useEffect(() => ref.current?.showModal(), [])
   useEffect(() => {
     if (path !== opened.current) onClose()
   }, [path, onClose])
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Escape does the same, by the browser
     <dialog
-      ref={ref}
+      {...modal}
       className="drawer"
       aria-label={text.navigation}
-      onClose={onClose}
       onClick={(event) => {
-        const { target } = event
-        if (target === ref.current || (target instanceof Element && target.closest('a'))) onClose()
+        modal.onClick(event)
+        if (event.target instanceof Element && event.target.closest('a')) onClose()
       }}
     >
       <IconButton icon={XIcon} label={text.closeMenu} onClick={onClose} />
