@@ -8,7 +8,7 @@ import {
   startBrowser,
   type TestBrowser,
 } from '../support/browser.ts'
-import { expectAccessible, openApp } from '../support/dashboard.ts'
+import { expectAccessible, openApp, untilLive } from '../support/dashboard.ts'
 import { receive } from '../support/letter.ts'
 import { createReceiver } from '../support/receiver.ts'
 import {
@@ -37,35 +37,95 @@ const button = (page: Page, name: string) => page.getByRole('button', { name, ex
 const PHONE = { viewport: { width: 390, height: 844 }, colorScheme: 'dark' } as const
 const statusOf = async (id: string) => (await owner.api('GET', `/agents/${agent.id}/messages/${id}`)).body
 
-const sendHeld = async (text: string): Promise<string> => {
-  await owner.api('PATCH', `/agents/${agent.id}`, { approval: 'all' })
-  const message = { channel: 'email', to: ['ann@example.com'], subject: 'Refund', text }
+const sendHeld = async (subject: string, text: string, html?: string): Promise<string> => {
+  await owner.api('PATCH', `/agents/${agent.id}`, { approval: 'strangers' })
+  const message = { channel: 'email', to: ['ann@example.com'], subject, text, ...(html ? { html } : {}) }
   return (await agent.api('POST', `/agents/${agent.id}/messages`, message)).body.id
 }
 
-browserTest('a held message is approved, edited or rejected', async () => {
-  const edited = await sendHeld('You get 100 EUR back.')
-  const rejected = await sendHeld('You get nothing.')
+/** The subject of the line that has the focus. */
+const focused = (page: Page) =>
+  page.evaluate<string>('document.activeElement.querySelector("strong")?.textContent')
+const shown = (page: Page, subject: string) => page.getByRole('article', { name: subject })
+
+browserTest(
+  'held messages are read, edited, approved and rejected one after the other, by keyboard',
+  async () => {
+    const ids = [
+      await sendHeld('Third', 'You get nothing.'),
+      await sendHeld('Second', 'You get 100 EUR back.'),
+      await sendHeld('First', 'Hello Ann', '<p>Hello <b>Ann</b></p>'),
+    ]
+    const page = await openApp(await browser.page(), service, owner, '/app/waiting')
+    const first = shown(page, 'First')
+    await first.getByText('ann@example.com has never written to').waitFor()
+    await first.getByText('It is the first message of its thread.').waitFor()
+    await page.frameLocator('.held iframe').getByText('Hello Ann').waitFor()
+    await expectAccessible(page)
+    await picture(page, 'waiting')
+    await page.keyboard.press('a')
+    await page.getByText('Approved: it is on its way.').waitFor()
+    // The next one is there at once, and where the keys go.
+    await shown(page, 'Second').getByText('You get 100 EUR back.').waitFor()
+    expect(await focused(page)).toBe('Second')
+    await page.keyboard.press('e')
+    await page.getByLabel('Text').fill('You get 10 EUR back.')
+    await expectAccessible(page)
+    await button(page, 'Approve as edited').click()
+    await shown(page, 'Third').getByText('You get nothing.').waitFor()
+    await expect.poll(() => focused(page)).toBe('Third')
+    await expect.poll(async () => (await statusOf(ids[1]!)).status).toBe('sent')
+    expect((await statusOf(ids[1]!)).text).toBe('You get 10 EUR back.')
+    await page.keyboard.press('r')
+    await page.keyboard.type('Be kind.')
+    await page.keyboard.press('Enter')
+    await page.getByText('No message is waiting for approval.').waitFor()
+    expect(await statusOf(ids[0]!)).toMatchObject({
+      status: 'failed',
+      error: expect.stringContaining('Be kind.'),
+    })
+    // What was decided stays in its place.
+    await page.keyboard.press('k')
+    await shown(page, 'Second').getByText('Approved by').waitFor()
+    await expectAccessible(page)
+    await picture(page, 'waiting-decided')
+    expect(errorsOf(page)).toEqual([])
+  },
+)
+
+browserTest('what arrives and what others decide moves nothing in the queue', async () => {
+  const ids = [await sendHeld('Older', 'One'), await sendHeld('Newer', 'Two')]
   const page = await openApp(await browser.page(), service, owner, '/app/waiting')
-  await page.getByText('You get nothing.').waitFor()
+  await shown(page, 'Newer').waitFor()
+  await page.keyboard.press('j')
+  await shown(page, 'Older').waitFor()
+  await untilLive(page)
+  await sendHeld('Arrived', 'Three')
+  const lines = page.locator('.queue-line strong')
+  await expect.poll(() => lines.allTextContents()).toEqual(['Newer', 'Older', 'Arrived'])
+  await owner.api('POST', `/agents/${agent.id}/messages/${ids[0]}/approve`)
+  await shown(page, 'Older').getByText('Approved by').waitFor()
+  expect(await shown(page, 'Older').getByRole('button', { name: 'Approve' }).count()).toBe(0)
+  expect(await lines.allTextContents()).toEqual(['Newer', 'Older', 'Arrived'])
+  expect(await focused(page)).toBe('Older')
+  // The others are decided at once, by keyboard.
+  await page.keyboard.press('k')
+  await page.keyboard.press('x')
+  await page.keyboard.press('j')
+  await page.keyboard.press('j')
+  await page.keyboard.press('x')
+  await button(page, 'Approve 2').waitFor()
+  await page.keyboard.press('A')
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('Newer').waitFor()
+  await dialog.getByText('Arrived').waitFor()
   await expectAccessible(page)
-  await picture(page, 'waiting')
-  const first = page.locator('.held', { hasText: 'You get 100 EUR back.' })
-  await first.getByRole('button', { name: 'Edit' }).click()
-  await page.getByLabel('Text').fill('You get 10 EUR back.')
-  await expectAccessible(page)
-  await button(page, 'Approve as edited').click()
-  await first.waitFor({ state: 'detached' })
-  await expect.poll(async () => (await statusOf(edited)).status).toBe('sent')
-  expect((await statusOf(edited)).text).toBe('You get 10 EUR back.')
-  await page.locator('.held').getByRole('button', { name: 'Reject' }).click()
-  await page.getByLabel('Reason').fill('Be kind.')
-  await page.getByRole('dialog').getByRole('button', { name: 'Reject' }).click()
+  await picture(page, 'waiting-bulk')
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await page.getByText('2 messages were approved.').waitFor()
   await page.getByText('No message is waiting for approval.').waitFor()
-  expect(await statusOf(rejected)).toMatchObject({
-    status: 'failed',
-    error: expect.stringContaining('Be kind.'),
-  })
+  await expect.poll(async () => (await statusOf(ids[1]!)).status).toBe('sent')
   expect(errorsOf(page)).toEqual([])
 })
 
@@ -73,7 +133,7 @@ browserTest('refused messages are let in, one and many, their sender listed or b
   const mail = (subject: string) =>
     receive(service, agent, { from: 'stranger@example.com', to: agent.address, subject, text: 'Hello' })
   const ids = [(await mail('One')).id, (await mail('Two')).id, (await mail('Three')).id]
-  const page = await openApp(await browser.page(PHONE), service, owner, '/app/waiting')
+  const page = await openApp(await browser.page(PHONE), service, owner, '/app/waiting/refused')
   await page.getByText('Three').waitFor()
   await expectNarrow(page)
   await expectAccessible(page)
@@ -84,8 +144,8 @@ browserTest('refused messages are let in, one and many, their sender listed or b
   expect((await owner.api('GET', `/agents/${agent.id}/access`)).body.email.senders).toContain(
     'stranger@example.com',
   )
-  await row('Two').getByRole('checkbox').check()
-  await row('Three').getByRole('checkbox').check()
+  await page.keyboard.press('* a'[0]!)
+  await page.keyboard.press('a')
   await button(page, 'Let in 2').click()
   await page.getByText('No message was refused recently.').waitFor()
   for (const id of ids) expect((await statusOf(id)).status).toBe('received')

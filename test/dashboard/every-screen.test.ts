@@ -34,6 +34,7 @@ const screens = ({ support, thread }: Furnished): Record<string, string> => ({
   inbox: '/inbox',
   thread: `/inbox/${thread}`,
   waiting: '/waiting',
+  refused: '/waiting/refused',
   compose: '/compose',
   drafts: '/drafts',
   outbox: '/outbox',

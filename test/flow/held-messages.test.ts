@@ -205,6 +205,23 @@ describe('approval', () => {
     expect(await holdOf('ann@example.com')).toBeNull()
   })
 
+  test('says because of whom it waits, as long as it does', async () => {
+    await setApproval('strangers')
+    const to = [owner.email, 'stranger@elsewhere.example']
+    const { id } = await send({ to, cc: ['Other@elsewhere.example'] })
+    const strangers = async () =>
+      (await owner.api('POST', '/graphql', { query: `{ message(id: "${id}") { strangers } }` })).body.data
+        .message.strangers
+    expect(await strangers()).toEqual(['Other@elsewhere.example', 'stranger@elsewhere.example'])
+    await owner.api('PUT', `/agents/${agent.id}/access/email`, {
+      admit: 'list',
+      senders: ['other@elsewhere.example'],
+    })
+    expect(await strangers()).toEqual(['stranger@elsewhere.example'])
+    await owner.api('POST', `${path}/${id}/approve`)
+    expect(await strangers()).toEqual([])
+  })
+
   test('belongs to the workspace', async () => {
     await setApproval('all')
     const sent = await send()

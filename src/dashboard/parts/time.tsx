@@ -4,7 +4,6 @@ import { text } from './strings.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
 
 let now = Date.now()
 const watchers = new Set<() => void>()
@@ -31,14 +30,14 @@ const day = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short' })
 const date = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', year: 'numeric' })
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' })
 
-/** A time as lists show it: the more recent, the more exact. */
+/** A time as lists show it: the more recent, the more exact. Times to come name the day, unless it is today. */
 const shortOf = (time: Date, at: number): string => {
   const ago = at - time.getTime()
   if (ago < MINUTE && ago > -MINUTE) return text.justNow
-  if (ago < 0) return ago > -DAY ? clock.format(time) : `${day.format(time)}, ${clock.format(time)}`
-  if (ago < HOUR) return relative.format(-Math.floor(ago / MINUTE), 'minute')
+  if (ago > 0 && ago < HOUR) return relative.format(-Math.floor(ago / MINUTE), 'minute')
   if (new Date(at).toDateString() === time.toDateString()) return clock.format(time)
-  return time.getFullYear() === new Date(at).getFullYear() ? day.format(time) : date.format(time)
+  const dated = time.getFullYear() === new Date(at).getFullYear() ? day.format(time) : date.format(time)
+  return ago < 0 ? `${dated}, ${clock.format(time)}` : dated
 }
 
 /** A time: short, and in full as its tooltip. `full` adds date and time of day. */

@@ -7,7 +7,7 @@ const screen = (load: Load) => lazy(async () => ({ default: (await load()).Scree
 
 export const ROUTES = [
   { path: '/inbox/:thread?', Screen: screen(() => import('../inbox/inbox.tsx')) },
-  { path: '/waiting', Screen: screen(() => import('../waiting/waiting.tsx')) },
+  { path: '/waiting/:tab?', Screen: screen(() => import('../waiting/waiting.tsx')) },
   { path: '/compose', Screen: screen(() => import('../compose/compose.tsx')) },
   { path: '/drafts', Screen: screen(() => import('../compose/drafts.tsx')) },
   { path: '/outbox/:tab?', Screen: screen(() => import('../outbox/outbox.tsx')) },

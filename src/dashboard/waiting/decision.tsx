@@ -4,6 +4,7 @@ import { CopyButton } from '../parts/copy.tsx'
 import { Field, TextField } from '../parts/field.tsx'
 import { FormDialog } from '../parts/form-dialog.tsx'
 import { keptOf, readKept } from '../parts/kept.ts'
+import { useKeys } from '../shell/keys.ts'
 import { useViewer } from '../shell/viewer.tsx'
 import type { HeldMessage } from './queries.ts'
 import { text } from './strings.ts'
@@ -116,27 +117,32 @@ export const DecisionDialog = () => {
 
 interface DecisionProps {
   message: HeldMessage
-  /** The list then goes on to the next message. */
-  onDecided?: () => void
+  /** The queue then goes on to the next message. */
+  onDecided(): void
 }
 
 /**
  * The buttons with which a member decides about a message; `DecisionDialog` shows their forms. While an edit is kept,
  * the message is not approved without it by accident.
  */
-export const Decision = ({ message, onDecided = () => undefined }: DecisionProps) => {
+export const Decision = ({ message, onDecided }: DecisionProps) => {
   const decide = useDecision(message, onDecided)
   const viewer = useViewer()
   useOpened()
   const isEdited = readKept(keptOf(viewer, 'edit', message.id)) !== null
   const open = (form: Opened['form']) => openForm({ form, message, onDecided })
+  const approve = () => {
+    if (isEdited) open('edit')
+    else if (!decide.busy) void decide.approve()
+  }
+  useKeys([
+    { keys: 'a', label: text.approve, group: 'list', run: approve },
+    { keys: 'r', label: text.reject, group: 'list', run: () => open('reject') },
+    { keys: 'e', label: text.edit, group: 'list', run: () => open('edit') },
+  ])
   return (
     <div className="row">
-      <Button
-        kind="primary"
-        busy={decide.busy}
-        onClick={() => (isEdited ? open('edit') : void decide.approve())}
-      >
+      <Button kind="primary" busy={decide.busy} onClick={approve}>
         {text.approve}
       </Button>
       <Button onClick={() => open('edit')}>{isEdited ? text.editOn : text.edit}</Button>

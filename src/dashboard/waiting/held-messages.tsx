@@ -1,84 +1,167 @@
 import { useState } from 'react'
-import type { ResultOf } from '../live/graphql.ts'
-import { usePages } from '../live/pages.ts'
+import { useSearchParams } from 'wouter'
 import { Button } from '../parts/button.tsx'
+import { ClockIcon } from '../parts/icons.tsx'
 import { More } from '../parts/more.tsx'
-import { Load } from '../parts/states.tsx'
+import { Empty, Load } from '../parts/states.tsx'
 import { Time } from '../parts/time.tsx'
-import { HtmlView } from '../thread/message-views.tsx'
-import { Decision } from './decision.tsx'
-import { HELD, type HeldMessage } from './queries.ts'
+import { useKeys } from '../shell/keys.ts'
+import { Bulk, type Verdict } from './bulk.tsx'
+import { Held } from './held-message.tsx'
+import { Outcome } from './outcome.tsx'
+import type { HeldRow } from './queries.ts'
 import { text } from './strings.ts'
+import { useCurrent } from './use-current.ts'
+import { type Queue, useQueue } from './use-queue.ts'
+import { type Selection, useSelection } from './use-selection.ts'
 
-const Html = ({ message }: { message: HeldMessage }) => {
-  const [open, setOpen] = useState(false)
+interface LineProps {
+  row: HeldRow
+  isDecided: boolean
+  isCurrent: boolean
+  selection: Selection
+  onChoose(): void
+}
+
+const Line = ({ row, isDecided, isCurrent, selection, onChoose }: LineProps) => {
+  const { id, subject, preview, to, cc, agent, createdAt } = row
+  const title = subject ?? (preview || text.noSubject)
   return (
-    <>
-      <p className="hint">{text.htmlToo}</p>
-      <p>
-        <Button kind="ghost" aria-expanded={open} onClick={() => setOpen(!open)}>
-          {open ? text.hideHtml : text.showHtml}
-        </Button>
-      </p>
-      {open && <HtmlView message={{ ...message, counterpart: message.to.join(', ') }} />}
-    </>
+    <li className={['queue-line', isDecided && 'decided', isCurrent && 'current'].filter(Boolean).join(' ')}>
+      {!isDecided && (
+        <input
+          type="checkbox"
+          aria-label={text.choose(title)}
+          checked={selection.has(id)}
+          onChange={() => selection.toggle(id)}
+        />
+      )}
+      <button type="button" data-row={id} aria-current={isCurrent ? 'true' : undefined} onClick={onChoose}>
+        <span className="row between">
+          <strong>{title}</strong>
+          <Time at={createdAt} />
+        </span>
+        <span className="hint">{text.fromTo(agent.name, [...to, ...cc].join(', '))}</span>
+        {isDecided && <Outcome id={id} />}
+      </button>
+    </li>
   )
 }
 
-const Held = ({ message }: { message: HeldMessage }) => (
-  <li className="held">
-    <div className="row between">
-      <h3>{message.subject ?? text.noSubject}</h3>
-      <span className="hint">
-        {text.by(message.agent.name)} · <Time at={message.createdAt} />
-      </span>
-    </div>
-    <p className="hint">
-      {text.to} {[...message.to, ...message.cc].join(', ')}
-      {message.hold?.until && (
-        <>
-          {' '}
-          · {text.until} <Time at={message.hold.until} detailed />
-        </>
-      )}
-    </p>
-    <p className="held-text">{message.text}</p>
-    {message.htmlLink && <Html message={message} />}
-    {message.attachments.length > 0 && (
-      <p className="hint">{message.attachments.map(({ name }) => name).join(', ')}</p>
+const Bar = ({
+  selection,
+  count,
+  onAsk,
+}: {
+  selection: Selection
+  count: number
+  onAsk(verdict: Verdict): void
+}) => (
+  <div className="queue-bar row">
+    <label className="row">
+      <input
+        type="checkbox"
+        checked={count > 0 && selection.ids.length === count}
+        onChange={selection.all}
+        disabled={count === 0}
+      />
+      {text.selectAll}
+    </label>
+    {selection.ids.length > 0 && (
+      <>
+        <Button onClick={() => onAsk('approve')}>{text.approveMany(selection.ids.length)}</Button>
+        <Button kind="danger" onClick={() => onAsk('reject')}>
+          {text.rejectMany(selection.ids.length)}
+        </Button>
+      </>
     )}
-    <Decision message={message} />
-  </li>
+  </div>
 )
 
-/** Messages of agents that wait for a member's approval. */
-export const HeldMessages = () => {
-  const pages = usePages({
-    query: HELD,
-    variables: {},
-    pick: ({ workspace }: ResultOf<typeof HELD>) => workspace.messages,
-    topics: ['messages'],
-  })
+/** The message after the given one on which nobody has decided, or else the first such. */
+const nextOf = ({ rows, open }: Queue, decided: readonly string[]): string | undefined => {
+  const last = rows.findLastIndex(({ id }) => decided.includes(id))
+  const left = open.filter(({ id }) => !decided.includes(id))
+  return (left.find((row) => rows.indexOf(row) > last) ?? left[0])?.id
+}
+
+const List = ({ queue }: { queue: Queue }) => {
+  const { rows, open, pages, isDecided, settle } = queue
+  const [search] = useSearchParams()
+  const current = useCurrent(
+    rows.map(({ id }) => id),
+    search.get('message'),
+  )
+  const selection = useSelection(
+    open.map(({ id }) => id),
+    current.id,
+  )
+  const [asked, setAsked] = useState<Verdict | null>(null)
+  const ask = (verdict: Verdict) => {
+    if (selection.ids.length > 0) setAsked(verdict)
+  }
+  useKeys([
+    { keys: 'A', label: text.keys.approveMany, group: 'list', run: () => ask('approve') },
+    { keys: 'R', label: text.keys.rejectMany, group: 'list', run: () => ask('reject') },
+  ])
+  const shown = rows[current.index]
+  const onDecided = (ids: readonly string[]) => {
+    settle(ids)
+    current.go(nextOf(queue, ids))
+  }
   return (
-    <section className="panel">
-      <h2>{text.approval}</h2>
-      <Load from={pages}>
-        {(messages) =>
-          messages.length > 0 ? (
-            <>
-              <p className="panel-content hint">{text.approvalHint}</p>
-              <ul>
-                {messages.map((message) => (
-                  <Held key={message.id} message={message} />
-                ))}
-              </ul>
-            </>
-          ) : (
-            <p className="panel-content soft">{text.nothingHeld}</p>
-          )
-        }
-      </Load>
-      {pages.more && <More busy={pages.busy} onMore={pages.more} />}
-    </section>
+    <div className="queue">
+      <section className="queue-list panel" aria-label={text.approval}>
+        <Bar selection={selection} count={open.length} onAsk={setAsked} />
+        {open.length === 0 && <p className="queue-done">{text.nothingHeld}</p>}
+        <ul>
+          {rows.map((row) => (
+            <Line
+              key={row.id}
+              row={row}
+              isDecided={isDecided(row)}
+              isCurrent={row.id === current.id}
+              selection={selection}
+              onChoose={() => current.choose(row.id)}
+            />
+          ))}
+        </ul>
+        {pages.more && <More busy={pages.busy} onMore={pages.more} />}
+      </section>
+      {shown && (
+        <Held
+          key={shown.id}
+          row={shown}
+          isDecided={isDecided(shown)}
+          onDecided={() => onDecided([shown.id])}
+        />
+      )}
+      {asked && (
+        <Bulk
+          verdict={asked}
+          rows={open.filter(({ id }) => selection.has(id))}
+          onDecided={onDecided}
+          onClose={() => setAsked(null)}
+        />
+      )}
+    </div>
+  )
+}
+
+/** Messages of agents that wait for a member's approval, one after the other. */
+export const HeldMessages = () => {
+  const queue = useQueue()
+  return (
+    <Load from={queue.pages}>
+      {() =>
+        queue.rows.length > 0 ? (
+          <List queue={queue} />
+        ) : (
+          <Empty icon={ClockIcon} title={text.nothingHeld}>
+            <p>{text.approvalHint}</p>
+          </Empty>
+        )
+      }
+    </Load>
   )
 }

@@ -3,112 +3,144 @@ import { Link } from 'wouter'
 import type { ResultOf } from '../live/graphql.ts'
 import { usePages } from '../live/pages.ts'
 import { Button } from '../parts/button.tsx'
+import { BanIcon } from '../parts/icons.tsx'
 import { More } from '../parts/more.tsx'
-import { Load } from '../parts/states.tsx'
+import { Empty, Load } from '../parts/states.tsx'
 import { Time } from '../parts/time.tsx'
+import { useKeys } from '../shell/keys.ts'
 import { useViewer } from '../shell/viewer.tsx'
 import { REFUSED, type RefusedMessage } from './queries.ts'
 import { text } from './strings.ts'
+import { useCurrent } from './use-current.ts'
 import { useLetIn } from './use-let-in.ts'
+import { type Selection, useSelection } from './use-selection.ts'
+
+type LetIn = ReturnType<typeof useLetIn>
+
+/** What can be done with one or several refused messages. */
+const Actions = ({
+  messages,
+  act,
+  names,
+}: {
+  messages: readonly RefusedMessage[]
+  act: LetIn
+  names: { letIn: string; letInAlways: string; block: string }
+}) => (
+  <div className="row">
+    <Button busy={act.busy} onClick={() => void act.letIn(messages, false)}>
+      {names.letIn}
+    </Button>
+    <Button busy={act.busy} onClick={() => void act.letIn(messages, true)}>
+      {names.letInAlways}
+    </Button>
+    <Button kind="danger" busy={act.busy} onClick={() => void act.block(messages)}>
+      {names.block}
+    </Button>
+  </div>
+)
 
 interface RowProps {
   message: RefusedMessage
-  chosen: boolean
-  onChoose(chosen: boolean): void
+  selection: Selection
+  isCurrent: boolean
 }
 
-const Row = ({ message, chosen, onChoose }: RowProps) => {
-  const { letIn, block, busy } = useLetIn()
+const Row = ({ message, selection, isCurrent }: RowProps) => {
+  const act = useLetIn()
   const { may } = useViewer()
+  const { id, threadId, agent, counterpart, counterpartName, createdAt, refusal } = message
   const subject = message.subject ?? text.noSubject
   return (
-    <li className="refused">
+    <li className={isCurrent ? 'refused current' : 'refused'}>
       <input
         type="checkbox"
         aria-label={text.choose(subject)}
-        checked={chosen}
-        onChange={(event) => onChoose(event.target.checked)}
+        checked={selection.has(id)}
+        onChange={() => selection.toggle(id)}
       />
       <div>
         <div className="row between">
-          <Link href={`/inbox/${message.threadId}`}>{subject}</Link>
+          <Link href={`/inbox/${threadId}`} data-row={id}>
+            {subject}
+          </Link>
           <span className="hint">
-            {text.refusedFor(message.agent.name)} · <Time at={message.createdAt} />
+            {text.refusedFor(agent.name)} · <Time at={createdAt} />
           </span>
         </div>
-        <p>
-          {message.counterpartName
-            ? `${message.counterpartName} <${message.counterpart}>`
-            : message.counterpart}
-        </p>
-        {message.refusal && <p className="hint">{text.reasons[message.refusal]}</p>}
-        {may.setAccess && (
-          <div className="row">
-            <Button busy={busy} onClick={() => void letIn([message], false)}>
-              {text.letIn}
-            </Button>
-            <Button busy={busy} onClick={() => void letIn([message], true)}>
-              {text.letInAlways}
-            </Button>
-            <Button kind="danger" busy={busy} onClick={() => void block(message)}>
-              {text.block}
-            </Button>
-          </div>
-        )}
+        <p>{counterpartName ? `${counterpartName} <${counterpart}>` : counterpart}</p>
+        {refusal && <p className="hint">{text.reasons[refusal]}</p>}
+        {may.setAccess && <Actions messages={[message]} act={act} names={text} />}
       </div>
     </li>
   )
 }
 
+const List = ({ messages }: { messages: readonly RefusedMessage[] }) => {
+  const { may } = useViewer()
+  const act = useLetIn()
+  // The first is no more current than the others until a key is pressed.
+  const [moved, setMoved] = useState(false)
+  const ids = messages.map(({ id }) => id)
+  const current = useCurrent(ids, null)
+  const selection = useSelection(ids, current.id)
+  const marked = messages.filter(({ id }) => selection.has(id))
+  const here = messages.slice(current.index, current.index + 1)
+  const letIn = (always: boolean) => {
+    if (may.setAccess && !act.busy) void act.letIn(marked.length > 0 ? marked : here, always)
+  }
+  useKeys([
+    { keys: 'a', label: text.letIn, group: 'list', run: () => letIn(false) },
+    { keys: 'A', label: text.letInAlways, group: 'list', run: () => letIn(true) },
+  ])
+  return (
+    <section className="panel" aria-label={text.refused} onFocus={() => setMoved(true)}>
+      <p className="panel-content hint">{text.refusedHint}</p>
+      <div className="queue-bar row">
+        <label className="row">
+          <input type="checkbox" checked={marked.length === messages.length} onChange={selection.all} />
+          {text.selectAll}
+        </label>
+        {may.setAccess && marked.length > 0 && (
+          <Actions messages={marked} act={act} names={text.many(marked.length)} />
+        )}
+      </div>
+      <ul>
+        {messages.map((message) => (
+          <Row
+            key={message.id}
+            message={message}
+            selection={selection}
+            isCurrent={moved && message.id === current.id}
+          />
+        ))}
+      </ul>
+    </section>
+  )
+}
+
 /** Messages that were refused, to let in one by one or several at once. */
 export const RefusedMessages = () => {
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
-  const { letIn, busy } = useLetIn()
   const pages = usePages({
     query: REFUSED,
     variables: {},
     pick: ({ workspace }: ResultOf<typeof REFUSED>) => workspace.messages,
     topics: ['messages'],
   })
-  const marked = (pages.data ?? []).filter(({ id }) => chosen.has(id))
-  const choose = (id: string, isChosen: boolean) => {
-    const next = new Set(chosen)
-    if (isChosen) next.add(id)
-    else next.delete(id)
-    setChosen(next)
-  }
   return (
-    <section className="panel">
-      <header className="row between">
-        <h2>{text.refused}</h2>
-        {marked.length > 0 && (
-          <Button kind="primary" busy={busy} onClick={() => void letIn(marked, false)}>
-            {text.letInChosen(marked.length)}
-          </Button>
-        )}
-      </header>
+    <>
       <Load from={pages}>
         {(messages) =>
           messages.length > 0 ? (
-            <>
-              <p className="panel-content hint">{text.refusedHint}</p>
-              <ul>
-                {messages.map((message) => (
-                  <Row
-                    key={message.id}
-                    message={message}
-                    chosen={chosen.has(message.id)}
-                    onChoose={(isChosen) => choose(message.id, isChosen)}
-                  />
-                ))}
-              </ul>
-            </>
+            <List messages={messages} />
           ) : (
-            <p className="panel-content soft">{text.nothingRefused}</p>
+            <Empty icon={BanIcon} title={text.nothingRefused}>
+              <p>{text.refusedHint}</p>
+            </Empty>
           )
         }
       </Load>
       {pages.more && <More busy={pages.busy} onMore={pages.more} />}
-    </section>
+    </>
   )
 }

@@ -8,10 +8,10 @@ import { useViewer } from '../shell/viewer.tsx'
 import type { HeldMessage } from './queries.ts'
 import { text } from './strings.ts'
 
-const APPROVE = graphql(`
+export const APPROVE = graphql(`
   mutation ApproveMessage($input: ApproveMessageInput!) { approveMessage(input: $input) { message { id status } } }
 `)
-const REJECT = graphql(`
+export const REJECT = graphql(`
   mutation RejectMessage($input: RejectMessageInput!) { rejectMessage(input: $input) { message { id status } } }
 `)
 const STATE = graphql(`

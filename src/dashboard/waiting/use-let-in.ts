@@ -39,9 +39,13 @@ export const useLetIn = () => {
     announce([{ topic: 'messages' }])
     if (count > 0) say({ kind: 'done', text: text.letInDone(count) })
   }
-  const block = async ({ agent, channel, counterpart }: RefusedMessage): Promise<void> => {
-    const done = await blocking.run({ input: { agentId: agent.id, channel, sender: counterpart } })
-    if (done) say({ kind: 'done', text: text.blocked(counterpart) })
+  const block = async (messages: readonly RefusedMessage[]): Promise<void> => {
+    const blocked = new Set<string>()
+    for (const { agent, channel, counterpart } of messages) {
+      const done = await blocking.run({ input: { agentId: agent.id, channel, sender: counterpart } })
+      if (done) blocked.add(counterpart)
+    }
+    if (blocked.size > 0) say({ kind: 'done', text: text.blocked([...blocked]) })
   }
   return { letIn, block, busy: release.busy || blocking.busy }
 }

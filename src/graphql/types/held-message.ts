@@ -1,9 +1,21 @@
 import { messageHtml, messageSubject, messageText, rejectionReason } from '../../core/rules.ts'
 import { approveMessage, rejectMessage } from '../../message/out/approval.ts'
 import { cancelMessage, rescheduleMessage } from '../../message/out/schedule.ts'
+import { strangersOf } from '../../message/out/strangers.ts'
 import { builder } from '../builder.ts'
+import { batched } from '../execution/batch.ts'
 import { checked } from '../input.ts'
 import { Message } from './message.ts'
+
+builder.prismaObjectField(Message, 'strangers', (t) =>
+  t.stringList({
+    description:
+      'While a message waits for approval, its recipients who are neither members nor agents of the workspace nor on the list of the channel, and from whom the agent has received no message. Empty for other messages.',
+    select: { id: true, agentId: true },
+    resolve: ({ id, agentId }, _args, context) =>
+      batched(context, 'strangers', { id, agentId }, (keys) => strangersOf(context.deps, keys)),
+  }),
+)
 
 interface Decided {
   id: string

@@ -62,8 +62,14 @@ const holdUnless = (known: string): string => `
                 when m.send_at > m.created_at then 'schedule' end as reason
       from agent g where g.id = m.agent_id`
 
+/** Whether the agent of a message `m` knows a recipient `r` who is neither a member nor an agent. */
+const IS_KNOWN = `${IS_LISTED} or ${HAS_WRITTEN}`
+
+/** Whether a recipient `r` of a message `m` is a stranger, to whom some agents write only with approval. */
+export const IS_STRANGER: string = `not (${IS_MEMBER} or ${IS_AGENT} or ${IS_KNOWN})`
+
 /** What a new message `m` waits for. */
-export const HOLD: string = holdUnless(`${IS_LISTED} or ${HAS_WRITTEN}`)
+export const HOLD: string = holdUnless(IS_KNOWN)
 
 /**
  * The part of a statement that defines `known (id, address)`: the recipients of messages `given` whom their agents know,

@@ -1,0 +1,83 @@
+import { useState } from 'react'
+import { useClient } from 'urql'
+import { type Failure, failureOf } from '../live/failure.ts'
+import { announce } from '../live/live.ts'
+import { Field } from '../parts/field.tsx'
+import { FormDialog } from '../parts/form-dialog.tsx'
+import { say } from '../parts/toast.ts'
+import type { HeldRow } from './queries.ts'
+import { text } from './strings.ts'
+import { APPROVE, REJECT } from './use-decision.ts'
+
+export type Verdict = 'approve' | 'reject'
+
+interface BulkProps {
+  verdict: Verdict
+  rows: readonly HeldRow[]
+  onDecided(ids: readonly string[]): void
+  onClose(): void
+}
+
+/** Decides on several messages. Those on which somebody else was first are said, and the others go on. */
+const useDecideAll = ({ verdict, rows }: BulkProps) => {
+  const client = useClient()
+  const decide = async ({ id, agent }: HeldRow, reason: string): Promise<Failure | null> => {
+    const ids = { agentId: agent.id, messageId: id }
+    const { error } =
+      verdict === 'approve'
+        ? await client.mutation(APPROVE, { input: ids }).toPromise()
+        : await client.mutation(REJECT, { input: { ...ids, reason: reason.trim() || null } }).toPromise()
+    return failureOf(error)
+  }
+  return async (reason: string): Promise<string[]> => {
+    const failures = await Promise.all(rows.map((row) => decide(row, reason)))
+    announce([{ topic: 'messages' }])
+    const done = rows.filter((_, index) => failures[index] === null).map(({ id }) => id)
+    if (done.length > 0) say({ kind: 'done', text: text.decided[verdict](done.length) })
+    const failure = failures.find((one) => one !== null)
+    if (failure) say({ kind: 'failure', text: failure.message, requestId: failure.requestId })
+    return done
+  }
+}
+
+/** Asks before several messages are approved or rejected, and names them. */
+export const Bulk = (props: BulkProps) => {
+  const { verdict, rows, onDecided, onClose } = props
+  const [reason, setReason] = useState('')
+  const [busy, setBusy] = useState(false)
+  const decideAll = useDecideAll(props)
+  const submit = async () => {
+    setBusy(true)
+    onDecided(await decideAll(reason))
+    onClose()
+  }
+  return (
+    <FormDialog
+      title={text.bulkTitle[verdict](rows.length)}
+      label={text[verdict]}
+      onClose={onClose}
+      onSubmit={submit}
+      busy={busy}
+      danger={verdict === 'reject'}
+    >
+      <ul className="bulk-list">
+        {rows.map(({ id, subject, to, cc, agent }) => (
+          <li key={id}>
+            {subject ?? text.noSubject}
+            <span className="hint">{text.fromTo(agent.name, [...to, ...cc].join(', '))}</span>
+          </li>
+        ))}
+      </ul>
+      {verdict === 'reject' && (
+        <Field
+          label={text.reason}
+          hint={text.reasonHint}
+          value={reason}
+          onChange={(event) => setReason(event.target.value)}
+          maxLength={500}
+          autoFocus
+        />
+      )}
+    </FormDialog>
+  )
+}
