@@ -26,7 +26,7 @@ export const CHANGE_KINDS = {
   draft: 'A draft was saved, deleted or sent.',
   secret: 'A secret was set or deleted.',
   suppression: "A recipient was added to an agent's suppression list, or removed from it.",
-  token: 'A token was created or revoked.',
+  token: 'A token was created or revoked, or a token of an agent was used for the first time.',
   app: 'An app was connected or disconnected.',
   member: 'A member joined, was changed or was removed.',
   invitation: 'A member was invited, or an invitation was revoked.',

@@ -10,7 +10,7 @@ import {
   readChanges,
 } from '../../src/workspace/change-log.ts'
 import { post } from '../support/letter.ts'
-import { createTestAgent, startService, type Tenant } from '../support/service.ts'
+import { apiOf, createTestAgent, startService, type Tenant } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 const service = await startService()
@@ -98,6 +98,25 @@ test.each(ACTIONS)('members who watch the workspace are told of: %s', async (kin
   const watcher = await watch(owner)
   await act()
   await until(() => watcher.kinds().has(kind))
+  watcher.stop()
+})
+
+test('the first use of a token of an agent is told, and no further one', async () => {
+  const { body } = await owner.api('POST', `/agents/${agentId}/tokens`, {})
+  const watcher = await watch(owner)
+  const told = () => watcher.changes().filter(({ kind, ids }) => kind === 'token' && ids.includes(body.id))
+  const use = () => apiOf(service.http, body.token)('GET', `/agents/${agentId}`)
+  await use()
+  await until(() => told().length > 0)
+  await prisma.token.update({ where: { id: body.id }, data: { lastUsedAt: new Date(0) } })
+  await until(async () => {
+    await use()
+    const { lastUsedAt } = await prisma.token.findUniqueOrThrow({ where: { id: body.id } })
+    return lastUsedAt!.getTime() > 0
+  })
+  await owner.api('PATCH', '/workspace', { keepRefusedDays: 4 })
+  await until(() => watcher.kinds().has('workspace'))
+  expect(told()).toHaveLength(1)
   watcher.stop()
 })
 

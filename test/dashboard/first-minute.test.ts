@@ -12,7 +12,7 @@ import {
 } from '../support/browser.ts'
 import { expectAccessible, openApp, originOf, untilLive } from '../support/dashboard.ts'
 import { deliver } from '../support/mail.ts'
-import { createTestAgent, startService, type Tenant, type TestService } from '../support/service.ts'
+import { apiOf, createTestAgent, startService, type Tenant, type TestService } from '../support/service.ts'
 
 /** From an empty workspace to an answered mail, in a real browser. */
 
@@ -90,6 +90,39 @@ browserTest('an agent is made, and the first mail to it appears while one looks'
   await page.getByText('The message is on its way.').waitFor()
   await page.locator('.message.outbound', { hasText: 'It is out for delivery today.' }).waitFor()
   await picture(page, 'answered')
+  expect(errorsOf(page)).toEqual([])
+})
+
+browserTest('an agent is connected: a token is made, and its first use is seen', async () => {
+  const agent = await createTestAgent(service, owner, 'Helper')
+  const page = await openApp(await browser.page(), service, owner, `/app/agents/${agent.id}`)
+  await untilLive(page)
+  const panel = page.getByRole('region', { name: 'Connect your agent' })
+  const code = () => panel.locator('.snippet pre').textContent()
+  for (const host of ['Claude Code', 'Codex', 'Cursor', 'ChatGPT', 'curl', 'JavaScript'])
+    await panel.getByRole('radio', { name: host }).waitFor({ state: 'attached' })
+  await panel.getByRole('radio', { name: 'Claude Code' }).press('ArrowRight')
+  await expect.poll(code).toContain('[mcp_servers.inbox]')
+  await button(page, 'Create a token and fill it in').press('Enter')
+  await panel.getByText('The token is shown only now').waitFor()
+  await panel.getByText('Waiting for it to connect.').waitFor()
+  await expectAccessible(page)
+  await picture(page, 'connect-waiting')
+  const token = /AMS_TOKEN=(\S+)/.exec((await code()) ?? '')?.[1] ?? ''
+  for (const host of ['Cursor', 'curl', 'JavaScript']) {
+    await panel.getByRole('radio', { name: host }).press('Space')
+    await expect.poll(code).toContain(token)
+  }
+  await apiOf(service.http, token)('GET', `/agents/${agent.id}/messages`)
+  await panel.getByText('It is connected').waitFor()
+  await picture(page, 'connect-connected')
+  await panel.getByRole('radio', { name: 'ChatGPT' }).press('Space')
+  await expect.poll(code).toBe(`${originOf(service)}/mcp`)
+  await panel.getByText('ChatGPT must be able to reach this service').waitFor()
+  expect(await button(page, 'Create a token and fill it in').count()).toBe(0)
+  await page.setViewportSize({ width: 390, height: 844 })
+  await expectNarrow(page)
+  await picture(page, 'connect-phone')
   expect(errorsOf(page)).toEqual([])
 })
 

@@ -10,7 +10,8 @@ import { Load } from '../parts/states.tsx'
 import { Time } from '../parts/time.tsx'
 import { useViewer } from '../shell/viewer.tsx'
 import './agent.css'
-import { mailSnippets, readSnippets } from './snippets.ts'
+import { Connect } from './connect.tsx'
+import { mailSnippets } from './snippets.ts'
 import { text } from './strings.ts'
 
 const OVERVIEW = graphql(`
@@ -57,9 +58,9 @@ const Write = ({ service, agent, address }: Data & { address: string }) => (
   <section className="panel">
     <h2>{text.write}</h2>
     <div className="panel-content">
+      <WhoMayWrite agent={agent} />
       <p>{service.smtp ? text.writeHint(service.smtp) : text.noSmtp}</p>
       {service.smtp && <Snippet label={text.send} variants={mailSnippets(address, service.smtp)} />}
-      <WhoMayWrite agent={agent} />
       {service.captured && <p className="hint">{text.captured}</p>}
     </div>
   </section>
@@ -120,12 +121,7 @@ export const Screen = ({ agentId }: { agentId: string }) => {
             )}
             {address && <Write {...data} address={address.value} />}
             <Arrived agent={data.agent} />
-            <section className="panel">
-              <h2>{text.readMail}</h2>
-              <div className="panel-content">
-                <Snippet label={text.token} variants={readSnippets(agentId, data.service.publicUrl)} />
-              </div>
-            </section>
+            <Connect agentId={agentId} publicUrl={data.service.publicUrl} />
           </>
         )
       }}

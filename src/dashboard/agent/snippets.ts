@@ -14,16 +14,3 @@ export const mailSnippets = (address: string, smtp: string): Variant[] => [
     code: `swaks --server ${smtp} --from ann@example.com --to ${address} --header 'Subject: Hello' --body 'Does it work?'`,
   },
 ]
-
-/** Ways for a program to read the agent's messages. */
-export const readSnippets = (agentId: string, publicUrl: string): Variant[] => [
-  {
-    name: 'curl',
-    code: `curl ${publicUrl}/agents/${agentId}/messages -H "Authorization: Bearer $TOKEN"`,
-  },
-  { name: 'ams', code: `AMS_URL=${publicUrl} AMS_TOKEN=$TOKEN ams listen` },
-  {
-    name: 'MCP',
-    code: `claude mcp add --transport http inbox ${publicUrl}/mcp --header "Authorization: Bearer $TOKEN"`,
-  },
-]

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { readSnippets } from '../agent/snippets.ts'
+import { tokenSnippets } from '../agent/hosts.ts'
 import { graphql } from '../live/graphql.ts'
 import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
@@ -39,7 +39,7 @@ const Created = ({ token, agentId, publicUrl, onClose }: NewTokenProps & { token
     <p>
       <Copyable value={token} what={text.token} />
     </p>
-    <Snippet label={text.use} variants={readSnippets(agentId, publicUrl)} />
+    <Snippet label={text.use} variants={tokenSnippets({ agentId, publicUrl, token })} />
   </Dialog>
 )
 
