@@ -53,8 +53,10 @@ browserTest('an agent is made, and the first mail to it appears while one looks'
   await page.getByText('Create your first agent').waitFor()
   await expectAccessible(page)
   await picture(page, 'first-agent')
-  await button(page, 'New agent').click()
-  await page.getByLabel('Name').fill('Support')
+  await button(page, 'New agent').press('Enter')
+  await page.getByRole('dialog').waitFor()
+  // The dialog has the focus in the field.
+  await page.keyboard.type('Support')
   await page.getByLabel('headphones').check({ force: true })
   await expectAccessible(page)
   await picture(page, 'new-agent')

@@ -48,7 +48,7 @@ export const keepFocus = (): void => {
   document.addEventListener('focusout', ({ target }) =>
     // The event also comes when an element is removed.
     queueMicrotask(() => {
-      if (last === target && last.isConnected && !last.matches(':disabled')) last = null
+      if (last?.isConnected && last === target && !last.matches(':disabled')) last = null
     }),
   )
   new MutationObserver(focusInstead).observe(document.body, { childList: true, subtree: true })
