@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { extname, join } from 'node:path'
+import { acceptedEncoding } from '../core/encoding.ts'
 import { html } from '../core/html.ts'
 import { showPage } from './page.ts'
 
@@ -80,10 +81,8 @@ export const sendAsset = (
     response.writeHead(404, { ...HEADERS, 'Cache-Control': 'no-store' }).end()
     return
   }
-  const accepted = String(request.headers['accept-encoding'] ?? '')
-  const encoding = (Object.keys(ENCODINGS) as Encoding[]).find(
-    (one) => asset[one] && new RegExp(`\\b${one}\\b(?!;q=0(?![.\\d]))`).test(accepted),
-  )
+  const made = (Object.keys(ENCODINGS) as Encoding[]).filter((one) => asset[one])
+  const encoding = acceptedEncoding(String(request.headers['accept-encoding'] ?? ''), made)
   const bytes = (encoding && asset[encoding]) ?? asset.plain
   response
     .writeHead(200, {

@@ -1,14 +1,12 @@
 import type { GraphqlContext } from './context.ts'
 
-/** How many reads of one operation cost as much as a usual request, and how many of them a search is worth. */
+/** How many reads of one request cost as much as a usual one, and how many of them a search is worth. */
 const [READS_PER_REQUEST, SEARCH_READS] = [10, 9]
-
-const readCounts = new WeakMap<GraphqlContext, number>()
 
 /** Counts reads towards the token's quota. The first ten, or one search, are part of the request. */
 const countReads = (context: GraphqlContext, reads: number): void => {
-  const before = readCounts.get(context) ?? 0
-  readCounts.set(context, before + reads)
+  const before = context.budget.reads
+  context.budget.reads += reads
   const requestsFor = (count: number) => Math.floor(Math.max(count - 1, 0) / READS_PER_REQUEST)
   context.charge(requestsFor(before + reads) - requestsFor(before))
 }

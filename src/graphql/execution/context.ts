@@ -4,6 +4,7 @@ import type { Viewer } from '../../workspace/viewer.ts'
 import type { Changes } from '../subscription/changes.ts'
 import type { WorkspaceFeed } from '../subscription/workspace-feed.ts'
 import type { GraphqlDeps } from './deps.ts'
+import type { Budget } from './limits.ts'
 
 /**
  * Context of every resolver. Each operation, and each event of a subscription, has its own, because
@@ -20,6 +21,8 @@ export interface GraphqlContext {
   life(): AbortSignal
   /** Counts what the operation costs beyond a usual request towards the token's quota. */
   charge(amount: number): void
+  /** What is counted for the whole request: all its operations have the same. */
+  budget: Budget
   /** Whether the client accepts an event stream as the response. */
   streams: boolean
   /**

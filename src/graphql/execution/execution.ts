@@ -5,7 +5,7 @@ import { groupOf, SharedResults } from '../subscription/shared.ts'
 import type { Operation } from './context.ts'
 import { presentError } from './errors.ts'
 import { executeOnce } from './idempotency.ts'
-import { checkCost } from './limits.ts'
+import { checkCost, newBudget } from './limits.ts'
 
 /** The results of a subscription, in order. `return` ends it immediately, even while it waits. */
 export type Results = AsyncGenerator<ExecutionResult, void, void>
@@ -42,7 +42,7 @@ export const subscribe = async (operation: Operation): Promise<ExecutionResult |
     if (!streams)
       throw new AppError(
         'invalid_input',
-        'The response to a subscription is an event stream: send Accept: text/event-stream.',
+        'The response to a subscription is an event stream: send it alone, with Accept: text/event-stream.',
       )
     operation.contextValue.charge(checkCost(operation.schema, operation, operation.contextValue))
     const source = await createSourceEventStream(operation)
@@ -59,7 +59,11 @@ const resultsOf = (source: AsyncGenerator<Item, void, void>, operation: Operatio
   const group = groupOf(operation)
   const executeItem = async (item: Item): Promise<ExecutionResult> =>
     presented(
-      await executeOperation({ ...operation, rootValue: item, contextValue: { ...operation.contextValue } }),
+      await executeOperation({
+        ...operation,
+        rootValue: item,
+        contextValue: { ...operation.contextValue, budget: newBudget() },
+      }),
       operation,
     )
   const resultOf = (item: Item): Promise<ExecutionResult> => {

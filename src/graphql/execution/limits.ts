@@ -37,7 +37,7 @@ const ROOTS_PER_REQUEST = 10
 const MAX_DEPTH = 12
 const MAX_COST = 25_000
 /**
- * Maximum number of rows that all lists of one operation may read together. The cost above assumes fifty
+ * Maximum number of rows that all lists of one request may read together. The cost above assumes fifty
  * agents for a list of agents.
  */
 const MAX_ROWS = 25_000
@@ -57,10 +57,51 @@ const countOf = (document: DocumentNode): { aliases: number; directives: number 
   return count
 }
 
-const documentCosts = new WeakMap<DocumentNode, number>()
+/** What the operations of one request ask for together: several are limited and cost like one. */
+export interface Budget {
+  fields: number
+  described: number
+  complexity: number
+  /** Fields at the top of its queries, and of its mutations. */
+  roots: number
+  mutations: number
+  /** Lists and other reads, and the rows that all lists may read together. */
+  reads: number
+  rows: number
+}
+
+/** The context of an operation, as far as it concerns its limits. */
+interface Budgeted {
+  budget: Budget
+}
+
+export const newBudget = (): Budget => ({
+  fields: 0,
+  described: 0,
+  complexity: 0,
+  roots: 0,
+  mutations: 0,
+  reads: 0,
+  rows: 0,
+})
+
+/** Adds to what a request asks for. Returns how many usual requests it costs more, at so much for each. */
+const add = (budget: Budget, what: keyof Budget, amount: number, perRequest: number): number => {
+  const before = Math.floor(budget[what] / perRequest)
+  budget[what] += amount
+  return Math.floor(budget[what] / perRequest) - before
+}
+
+const documentSizes = new WeakMap<DocumentNode, Size>()
 
 /** Returns how many usual requests a document costs beyond one, before any of it runs. */
-export const costOf = (document: DocumentNode): number => documentCosts.get(document) ?? 0
+export const costOf = (document: DocumentNode, budget: Budget): number => {
+  const { fields, described } = documentSizes.get(document) ?? { fields: 0, described: 0 }
+  return (
+    add(budget, 'fields', fields, FIELDS_PER_REQUEST) +
+    add(budget, 'described', described, DESCRIBED_PER_REQUEST)
+  )
+}
 
 /**
  * Checks what a document selects before it is validated: comparing many fields with each other takes longer than
@@ -88,11 +129,7 @@ export const parseWithinLimits = (source: string): DocumentNode => {
   const { aliases, directives } = countOf(document)
   if (aliases > MAX_ALIASES) throw refuse(`must have at most ${MAX_ALIASES} aliases`)
   if (directives > MAX_DIRECTIVES) throw refuse(`must have at most ${MAX_DIRECTIVES} directives`)
-  const { fields, described } = checkSize(document)
-  documentCosts.set(
-    document,
-    Math.floor(fields / FIELDS_PER_REQUEST) + Math.floor(described / DESCRIBED_PER_REQUEST),
-  )
+  documentSizes.set(document, checkSize(document))
   return document
 }
 
@@ -114,11 +151,17 @@ const onlyOperation = ({ document, operationName }: Operation): DocumentNode | n
   }
 }
 
+interface Cost {
+  complexity: number
+  roots: number
+  isMutation: boolean
+}
+
 /**
  * The costs of operations that are within the limit, by everything it depends on besides the schema: dashboards
  * repeat the same operations.
  */
-const allowed = new WeakMap<DocumentNode, Map<string, number>>()
+const allowed = new WeakMap<DocumentNode, Map<string, Cost>>()
 const MAX_ALLOWED = 100
 const MAX_KEY = 500
 
@@ -139,51 +182,56 @@ const checkVariables = (
   if (errors) throw errors[0]
 }
 
-const computeCost = (schema: GraphQLSchema, operation: Operation, context: object): number => {
+const computeCost = (schema: GraphQLSchema, operation: Operation, context: object): Cost => {
   const query = onlyOperation(operation)
-  if (!query) return 0
+  if (!query) return { complexity: 0, roots: 0, isMutation: false }
   const variables = operation.variableValues ?? {}
   checkVariables(schema, operation, variables)
   const { depth, complexity } = complexityFromQuery(query, { schema, ctx: context, variables })
   if (depth > MAX_DEPTH) throw refuse(`must be at most ${MAX_DEPTH} levels deep`)
-  if (complexity > MAX_COST)
-    throw refuse(`requests too much at once (its cost is ${complexity}, the limit is ${MAX_COST})`)
   const roots = totalOf(sizesOf(query).operations).roots
-  const isMutation = getOperationAST(query)?.operation === OperationTypeNode.MUTATION
-  return (
-    Math.floor(complexity / COST_PER_REQUEST) +
-    (isMutation ? roots - 1 : Math.floor(roots / ROOTS_PER_REQUEST))
-  )
+  return { complexity, roots, isMutation: getOperationAST(query)?.operation === OperationTypeNode.MUTATION }
+}
+
+/** Counts an operation in its request's budget. Returns how many usual requests it costs more. */
+const spend = ({ complexity, roots, isMutation }: Cost, budget: Budget): number => {
+  const cost = add(budget, 'complexity', complexity, COST_PER_REQUEST)
+  if (budget.complexity > MAX_COST)
+    throw refuse(`requests too much at once (its cost is ${budget.complexity}, the limit is ${MAX_COST})`)
+  if (budget.fields > MAX_FIELDS_IN_ALL)
+    throw refuse(`must select at most ${MAX_FIELDS_IN_ALL} fields in all operations`)
+  if (!isMutation) return cost + add(budget, 'roots', roots, ROOTS_PER_REQUEST)
+  // The first mutation is the request itself.
+  const first = budget.mutations === 0 ? 1 : 0
+  return cost + add(budget, 'mutations', roots, 1) - first
 }
 
 /**
  * Throws `invalid_input` for an operation that exceeds the limits or has an invalid variable, before any of
  * it runs. Returns how many usual requests it costs beyond one.
  */
-export const checkCost = (schema: GraphQLSchema, operation: Operation, context: object): number => {
-  const costs = allowed.get(operation.document) ?? new Map<string, number>()
+export const checkCost = (schema: GraphQLSchema, operation: Operation, context: Budgeted): number => {
+  const costs = allowed.get(operation.document) ?? new Map<string, Cost>()
   const key = keyOf(operation)
   const known = key === null ? undefined : costs.get(key)
-  if (known !== undefined) return known
-  const cost = computeCost(schema, operation, context)
-  if (key !== null && costs.size < MAX_ALLOWED) allowed.set(operation.document, costs.set(key, cost))
-  return cost
+  const cost = known ?? computeCost(schema, operation, context)
+  const more = spend(cost, context.budget)
+  if (!known && key !== null && costs.size < MAX_ALLOWED)
+    allowed.set(operation.document, costs.set(key, cost))
+  return more
 }
 
-const rowCounts = new WeakMap<object, number>()
-
 /**
- * Counts the rows that a list is about to read, in total for the operation: how many agents, threads and
+ * Counts the rows that a list is about to read, in total for the request: how many agents, threads and
  * messages have the list is known only during execution. Throws `invalid_input` when there are too many.
  */
-export const countRows = (context: object, rows: number): void => {
-  const sum = (rowCounts.get(context) ?? 0) + rows
-  rowCounts.set(context, sum)
-  if (sum > MAX_ROWS)
+export const countRows = ({ budget }: Budgeted, rows: number): void => {
+  budget.rows += rows
+  if (budget.rows > MAX_ROWS)
     throw refuse(`requests too much at once (its lists have more than ${MAX_ROWS} entries in total)`)
 }
 
-/** Maximum length of the texts that one operation reads outside of lists, in characters; the last may exceed it. */
+/** Maximum length of the texts that one request reads outside of lists, in characters; the last may exceed it. */
 const MAX_TEXT = 16 * 1024 * 1024
 
 interface Reading {
@@ -192,9 +240,9 @@ interface Reading {
 }
 const readings = new WeakMap<object, Reading>()
 
-const readingOf = (context: object): Reading => {
-  const reading = readings.get(context) ?? { length: 0, last: Promise.resolve() }
-  readings.set(context, reading)
+const readingOf = ({ budget }: Budgeted): Reading => {
+  const reading = readings.get(budget) ?? { length: 0, last: Promise.resolve() }
+  readings.set(budget, reading)
   return reading
 }
 
@@ -204,7 +252,7 @@ const refuseLongTexts = ({ length }: Reading): void => {
 }
 
 /** Counts texts that are about to be read together. Throws `invalid_input` when they are too long for one operation. */
-export const countTexts = (context: object, { length, count }: { length: number; count: number }): void => {
+export const countTexts = (context: Budgeted, { length, count }: { length: number; count: number }): void => {
   const reading = readingOf(context)
   if (count === 1) refuseLongTexts(reading)
   reading.length += length
@@ -216,7 +264,7 @@ export const countTexts = (context: object, { length, count }: { length: number;
  * their ids. Throws `invalid_input` when the texts of those are too long already.
  */
 export const readInTurn = async <Row extends { text?: string; replyText?: string | null }>(
-  context: object,
+  context: Budgeted,
   read: () => Promise<Row>,
 ): Promise<Row> => {
   const reading = readingOf(context)

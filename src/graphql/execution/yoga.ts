@@ -69,7 +69,8 @@ const pipeline = (log: Logger, introspection: boolean): Plugin => ({
       parseWithinLimits(typeof source === 'string' ? source : source.body),
     )
     return ({ result }) => {
-      if (result && !(result instanceof Error)) (context as unknown as GraphqlContext).charge(costOf(result))
+      const { budget, charge } = context as unknown as GraphqlContext
+      if (result && !(result instanceof Error)) charge(costOf(result, budget))
     }
   },
   onValidate({ addValidationRule, setValidationFn, params: { documentAST } }) {

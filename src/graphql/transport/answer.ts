@@ -75,6 +75,13 @@ export const answerOf = (result: ExecutionResult, type: string): Answer => {
   return { status: status || 200, headers, body: printed(result) }
 }
 
+/** Turns the results of several operations into one response, which succeeds whatever their errors are. */
+export const answerOfAll = (results: readonly ExecutionResult[]): Answer => ({
+  status: 200,
+  headers: { 'Content-Type': `${JSON_TYPE}; charset=utf-8` },
+  body: `[${results.map(printed).join()}]`,
+})
+
 const frames = new WeakMap<ExecutionResult, Buffer>()
 
 /**

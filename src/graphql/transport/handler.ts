@@ -12,16 +12,29 @@ import type { GraphqlContext } from '../execution/context.ts'
 import type { GraphqlDeps } from '../execution/deps.ts'
 import { type FailedAnswer, failedAnswer } from '../execution/errors.ts'
 import type { Results } from '../execution/execution.ts'
+import { newBudget } from '../execution/limits.ts'
 import { Pipeline } from '../execution/yoga.ts'
 import { createSchema } from '../schema.ts'
 import { Changes } from '../subscription/changes.ts'
 import { WorkspaceFeed } from '../subscription/workspace-feed.ts'
-import { answerOf, COMPLETE, frameOf, typeOf } from './answer.ts'
+import { type Answer, answerOf, answerOfAll, COMPLETE, frameOf, typeOf } from './answer.ts'
 import { servePage, wantsPage } from './graphiql.ts'
 import { queryOf } from './persisted.ts'
 import { Readers } from './readers.ts'
-import { checkForm, isLong, lengthOf, needsViewer, pathOf, Refused, readParams } from './request.ts'
+import {
+  checkForm,
+  isLong,
+  lengthOf,
+  needsViewer,
+  type Params,
+  pathOf,
+  Refused,
+  readOperations,
+  readParams,
+} from './request.ts'
 import { SingleConnections } from './single.ts'
+import { requestOf, runTogether } from './together.ts'
+import { writeAnswer } from './write.ts'
 
 export interface Graphql {
   /** How many subscriptions are open. */
@@ -60,6 +73,14 @@ interface Asker {
   requestId: string
   credential: Credential
 }
+
+const notAcceptable = (): Refused =>
+  new Refused(
+    new AppError('invalid_input', 'The response is application/json: the Accept header must allow it.'),
+    406,
+  )
+
+const isSeveral = (params: Params | readonly Params[]): params is readonly Params[] => Array.isArray(params)
 
 const isStream = (result: object): result is Results => Symbol.asyncIterator in result
 
@@ -135,20 +156,13 @@ class Server implements Graphql {
       return this.#serveSingle(request, response, context, body)
     }
     const type = typeOf(request.headers.accept)
-    if (type === null && !takesStreams(request.headers.accept))
-      throw new Refused(
-        new AppError('invalid_input', 'The response is application/json: the Accept header must allow it.'),
-        406,
-      )
-    const params = await readParams(request)
+    if (type === null && !takesStreams(request.headers.accept)) throw notAcceptable()
+    const params = await readOperations(request)
+    if (isSeveral(params) && type === null) throw notAcceptable()
+    if (isSeveral(params)) return this.#runTogether(request, response, { asker, params, slot })
     const query = queryOf(this.#deps.persisted, params)
     const context = await this.#contextOf(request, response, asker)
-    const asked = {
-      method: request.method ?? 'GET',
-      query,
-      operationName: params.operationName,
-      variables: params.variables,
-    }
+    const asked = requestOf(params, query, request.method)
     const key = request.headers['idempotency-key']
     if (typeof key === 'string')
       context.attempt = readAttempt(
@@ -161,9 +175,30 @@ class Server implements Graphql {
     slot?.leave()
     if (isStream(result)) return this.#stream(response, result)
     if (type === null) return this.#stream(response, only(result))
-    const { status, headers, body } = answerOf(result, type)
-    context.charge(costOfBody(body.length))
-    response.writeHead(status, headers).end(body)
+    await this.#answer(request, response, { context, answer: answerOf(result, type) })
+  }
+
+  /** Several operations, which count and are limited like one document with all their fields. */
+  async #runTogether(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { asker, params, slot }: { asker: Asker; params: readonly Params[]; slot: Slot | undefined },
+  ): Promise<void> {
+    const context = await this.#contextOf(request, response, asker)
+    const by = { pipeline: this.#pipeline, persisted: this.#deps.persisted }
+    const run = () => runTogether(params, context, by)
+    const results = await this.#deps.requests.run(context.viewer.tokenId, run)
+    slot?.leave()
+    await this.#answer(request, response, { context, answer: answerOfAll(results) })
+  }
+
+  async #answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { context, answer }: { context: GraphqlContext; answer: Answer },
+  ): Promise<void> {
+    context.charge(costOfBody(answer.body.length))
+    await writeAnswer(request, response, answer)
   }
 
   #authenticate(credential: Credential, request: IncomingMessage): Promise<Viewer> {
@@ -188,6 +223,7 @@ class Server implements Graphql {
       workspaces: this.#workspaces,
       viewer,
       requestId,
+      budget: newBudget(),
       life: lifeOf(response),
       streams: takesStreams(request.headers.accept),
     }

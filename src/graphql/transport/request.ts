@@ -78,6 +78,9 @@ const readBody = async (request: IncomingMessage): Promise<string> => {
   return body.toString()
 }
 
+/** How many operations one request may have. */
+const MAX_OPERATIONS = 10
+
 /** Parameters of a GraphQL request. */
 export interface Params {
   query?: string
@@ -112,9 +115,7 @@ const FORMS = new Map<string, [(value: unknown) => boolean, string]>([
 /** Throws `invalid_input` if the parameters do not conform to GraphQL over HTTP. Null counts as omitted. */
 const checkParams = (given: unknown): Params => {
   if (!isObject(given))
-    throw new AppError('invalid_input', 'body: must be a JSON object; batches are not supported', {
-      field: 'body',
-    })
+    throw invalidInput('body', `must be a JSON object, or an array of 1 to ${MAX_OPERATIONS} of them`)
   const params: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(given)) {
     const [fits, words] = FORMS.get(name) ?? []
@@ -138,6 +139,18 @@ const paramsOfUrl = (request: IncomingMessage): Params => {
   return checkParams(given)
 }
 
-/** Reads the parameters of a request to `/graphql`. Throws `invalid_input` if they are not valid. */
+/** Reads the parameters of one operation. Throws `invalid_input` if they are not valid. */
 export const readParams = async (request: IncomingMessage): Promise<Params> =>
   request.method === 'GET' ? paramsOfUrl(request) : checkParams(parseJson(await readBody(request), 'body'))
+
+/** Reads what a request to `/graphql` asks for: one operation, or several in an array. */
+export const readOperations = async (request: IncomingMessage): Promise<Params | readonly Params[]> => {
+  if (request.method === 'GET') return paramsOfUrl(request)
+  const given = parseJson(await readBody(request), 'body')
+  if (!Array.isArray(given)) return checkParams(given)
+  if (given.length < 1 || given.length > MAX_OPERATIONS)
+    throw invalidInput('body', `must have 1 to ${MAX_OPERATIONS} operations if it is an array`)
+  if (request.headers['idempotency-key'] !== undefined)
+    throw invalidInput('Idempotency-Key', 'is for one operation, not for an array')
+  return given.map(checkParams)
+}
