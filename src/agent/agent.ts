@@ -16,6 +16,7 @@ import { forgetSenders } from './known-senders.ts'
 import { AGENT_COLUMNS, type AgentRow, findAgent, toAgent } from './permission.ts'
 import { type ReleaseDeps, releaseAddress } from './release.ts'
 import { type Limits, passOnChildren, tightenDescendants } from './supervision.ts'
+import { saveTexts, type TextChanges } from './texts.ts'
 
 export type { Agent }
 
@@ -103,7 +104,7 @@ export interface WakeLimits {
   wakesPerThreadDay?: number | null | undefined
 }
 
-export interface AgentChanges extends WakeLimits {
+export interface AgentChanges extends WakeLimits, TextChanges {
   name?: string | undefined
   icon?: Icon | undefined
   /** Only members may change it. */
@@ -122,8 +123,11 @@ const limitsOf = ({ approval, instructors, wakesPerHour, wakesPerThreadDay }: Ag
   givenOf({ approval, instructors, wakesPerHour, wakesPerThreadDay })
 
 /** The changes by their actions in the audit log. */
-const actionsOf = ({ approval, ...others }: AgentChanges) => {
-  const changes = { 'agent.approval': givenOf({ approval }), 'agent.update': givenOf(others) }
+const actionsOf = ({ approval, ...others }: Omit<AgentChanges, keyof TextChanges>, texts: object = {}) => {
+  const changes = {
+    'agent.approval': givenOf({ approval }),
+    'agent.update': { ...givenOf(others), ...texts },
+  }
   return Object.entries(changes).filter(([, detail]) => Object.keys(detail).length > 0) as [Action, object][]
 }
 
@@ -135,7 +139,7 @@ export const updateAgent = async (
   deps: Db & { clock: Clock },
   viewer: Viewer,
   agentId: string,
-  changes: AgentChanges,
+  { signature, templates, ...changes }: AgentChanges,
 ): Promise<Agent> => {
   await findAgent(deps, viewer, agentId)
   const limits = limitsOf(changes)
@@ -146,7 +150,8 @@ export const updateAgent = async (
   return deps.prisma.$transaction(async (prisma) => {
     const data = { ...givenOf(changes), ...givenOf({ eventTypes }) }
     const agent = await prisma.agent.update({ where: { id: agentId }, data })
-    for (const [action, detail] of actionsOf({ ...changes, eventTypes }))
+    const texts = await saveTexts(prisma, agentId, { signature, templates })
+    for (const [action, detail] of actionsOf({ ...changes, eventTypes }, texts))
       await audit({ ...deps, prisma }, viewer, { action, agentId, detail: { ...detail } })
     const followed = limited.length > 0 ? await tightenDescendants(prisma, agentId, limits) : []
     for (const id of followed)

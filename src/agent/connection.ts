@@ -52,10 +52,9 @@ export const connectClient = async (
     >`select last_id from event_log where agent_id = ${agentId}::uuid for update`
     if (!log) throw notFound('agent')
     await noteChange(tx, { workspaceId, kind: 'listener', agentId })
-    await tx.connection.updateMany({
-      where: { agentId, replacedAt: null },
-      data: { replacedAt: now, leaseUntil: null },
-    })
+    await tx.$executeRaw`
+      update connection set replaced_at = ${now}, lease_until = null, changed_at = coalesce(least(lease_until, ${now}), changed_at)
+       where agent_id = ${agentId}::uuid and replaced_at is null`
     return tx.connection.create({
       data: {
         id: newId(),
@@ -97,7 +96,7 @@ const RENEW = {
         join connection c on c.id = h.id and c.agent_id = h.agent_id where c.replaced_at is null
     ),
     renewed as (
-      update connection c set lease_until = $3 from held
+      update connection c set lease_until = $3, changed_at = case when held.begins then $4::timestamptz else c.changed_at end from held
        where c.id = held.id and c.agent_id = held.agent_id and c.replaced_at is null returning c.id, c.agent_id, held.begins
     ),
     begun as (
@@ -178,7 +177,8 @@ const END = {
   name: 'end leases',
   text: `
     with ended as (
-      update connection c set lease_until = null from unnest($1::uuid[], $2::uuid[]) as held(id, agent_id)
+      update connection c set lease_until = null, changed_at = coalesce(least(c.lease_until, $3), c.changed_at)
+        from unnest($1::uuid[], $2::uuid[]) as held(id, agent_id)
        where c.id = held.id and c.agent_id = held.agent_id and c.replaced_at is null returning c.id, c.agent_id
     ),
     gone as (select e.id, e.agent_id, a.workspace_id from ended e join agent a on a.id = e.agent_id),${noteChanges('listener', 'gone')}
@@ -190,10 +190,10 @@ const END = {
  * that process is notified and renews the lease.
  */
 export const endLeases = async (
-  { pool, notifier }: ConnectionDeps,
+  { pool, notifier, clock }: ConnectionDeps,
   connections: readonly Pick<Connection, 'id' | 'agentId'>[],
 ): Promise<void> => {
-  const values = [connections.map(({ id }) => id), connections.map(({ agentId }) => agentId)]
+  const values = [connections.map(({ id }) => id), connections.map(({ agentId }) => agentId), clock.now()]
   const { rows } = await pool.query<{ agent_id: string }>({ ...END, values })
   for (const { agent_id } of rows) notifier.publish(CLIENT_REPLACED, agent_id)
 }
@@ -273,7 +273,7 @@ const END_LAPSED = `
     select id, agent_id from connection where lease_until < $1 ${SKIP_LOCKED}
   ),
   ended as (
-    update connection c set lease_until = null from lapsed where c.id = lapsed.id and c.agent_id = lapsed.agent_id and c.lease_until < $1
+    update connection c set lease_until = null, changed_at = c.lease_until from lapsed where c.id = lapsed.id and c.agent_id = lapsed.agent_id and c.lease_until < $1
     returning c.id, c.agent_id
   ),
   gone as (select e.id, e.agent_id, a.workspace_id from ended e join agent a on a.id = e.agent_id),${noteChanges('listener', 'gone')}

@@ -1864,6 +1864,8 @@ export interface components {
          *       ],
          *       "sent": 17,
          *       "failed": 1,
+         *       "bounced": 1,
+         *       "reported": 0,
          *       "deliveriesAccepted": 41,
          *       "deliveriesFailed": 2
          *     }
@@ -1887,6 +1889,10 @@ export interface components {
             sent: number;
             /** @description Messages that could not be sent or delivered. One that bounced later also counts as sent */
             failed: number;
+            /** @description Recipients whose email came back after it was sent, on the day on which it did */
+            bounced: number;
+            /** @description Recipients who reported an email as spam, on the day on which they did */
+            reported: number;
             /** @description Deliveries that webhooks accepted */
             deliveriesAccepted: number;
             /** @description Attempts to deliver to webhooks that failed */
@@ -5999,7 +6005,7 @@ export interface operations {
                 status?: "received" | "refused" | "sending" | "sent" | "failed" | "imported" | "reported";
                 /** @description The id of any message in the thread */
                 thread?: string;
-                /** @description Full-text search in subject, text and counterpart: at most 128 words, "a phrase", or, -without */
+                /** @description Full-text search in subject, text and counterpart: at most 128 words, "a phrase", or, -without, and `begin*` for words that begin so (at least 2 characters) */
                 q?: string;
                 /** @description Only messages with this label */
                 label?: string;
@@ -6008,8 +6014,12 @@ export interface operations {
                 /** @description Only messages that were refused for this reason */
                 refusal?: "self" | "spam" | "plan_limit" | "rate_limit" | "sender" | "outsider" | "unverified";
                 hasAttachment?: boolean;
-                /** @description Only inbound messages from this email address, phone number or Telegram user id; `*@example.com` stands for a domain */
+                /** @description Only inbound messages from this email address, phone number or Telegram user id; `*@example.com` stands for a domain. Any other text is words of the name or address, or parts of them */
                 from?: string;
+                /** @description Only messages to or in copy to this address or domain, or to words of a recipient's address or known name, as in `from` */
+                to?: string;
+                /** @description Only messages whose subject contains each of these words or parts of words */
+                subject?: string;
                 /** @description Only outgoing messages that wait for approval, or for the time to send them */
                 hold?: "approval" | "schedule";
                 since?: string;
@@ -6145,7 +6155,7 @@ export interface operations {
                 status?: "received" | "refused" | "sending" | "sent" | "failed" | "imported" | "reported";
                 /** @description The id of any message in the thread */
                 thread?: string;
-                /** @description Full-text search in subject, text and counterpart: at most 128 words, "a phrase", or, -without */
+                /** @description Full-text search in subject, text and counterpart: at most 128 words, "a phrase", or, -without, and `begin*` for words that begin so (at least 2 characters) */
                 q?: string;
                 /** @description Only messages with this label */
                 label?: string;
@@ -6154,8 +6164,12 @@ export interface operations {
                 /** @description Only messages that were refused for this reason */
                 refusal?: "self" | "spam" | "plan_limit" | "rate_limit" | "sender" | "outsider" | "unverified";
                 hasAttachment?: boolean;
-                /** @description Only inbound messages from this email address, phone number or Telegram user id; `*@example.com` stands for a domain */
+                /** @description Only inbound messages from this email address, phone number or Telegram user id; `*@example.com` stands for a domain. Any other text is words of the name or address, or parts of them */
                 from?: string;
+                /** @description Only messages to or in copy to this address or domain, or to words of a recipient's address or known name, as in `from` */
+                to?: string;
+                /** @description Only messages whose subject contains each of these words or parts of words */
+                subject?: string;
                 /** @description Only outgoing messages that wait for approval, or for the time to send them */
                 hold?: "approval" | "schedule";
                 since?: string;

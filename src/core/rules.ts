@@ -55,6 +55,20 @@ export const agentName = name(100)
 export const tokenName = name(100)
 export const memberName = name(100)
 export const workspaceName = name(100)
+export const signature = text(0, 2_000)
+/** Texts to answer with, which people of the workspace choose by name. */
+export const templates = z
+  .array(z.strictObject({ name: name(60), text: text(1, 10_000) }))
+  .max(50, 'must contain at most 50 templates')
+/** Searches of the web application that a member saved. */
+export const savedViews = z
+  .array(
+    z.strictObject({
+      name: name(60),
+      path: text(1, 500).refine((path) => /^\/inbox(?:[/?#]|$)/.test(path), 'must begin with /inbox'),
+    }),
+  )
+  .max(50, 'must contain at most 50 views')
 const wakes = 'must be a whole number from 1 to 10000'
 /** Maximum number of messages that wake an agent in some time. */
 export const wakeLimit = z.int(wakes).min(1, wakes).max(10_000, wakes)
@@ -70,6 +84,7 @@ export const messageText = text(1, 32_000)
 export const messageHtml = text(1, 256_000)
 export const urlText = text(1, 2_000)
 export const searchText = text(1, 500)
+export const searchedSubject = text(1, 240)
 /** Maximum number of labels of a message. */
 export const MAX_LABELS = 20
 /** Label of a message, trimmed and in Unicode's composed form (NFC), so that equal labels are equal bytes. */

@@ -116,10 +116,10 @@ const edgesOf = (jobs: readonly DeliveryJob[], start: Place): DeliveryEdge[] => 
   })
 }
 
-const COLUMNS = `id, agent_id as "agentId", lane, seq, event_id as "eventId", state, log, created_at as "createdAt"`
+export const DELIVERY_COLUMNS = `id, agent_id as "agentId", lane, seq, event_id as "eventId", state, log, created_at as "createdAt"`
 
 /** As for `EACH_AGENT`: the webhooks of the parameters, on a distributed database of their table. */
-const WEBHOOKS = dialect(
+export const WEBHOOKS = dialect(
   'unnest($1::uuid[], $2::uuid[]) with ordinality as w(agent_id, id, ord)',
   '(select agent_id, id, array_position($2::uuid[], id) as ord from webhook where agent_id = any($1::uuid[]) and id = any($2::uuid[])) w',
 )
@@ -127,9 +127,9 @@ const WEBHOOKS = dialect(
 const PAGES = {
   name: 'delivery pages',
   text: `select w.ord::int, j.* from ${WEBHOOKS} cross join lateral (
-           (select ${COLUMNS} from job where agent_id = w.agent_id and lane = w.id and seq > 0 and seq < $3::bigint order by seq desc limit $5)
+           (select ${DELIVERY_COLUMNS} from job where agent_id = w.agent_id and lane = w.id and seq > 0 and seq < $3::bigint order by seq desc limit $5)
            union all
-           (select ${COLUMNS} from job where agent_id = w.agent_id and lane = w.id and seq < 0 and seq > $4::bigint order by seq limit $5)
+           (select ${DELIVERY_COLUMNS} from job where agent_id = w.agent_id and lane = w.id and seq < 0 and seq > $4::bigint order by seq limit $5)
          ) j`,
 }
 

@@ -9,12 +9,14 @@ const METRICS = {
   received: 'received',
   sent: 'sent',
   failed: 'failed',
+  bounced: 'bounced',
+  reported: 'reported',
   deliveriesAccepted: 'delivery_accepted',
   deliveriesFailed: 'delivery_failed',
 } as const
 
-/** The metrics of outgoing messages and of attempts to deliver to webhooks. */
-export const { sent: SENT, failed: FAILED } = METRICS
+/** The metrics of outgoing messages, of their recipients, and of attempts to deliver to webhooks. */
+export const { sent: SENT, failed: FAILED, bounced: BOUNCED, reported: REPORTED } = METRICS
 export const { deliveriesAccepted: DELIVERY_ACCEPTED, deliveriesFailed: DELIVERY_FAILED } = METRICS
 export type Metric = (typeof METRICS)[keyof typeof METRICS]
 

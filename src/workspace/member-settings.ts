@@ -4,29 +4,49 @@ import type { Member } from '../db/generated/prisma/client.ts'
 import type { MemberRole } from '../db/generated/prisma/enums.ts'
 import type { Notifier } from '../db/notify.ts'
 import { audit } from './audit.ts'
+import { noteChange } from './change-log.ts'
 import { ensureMember, ensureOwner, ensureStillOwner } from './member.ts'
 import { RIGHTS_CHANGED, type Viewer, type ViewerDeps } from './viewer.ts'
 
 type Deps = Db & Pick<ViewerDeps, 'clock' | 'knownViewers'>
 
+/** A search of the web application that a member saved. */
+export interface SavedView {
+  name: string
+  path: string
+}
+
 export interface MemberChanges {
   name?: string | undefined
   /** Whether messages that wait for approval are announced by email. */
   approvalMails?: boolean | undefined
+  views?: readonly SavedView[] | undefined
+}
+
+/** Returns the searches that the calling member saved. */
+export const readViews = async ({ prisma }: Db, viewer: Viewer): Promise<SavedView[]> => {
+  ensureMember(viewer)
+  const where = { id: viewer.id }
+  return (await prisma.member.findUniqueOrThrow({ where, select: { views: true } }))
+    .views as unknown as SavedView[]
 }
 
 /** Changes the calling member's own name and settings. */
 export const updateOwnMember = async (
   deps: Deps,
   viewer: Viewer,
-  changes: MemberChanges,
+  { views, ...changes }: MemberChanges,
 ): Promise<Member> => {
   ensureMember(viewer)
+  const { workspaceId } = viewer
   const data = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
   const changed = await deps.prisma.$transaction(async (prisma) => {
     if (Object.keys(data).length > 0)
       await audit({ ...deps, prisma }, viewer, { action: 'member.update', agentId: null, detail: data })
-    return prisma.member.update({ where: { id: viewer.id }, data })
+    // What a member searches for is nobody else's concern: it is told to open pages, and not recorded.
+    if (views) await noteChange(prisma, { workspaceId, kind: 'member', agentId: null })
+    const saved = views && { views: views.map(({ name, path }) => ({ name, path })) }
+    return prisma.member.update({ where: { id: viewer.id }, data: { ...data, ...saved } })
   })
   deps.knownViewers.forgetMember(viewer.id)
   return changed

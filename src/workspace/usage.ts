@@ -96,6 +96,10 @@ export interface UsageChange {
   webhooks?: number
   /** Messages that count against the plan: refused ones do not. */
   stored?: number
+  /** How often something happened on a day (UTC). */
+  day?: Date
+  metric?: string
+  count?: number
 }
 
 /** Counts a change, in the transaction that makes it. */

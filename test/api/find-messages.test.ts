@@ -6,6 +6,7 @@ import type { MessageFilter } from '../../src/message/reading/filter.ts'
 import { findMessages, messageCursor } from '../../src/message/reading/find.ts'
 import { indexMessages } from '../../src/message/reading/search-index.ts'
 import { readThreadPlaces, type ThreadPage } from '../../src/message/reading/thread-places.ts'
+import { searchWords } from '../../src/message/reading/words.ts'
 import { createTestAgent, startService } from '../support/service.ts'
 
 // Without a worker, so that the test controls when messages are indexed.
@@ -38,6 +39,11 @@ const THREADS = threadIds()
 const heldFor = (holdReason: 'approval' | 'schedule') =>
   ({ direction: 'outbound', status: 'sending', holdReason, holdUntil: new Date(START) }) as const
 
+/** Spelled in composed and in decomposed letters. */
+const NAMES = ['Björn Ödegård', 'Björn Ödegård'.normalize('NFD'), 'Straßer, Ann_100%'] as const
+const SUBJECTS = ['Your refund for May', 'REFUNDABLE RÉSUMÉ', 'ÅR_1 100%'] as const
+const TO = [['ann@example.com'], ['dora@example.net', 'Eve@sub.example.net']] as const
+
 /** A mailbox in which all properties vary independently, and pairs of messages have the same time. */
 const rowOf = (agentId: string, n: number, workspaceId = owner.id) => ({
   id: randomUUID(),
@@ -48,8 +54,21 @@ const rowOf = (agentId: string, n: number, workspaceId = owner.id) => ({
   ...{ refusal: null, holdReason: null, holdUntil: null },
   ...(n % 17 === 5 ? heldFor(n % 2 === 0 ? 'approval' : 'schedule') : KINDS[n % 7]!),
   counterpart: n % 3 === 0 ? 'ann@example.com' : `bob${n}@example.org`,
-  to: ['x@example.com'],
-  text: ['all', n % 2 === 0 && 'even', n % 40 === 3 && 'rare', n < 60 && 'former'].filter(Boolean).join(' '),
+  counterpartName: NAMES[n % 8] ?? null,
+  subject: SUBJECTS[n % 9] ?? null,
+  to: TO[n % 10] ?? ['x@example.com'],
+  cc: n % 12 === 0 ? ['Cara@Example.net'] : [],
+  text: [
+    'all',
+    n === 33 && 'agenda',
+    n === 100 && 'agents',
+    n === 112 && 'agency',
+    n % 2 === 0 && 'even',
+    n % 40 === 3 && 'rare',
+    n < 60 && 'former',
+  ]
+    .filter(Boolean)
+    .join(' '),
   threadReferences: [],
   threadId: THREADS[n % 5] ?? THREADS[0]!,
   labels: n % 11 === 0 ? ['urgent'] : n % 6 === 0 ? ['later'] : [],
@@ -84,22 +103,47 @@ await prisma.attachment.createMany({
   })),
 })
 
+const containsWords = (text: string, wanted: string) => {
+  const folded = text.normalize('NFKC').toLowerCase().replaceAll('ß', 'ss')
+  const words = searchWords(wanted)
+  return (words.length > 0 ? words : [wanted]).every((word) => folded.includes(word))
+}
+const isNamed = (names: readonly string[], wanted: string, ...addresses: string[]) =>
+  wanted.includes('@')
+    ? addresses.some(
+        (one) =>
+          one.toLowerCase() === wanted || (wanted[0] === '*' && one.toLowerCase().endsWith(wanted.slice(1))),
+      )
+    : names.some((name) => containsWords(name, wanted))
+
 const isUnread = ({ status, readAt }: Row) => status === 'received' && readAt === null
 const tests: { [Field in keyof MessageFilter]-?: (row: Row, wanted: never) => boolean } = {
   channel: ({ channel }, wanted) => channel === wanted,
   direction: ({ direction }, wanted) => direction === wanted,
   status: ({ status }, wanted) => status === wanted,
   thread: ({ threadId }, wanted) => threadId === wanted,
-  q: ({ text }, wanted) => text.split(' ').includes(wanted),
+  q: ({ text, subject, counterpartName, counterpart }, wanted: string) => {
+    const words = searchWords([text, subject, counterpartName, counterpart].join(' '))
+    const [, start, isPrefix] = /^(.*?)(\*?)$/.exec(wanted.toLowerCase())!
+    return words.some((word) => (isPrefix && start!.length > 1 ? word.startsWith(start!) : word === start))
+  },
   since: ({ createdAt }, wanted: Date) => createdAt >= wanted,
   until: ({ createdAt }, wanted: Date) => createdAt <= wanted,
   label: ({ labels }, wanted) => labels.includes(wanted),
   unread: (row, wanted) => isUnread(row) === wanted,
   refusal: ({ refusal }, wanted) => refusal === wanted,
   hasAttachment: ({ id }, wanted) => withFile.has(id) === wanted,
-  from: ({ direction, counterpart }, wanted: string) =>
-    direction === 'inbound' &&
-    (counterpart === wanted || (counterpart.endsWith(wanted.replace('*', '')) && wanted.startsWith('*'))),
+  from: ({ direction, counterpart, counterpartName }, wanted: string) =>
+    direction === 'inbound' && isNamed([`${counterpartName ?? ''} ${counterpart}`], wanted, counterpart),
+  to: ({ direction, to, cc, counterpartName }, wanted: string) => {
+    const addresses = [...to, ...cc]
+    return isNamed(
+      [...addresses, direction === 'outbound' ? (counterpartName ?? '') : ''],
+      wanted,
+      ...addresses,
+    )
+  },
+  subject: ({ subject }, wanted: string) => subject !== null && containsWords(subject, wanted),
   hold: ({ holdReason }, wanted) => holdReason === wanted,
 }
 
@@ -144,6 +188,14 @@ const filters: MessageFilter[] = [
   { from: 'ann@example.com' },
   { from: 'nobody@example.com' },
   { from: 'ann@example.com', direction: 'outbound' },
+  ...['Björn', 'ödegård björn', 'ÖDE'.normalize('NFD'), 'strasser', '100%', '_', 'bob1', '*@example.org'].map(
+    (from) => ({ from }),
+  ),
+  ...['ann@example.com', '*@example.net', 'sub.ex', 'cara', 'Björn', 'x_example'].map((to) => ({ to })),
+  ...['refund', 'résumé', 'MAY your', 'r_1', '100%', 'absent'].map((subject) => ({ subject })),
+  { from: 'björn', to: 'dora', channel: 'email', unread: true },
+  { subject: 'refund', q: 'even', from: 'björn' },
+  ...['refun*', 'FORM*', 'ra*', 'f*', 'björn', 'bjo*', 'ag*', 'agent*', 'bob*'].map((q) => ({ q })),
   { label: 'urgent' },
   { label: 'later', unread: true },
   { label: 'none' },
@@ -233,13 +285,16 @@ const threadFilters: Omit<ThreadPage, 'limit' | 'before'>[] = [
   { label: 'none' },
   { unread: true },
   { unread: false, channel: 'email' },
+  { from: 'björn' },
+  { from: 'straßer', to: 'dora', subject: 'refund' },
+  { subject: 'refund', unread: true },
 ]
 
 const newestFirst = (a: Row, b: Row) =>
   b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1)
 
 const threadsWith = (
-  { channel, label, unread }: (typeof threadFilters)[number],
+  { channel, label, unread, ...names }: (typeof threadFilters)[number],
   among: readonly Row[],
 ): string[] => {
   const of = (threadId: string) => among.filter((row) => row.threadId === threadId).sort(newestFirst)
@@ -247,6 +302,7 @@ const threadsWith = (
     const messages = of(threadId)
     return (
       (channel === undefined || messages[0]!.channel === channel) &&
+      (Object.keys(names).length === 0 || matching(names, messages).length > 0) &&
       (label === undefined || messages.some(({ labels }) => labels.includes(label))) &&
       (unread === undefined || messages.some(isUnread) === unread)
     )

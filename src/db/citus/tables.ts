@@ -44,6 +44,7 @@ export const DISTRIBUTED_TABLES: readonly string[] = [
   'job',
   'access',
   'agent_day',
+  'agent_texts',
   'album_part',
   'connection',
   'deleted_agent',

@@ -9,7 +9,7 @@ import {
 import { createAgent } from '../../agent/create.ts'
 import { findAgent } from '../../agent/permission.ts'
 import { invalidInput, notFound } from '../../core/errors.ts'
-import { agentName, wakeLimit } from '../../core/rules.ts'
+import { agentName, signature, templates, wakeLimit } from '../../core/rules.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
 import { EVENT_NAMES } from '../../event/event.ts'
 import { eventTypes } from '../../event/selection.ts'
@@ -129,6 +129,14 @@ const CreateAgentInput = builder.inputType('CreateAgentInput', {
   }),
 })
 
+const TemplateInput = builder.inputType('TemplateInput', {
+  description: 'A text to answer with.',
+  fields: (t) => ({
+    name: t.string({ required: true, description: '1 to 60 characters, not blank.' }),
+    text: t.string({ required: true, description: '1 to 10000 characters.' }),
+  }),
+})
+
 const UpdateAgentInput = builder.inputType('UpdateAgentInput', {
   description: 'The changes to an agent. Fields left out are not changed.',
   fields: (t) => ({
@@ -155,6 +163,8 @@ const UpdateAgentInput = builder.inputType('UpdateAgentInput', {
       description:
         'How many messages of one thread may wake it in 24 hours: 1 to 10000, or null for no limit. Members only.',
     }),
+    signature: t.string({ description: 'At most 2000 characters; null or an empty text removes it.' }),
+    templates: t.field({ type: [TemplateInput], description: 'All texts to answer with, at most 50.' }),
   }),
 })
 
@@ -215,7 +225,8 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: UpdateAgentInput, required: true, description: 'What to change.' }) },
     resolve: async (_root, { input }, { deps, viewer }) => ({
       agent: await updateAgent(deps, viewer, input.agentId, {
-        ...checked({ name: agentName, eventTypes }, input),
+        ...checked({ name: agentName, eventTypes, templates }, input),
+        signature: input.signature === null ? null : checked({ signature }, input).signature,
         icon: given(input.icon),
         approval: given(input.approval),
         instructors: given(input.instructors),

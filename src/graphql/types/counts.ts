@@ -30,6 +30,12 @@ const DayCounts = builder.objectRef<DayCountsShape>('DayCounts').implement({
       description:
         'Messages that could not be sent or delivered. One that bounced later also counts as sent.',
     }),
+    bounced: t.exposeInt('bounced', {
+      description: 'Recipients whose email came back after it was sent, on the day on which it did.',
+    }),
+    reported: t.exposeInt('reported', {
+      description: 'Recipients who reported an email as spam, on the day on which they did.',
+    }),
     deliveriesAccepted: t.exposeInt('deliveriesAccepted', {
       description: 'Deliveries that webhooks accepted.',
     }),

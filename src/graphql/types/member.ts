@@ -1,4 +1,4 @@
-import { memberName, recipient, tokenName } from '../../core/rules.ts'
+import { memberName, recipient, savedViews, tokenName } from '../../core/rules.ts'
 import { inviteMember, revokeInvitation } from '../../workspace/invitation.ts'
 import { removeMember } from '../../workspace/member.ts'
 import { changeRole, updateOwnMember } from '../../workspace/member-settings.ts'
@@ -109,6 +109,17 @@ const RemoveMemberPayload = builder.objectRef<{ memberId: string }>('RemoveMembe
   }),
 })
 
+const SavedViewInput = builder.inputType('SavedViewInput', {
+  description: 'A search of the web application to save.',
+  fields: (t) => ({
+    name: t.string({ required: true, description: '1 to 60 characters, not blank.' }),
+    path: t.string({
+      required: true,
+      description: 'Its place in the application: at most 500 characters, begins with /inbox.',
+    }),
+  }),
+})
+
 const UpdateOwnMemberInput = builder.inputType('UpdateOwnMemberInput', {
   description: 'What to change of the calling member. Fields left out are not changed.',
   fields: (t) => ({
@@ -116,6 +127,7 @@ const UpdateOwnMemberInput = builder.inputType('UpdateOwnMemberInput', {
     approvalMails: t.boolean({
       description: 'Whether messages that wait for approval are announced to you by email.',
     }),
+    views: t.field({ type: [SavedViewInput], description: 'All saved searches, at most 50.' }),
   }),
 })
 
@@ -237,7 +249,7 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: UpdateOwnMemberInput, required: true, description: 'What to change.' }) },
     resolve: (_root, { input }, { deps, viewer }) =>
       updateOwnMember(deps, viewer, {
-        ...checked({ name: memberName }, input),
+        ...checked({ name: memberName, views: savedViews }, input),
         approvalMails: given(input.approvalMails),
       }),
   }),

@@ -1,5 +1,5 @@
 import type { InputShapeFromFields } from '@pothos/core'
-import { label, recipient, searchText } from '../../core/rules.ts'
+import { label, recipient, searchedSubject, searchText } from '../../core/rules.ts'
 import type { MessageFilter } from '../../message/reading/filter.ts'
 import { builder } from '../builder.ts'
 import { checked, given } from '../input.ts'
@@ -16,7 +16,7 @@ export const FILTER_ARGS = builder.args((t) => ({
   }),
   q: t.string({
     description:
-      'Full-text search in subject, text and counterpart, 1 to 500 characters and at most 128 words. Supports "a phrase", or, and -without.',
+      'Full-text search in subject, text and counterpart, 1 to 500 characters and at most 128 words. Supports "a phrase", or, -without, and `begin*` for words that begin so (at least 2 characters).',
   }),
   label: t.string({ description: 'Only messages with this label.' }),
   unread: t.boolean({
@@ -28,7 +28,15 @@ export const FILTER_ARGS = builder.args((t) => ({
   }),
   from: t.string({
     description:
-      'Only inbound messages from this email address, phone number or Telegram user id; *@example.com stands for a domain.',
+      'Only inbound messages from this email address, phone number or Telegram user id; *@example.com stands for a domain. Any other text is words of the name or address, or parts of them: Björn.',
+  }),
+  to: t.string({
+    description:
+      "Only messages to or in copy to this address or domain, or to words of a recipient's address or known name, as in `from`.",
+  }),
+  subject: t.string({
+    description:
+      'Only messages whose subject contains each of these words or parts of words: 1 to 240 characters.',
   }),
   hold: t.field({
     type: HoldReason,
@@ -42,7 +50,7 @@ export const FILTER_ARGS = builder.args((t) => ({
 export const filterOf = (args: InputShapeFromFields<typeof FILTER_ARGS>): MessageFilter => {
   const { channel, direction, status, thread, unread, refusal, hasAttachment, hold, since, until } = args
   return {
-    ...checked({ q: searchText, label, from: recipient }, args),
+    ...checked({ q: searchText, label, from: recipient, to: recipient, subject: searchedSubject }, args),
     channel: given(channel),
     direction: given(direction),
     status: given(status),

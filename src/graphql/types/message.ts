@@ -78,6 +78,11 @@ const Recipient = builder.prismaObject('Recipient', {
       nullable: true,
       description: 'The last error reply of the receiving side, if any.',
     }),
+    deliveredAt: t.expose('deliveredAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When its delivery was reported, which SMS providers do; null if it was not.',
+    }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the status last changed.' }),
   }),
 })

@@ -2,7 +2,7 @@ import type { InputShapeFromFields } from '@pothos/core'
 import type { GraphQLResolveInfo } from 'graphql'
 import { findAgent } from '../../agent/permission.ts'
 import { AppError, notFound } from '../../core/errors.ts'
-import { label } from '../../core/rules.ts'
+import { label, recipient, searchedSubject } from '../../core/rules.ts'
 import { messageCursor } from '../../message/reading/list.ts'
 import {
   countUnread,
@@ -98,6 +98,9 @@ const THREAD_ARGS = builder.args((t) => ({
   unread: t.boolean({
     description: 'true: only threads with an unread message; false: all others.',
   }),
+  from: t.string({ description: 'Only threads with a message from this sender, as in `messages`.' }),
+  to: t.string({ description: 'Only threads with a message to this recipient, as in `messages`.' }),
+  subject: t.string({ description: 'Only threads with a message that has these words in its subject.' }),
 }))
 
 type ThreadArgs = InputShapeFromFields<typeof THREAD_ARGS> & {
@@ -116,8 +119,8 @@ const threadsOf = async (
   countRows(context, page.first * THREAD_ROWS)
   const [createdAt, messageId] = page.after === undefined ? [] : placeOf(page.after)
   const before = createdAt && messageId !== undefined ? { createdAt, id: messageId } : undefined
-  const { label: labelled } = checked({ label }, { label: given(args.label) })
-  const filter = { channel: given(args.channel), label: labelled, unread: given(args.unread) }
+  const texts = checked({ label, from: recipient, to: recipient, subject: searchedSubject }, args)
+  const filter = { channel: given(args.channel), ...texts, unread: given(args.unread) }
   const request = { limit: page.first + 1, before, ...filter }
   const load = async (keys: readonly ThreadListKey[]) => {
     const lists = await readThreadPlaces(context.deps, keys, request)

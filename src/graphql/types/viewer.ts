@@ -1,3 +1,4 @@
+import { readViews, type SavedView } from '../../workspace/member-settings.ts'
 import type { Viewer as ViewerShape } from '../../workspace/viewer.ts'
 import { builder, forMembers } from '../builder.ts'
 import { Agent } from './agent.ts'
@@ -70,6 +71,14 @@ const permissionsOf = (
   }
 }
 
+const SavedViewObject = builder.objectRef<SavedView>('SavedView').implement({
+  description: 'A search of the web application that a member saved.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'Its name.' }),
+    path: t.exposeString('path', { description: 'Its place in the application, which begins with /inbox.' }),
+  }),
+})
+
 export const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
   description: 'The caller: the member or the agent whose token was sent with the request.',
   fields: (t) => ({
@@ -125,6 +134,13 @@ export const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
           where: { memberId: viewer.id },
           orderBy: [{ channel: 'asc' }, { value: 'asc' }],
         }),
+    }),
+    views: t.field({
+      type: [SavedViewObject],
+      ...forMembers,
+      description:
+        "The member's saved searches, at most 50, in the order in which they were set. Members only.",
+      resolve: (viewer, _args, { deps }) => readViews(deps, viewer),
     }),
     workspace: t.prismaField({
       type: Workspace,

@@ -12,6 +12,7 @@ export const Webhook = builder.prismaObject('Webhook', {
   select: { id: true },
   fields: (t) => ({
     id: t.expose('id', { type: 'UUID', description: 'Unique identifier.' }),
+    agentId: t.expose('agentId', { type: 'UUID', description: 'The agent that it belongs to.' }),
     url: t.exposeString('url', { description: 'The URL to which events are sent.' }),
     name: t.exposeString('name', { nullable: true, description: 'Its name; null if it has none.' }),
     pausedAt: t.expose('pausedAt', {
@@ -35,6 +36,11 @@ export const Webhook = builder.prismaObject('Webhook', {
       type: 'DateTime',
       nullable: true,
       description: 'When delivery of the pending event is retried.',
+    }),
+    failingSince: t.expose('failingSince', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Since when deliveries fail; null while they do not.',
     }),
     lastDeliveredAt: t.expose('lastDeliveredAt', {
       type: 'DateTime',

@@ -39,8 +39,9 @@ const waitAfter = async (
   try {
     const left = gone()
     const waiter = { agentId, tokenId }
-    const until = kind === 'agent' ? new Date(deps.clock.now().getTime() + ms) : null
-    const last = await beginWaiting(deps, waiter, { head: given ?? head, until })
+    const at = deps.clock.now()
+    const until = kind === 'agent' ? new Date(at.getTime() + ms) : null
+    const last = await beginWaiting(deps, waiter, { head: given ?? head, until, at })
     let position: number | null = null
     try {
       const awaited = { via: 'mcp', agentId, after: given ?? last, types: HEARD_BY_DEFAULT } as const
@@ -48,7 +49,7 @@ const waitAfter = async (
       if (!left.aborted) position = found.position
       return found
     } finally {
-      await endWaiting(deps, waiter, { position, chosen: given !== null, until })
+      await endWaiting(deps, waiter, { position, chosen: given !== null, until, at: deps.clock.now() })
     }
   } finally {
     leave()

@@ -6,11 +6,13 @@ import type { Logger } from '../../core/logger.ts'
 import { lowerCase } from '../../core/lower-case.ts'
 import type { Metrics } from '../../core/metrics.ts'
 import type { Db } from '../../db/client.ts'
-import type { Message, Prisma } from '../../db/generated/prisma/client.ts'
+import type { Message, Prisma, Recipient } from '../../db/generated/prisma/client.ts'
 import type { Notifier } from '../../db/notify.ts'
 import type { LoggedEvent } from '../../event/event.ts'
 import type { Feed } from '../../event/feed.ts'
 import { noteChange } from '../../workspace/change-log.ts'
+import { BOUNCED, REPORTED } from '../../workspace/day-counts.ts'
+import { changeUsage } from '../../workspace/usage.ts'
 import { concludeMessage, lockMessage, logOutcome } from '../out/status.ts'
 import { MESSAGE_CHANGED } from '../reading/changed.ts'
 
@@ -34,11 +36,11 @@ const findRecipient = async (
   tx: Prisma.TransactionClient,
   { id, agentId, to, cc }: Sent,
   { recipient }: BounceReport,
-): Promise<string | null> => {
+): Promise<Recipient | null> => {
   const sentTo = await tx.recipient.findMany({ where: { messageId: id, agentId } })
-  if (recipient === null) return sentTo.length === 1 ? sentTo[0]!.address : null
+  if (recipient === null) return sentTo.length === 1 ? sentTo[0]! : null
   const named = [...to, ...cc][recipient]
-  return sentTo.find(({ address }) => address === named)?.address ?? null
+  return sentTo.find(({ address }) => address === named) ?? null
 }
 
 /**
@@ -71,7 +73,7 @@ const fail = async (
 }
 
 /** Begins the `detail` of a recipient who complained about a message that others have got too. */
-const COMPLAINED = 'complained: '
+export const COMPLAINED = 'complained: '
 
 /** Notes who complained. The message counts as reported once everyone who got it has done so. */
 const report = async (
@@ -95,6 +97,20 @@ const report = async (
   return count > 0 ? logOutcome(tx, { id, agentId }, now) : []
 }
 
+/** Counts a recipient, once: reports may arrive twice. */
+const countForDay = (
+  tx: Prisma.TransactionClient,
+  { agentId, workspaceId }: Sent,
+  { kind, now }: { kind: BounceReport['kind']; now: Date },
+): Promise<void> =>
+  changeUsage(tx, {
+    agentId,
+    workspaceId,
+    day: now,
+    metric: kind === 'complaint' ? REPORTED : BOUNCED,
+    count: 1,
+  })
+
 /** Applies the report. Returns the events that it raised, or null if the report does not apply. */
 const apply = async (
   tx: Prisma.TransactionClient,
@@ -103,10 +119,14 @@ const apply = async (
   returned: BounceReport,
 ): Promise<LoggedEvent[] | null> => {
   await lockMessage(tx, message)
-  const address = await findRecipient(tx, message, returned)
-  if (address === null) return null
+  const known = await findRecipient(tx, message, returned)
+  if (known === null) return null
+  const { address } = known
   const { detail, permanent } = detailOf(address, returned)
   const now = deps.clock.now()
+  const isNew =
+    returned.kind === 'complaint' ? !known.detail?.startsWith(COMPLAINED) : known.status !== 'failed'
+  if (isNew) await countForDay(tx, message, { kind: returned.kind, now })
   const events =
     returned.kind === 'complaint'
       ? await report(tx, message, { address, detail, now })

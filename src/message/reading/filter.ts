@@ -9,6 +9,7 @@ import {
   type Refusal,
 } from '../../db/generated/prisma/enums.ts'
 import { joinMessage } from './for-each.ts'
+import { searchWords } from './words.ts'
 
 /** Which messages a list shows. */
 export interface MessageFilter {
@@ -29,8 +30,15 @@ export interface MessageFilter {
   unread?: boolean | undefined
   refusal?: Refusal | undefined
   hasAttachment?: boolean | undefined
-  /** The sender of an inbound message; `*@example.com` stands for all addresses of the domain. */
+  /**
+   * The sender of an inbound message: an address, all addresses of a domain (`*@example.com`), or words of a name or address. Each word may
+   * be a part of one.
+   */
   from?: string | undefined
+  /** A recipient, in the same way. */
+  to?: string | undefined
+  /** Words of the subject, or parts of them. */
+  subject?: string | undefined
   /** What it waits for. */
   hold?: HoldReason | undefined
 }
@@ -43,24 +51,31 @@ export const hasLabel = (m: string, label: string) =>
   `${m}.labels <> '{}' and ${m}.labels @> array[${label}]::text[]`
 
 /** A message `m` that waits for approval or for its time; these are the conditions of the indexes of held messages. */
-const IS_HELD = "m.status = 'sending' and m.hold_reason is not null and m.hold_until is not null"
+export const IS_HELD = "m.status = 'sending' and m.hold_reason is not null and m.hold_until is not null"
 
 const HAS_ATTACHMENT =
   'exists (select from attachment f where f.message_id = m.id and f.agent_id = m.agent_id)'
 
 /** An address, a phone number or an id, which has no letters; or all addresses of a domain. */
-const SENDER = /^(?:\*|[^\s@*<>,;]+|"[^"]*")@[^\s@*<>,;]+$|^\+?\d+$/
-/** Senders of SMS may have a name instead of a number (3GPP TS 23.040, 9.1.2.5). */
-const SMS_NAME = /^[^@<>*]{1,11}$/
+const ADDRESS = /^(?:\*|[^\s@*<>,;]+|"[^"]*")@[^\s@*<>,;]+$|^\+?\d+$/
 
-/** A pattern for `like`, in lowercase. Throws `invalid_input` for what is no sender. */
-const patternOf = (from: string, channel: Channel | undefined): string => {
-  if (!SENDER.test(from) && !(channel === 'sms' && SMS_NAME.test(from)))
-    throw invalidInput('from', 'takes an address or *@domain; a name only with the channel sms')
-  return lowerCase(from)
-    .replaceAll(/[\\%_]/g, '\\$&')
-    .replace(/^\*(?=@)/, '%')
+const escaped = (part: string): string => part.replaceAll(/[\\%_]/g, '\\$&')
+
+/** A pattern for `like`, in lowercase; null for what is no address. */
+const addressPattern = (wanted: string): string | null =>
+  ADDRESS.test(wanted) ? escaped(lowerCase(wanted)).replace(/^\*(?=@)/, '%') : null
+
+/** Patterns for `like`, one for each word of a text, folded as in the search index. Throws `invalid_input` for what looks like an address. */
+const wordPatterns = (field: string, wanted: string): string[] => {
+  if (field !== 'subject' && wanted.includes('*'))
+    throw invalidInput(field, 'takes an address, *@domain, or a part of a name or address')
+  const words = searchWords(wanted)
+  return (words.length > 0 ? words : [lowerCase(wanted.trim())]).map((word) => `%${escaped(word)}%`)
 }
+
+/** A text as `searchWords` folds it, but for rare letters. It is cut, because a name may have very many marks, which take quadratic time. */
+const folded = (sql: string): string =>
+  `replace(replace(lower(normalize(left(${sql}, 500), NFKC)), 'ß', 'ss'), 'ς', 'σ')`
 
 /** Adds a value to a statement and returns its placeholder. */
 export type Parameter = (value: unknown) => string
@@ -71,9 +86,40 @@ export type Marks = Omit<MessageFilter, 'thread' | 'q' | 'since' | 'until'>
 const marksOf = ({ thread: _thread, q: _q, since: _since, until: _until, ...marks }: MessageFilter): Marks =>
   marks
 
+/** Returns the SQL conditions under which a message `m` has this sender, these recipients and this subject. */
+export const named = (
+  { from, to, subject }: Pick<MessageFilter, 'from' | 'to' | 'subject'>,
+  parameter: Parameter,
+  m = 'm',
+): string[] => {
+  const conditions: string[] = []
+  if (from !== undefined) {
+    const pattern = addressPattern(from)
+    const sender =
+      pattern === null
+        ? `${folded(`concat_ws(' ', ${m}.counterpart_name, ${m}.counterpart)`)} like all(${parameter(wordPatterns('from', from))}::text[])`
+        : `${lowerCaseSql(`${m}.counterpart`)} like ${parameter(pattern)}`
+    conditions.push(`${m}.direction = 'inbound' and ${sender}`)
+  }
+  if (to !== undefined) {
+    const pattern = addressPattern(to)
+    const name = `case when ${m}.direction = 'outbound' then ${m}.counterpart_name end`
+    const [among, meets] =
+      pattern === null
+        ? [`|| (${name})`, `${folded('r.name')} like all(${parameter(wordPatterns('to', to))}::text[])`]
+        : ['', `${lowerCaseSql('r.name')} like ${parameter(pattern)}`]
+    conditions.push(`exists (select from unnest(${m}."to" || ${m}.cc ${among}) as r(name) where ${meets})`)
+  }
+  if (subject !== undefined)
+    conditions.push(
+      `${folded(`${m}.subject`)} like all(${parameter(wordPatterns('subject', subject))}::text[])`,
+    )
+  return conditions
+}
+
 /** Returns the SQL conditions under which a message `m` has these marks. */
 export const marked = (
-  { channel, direction, status, label, unread, refusal, hasAttachment, from, hold }: Marks,
+  { channel, direction, status, label, unread, refusal, hasAttachment, hold, ...names }: Marks,
   parameter: Parameter,
 ): string[] => {
   const conditions: string[] = []
@@ -84,10 +130,7 @@ export const marked = (
   if (unread !== undefined) conditions.push(unread ? isUnread('m') : `not (${isUnread('m')})`)
   if (refusal) conditions.push(`m.status = 'refused' and m.refusal = ${parameter(refusal)}::"Refusal"`)
   if (hasAttachment !== undefined) conditions.push(`${hasAttachment ? '' : 'not '}${HAS_ATTACHMENT}`)
-  if (from !== undefined)
-    conditions.push(
-      `m.direction = 'inbound' and ${lowerCaseSql('m.counterpart')} like ${parameter(patternOf(from, channel))}`,
-    )
+  conditions.push(...named(names, parameter))
   if (hold) conditions.push(`${IS_HELD} and m.hold_reason = ${parameter(hold)}::"HoldReason"`)
   return conditions
 }

@@ -14,7 +14,7 @@ import {
 import { forEach, joinMessage, KEYS, type MessageListKey, withConstant } from './for-each.ts'
 import { nameOf } from './prepared.ts'
 import { allMatching, joinWords, matches, matchTexts, unindexedAmong } from './search.ts'
-import { tsqueryOf } from './search-query.ts'
+import { findsMark, isForIndex, tsqueryOf } from './search-query.ts'
 
 /**
  * Lists with conditions that no index serves in the list's order: words, and some filters. What a page costs
@@ -141,7 +141,7 @@ const test = async (
   const tested = marked(access.tested, parameter)
   const message = tested.length === 0 ? '' : joinMessage('w')
   const words = q === null ? '' : joinWords('w')
-  const conditions = [...tested, ...(q === null ? [] : [matches('w', q)])]
+  const conditions = [...tested, ...(q === null ? [] : [matches('w', q, findsMark(filter.q!))])]
   const parts = [
     `select 'match' as source, f.*, null::text as text from (
        select w.id, w.agent_id, w.created_at from (${seen}) w ${message} ${words} where ${conditions.join(' and ') || 'true'}
@@ -209,7 +209,8 @@ const complete = async (
   let last = end
   for (let n = 0; found.length <= limit && last && n < maxFar; n++) {
     const rest = { filter, cursor: messageCursor(last), limit: limit - found.length }
-    const others = n === 0 && filter.q !== undefined ? await lookUp(db, key, rest, few) : null
+    const others =
+      n === 0 && filter.q !== undefined && isForIndex(filter.q) ? await lookUp(db, key, rest, few) : null
     if (others) return pageOf([...found, ...others, ...unindexed], limit, null)
     const [more] = await test(db, [key], rest, { size: far, start: false })
     found.push(...more!.matches)

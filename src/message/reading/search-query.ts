@@ -27,25 +27,44 @@ const earlierWords = (text: string): string[] => {
   })
 }
 
+/** The shortest beginning of a word that is searched for as one. */
+const MIN_PREFIX = 2
+/** Beginnings of the word that marks an agent's messages, which is no word of theirs. */
+const OF_MARK = /'ag(?:e(?:nt?)?)?':\*/
+
+/** Whether a tsquery of `tsqueryOf` also finds the word that marks an agent's messages. */
+export const findsMark = (query: string): boolean => OF_MARK.test(query)
+
+const SHORT = /'[^']{1,3}':\*/u
+
+/** Whether the search index is asked: not for short beginnings, which very many different words of all messages have. */
+export const isForIndex = (query: string): boolean => !SHORT.test(query) && !findsMark(query)
+
 /** Returns the condition that a message has these words one after another; null if there are none. */
-const conditionOf = (text: string): { words: number; condition: string } | null => {
+const conditionOf = (text: string, isBeginning: boolean): { words: number; condition: string } | null => {
   const words = searchWords(text)
   if (words.length === 0) return null
-  const [now, before] = [phraseOf(words), phraseOf(earlierWords(text))]
+  const ended =
+    isBeginning && [...words.at(-1)!].length >= MIN_PREFIX
+      ? (phrase: string) => `${phrase}:*`
+      : (phrase: string) => phrase
+  const [now, before] = [words, earlierWords(text)].map((each) =>
+    each.length === 0 ? '' : ended(phraseOf(each)),
+  ) as [string, string]
   const either = before === '' || before === now ? now : `${now} | ${before}`
   return { words: words.length, condition: words.length === 1 && either === now ? now : `(${either})` }
 }
 
 /**
  * Returns the tsquery, in its text form, of a query in the syntax of search engines: words, `"a phrase"`, `or`,
- * `-without`. Null if it has no words. Throws `invalid_input` if it has too many.
+ * `-without`, `begin*`. Null if it has no words. Throws `invalid_input` if it has too many.
  */
 export const tsqueryOf = (q: string): string | null => {
   let query = ''
   let count = 0
   let next = { isOr: false, isNot: false }
-  const add = (text: string): void => {
-    const term = conditionOf(text)
+  const add = (text: string, isBeginning = false): void => {
+    const term = conditionOf(text, isBeginning)
     if (term) {
       count += term.words
       const operator = query === '' ? '' : next.isOr ? ' | ' : ' & '
@@ -56,7 +75,7 @@ export const tsqueryOf = (q: string): string | null => {
   for (const [part, phrase] of q.replace(QUOTES, '"').matchAll(PARTS)) {
     if (part === '-') next.isNot = !next.isNot
     else if (query !== '' && !next.isOr && !next.isNot && /^or$/i.test(part)) next.isOr = true
-    else add(phrase ?? part)
+    else add(phrase ?? part, phrase === undefined && part.endsWith('*'))
   }
   if (next.isOr) {
     next.isOr = false // nothing follows: it is a word

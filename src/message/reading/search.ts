@@ -23,9 +23,14 @@ const queryOf = (q: string): string => `(select ${q}::tsquery)`
 export const joinWords = (w: string): string =>
   dialect('', `join message_search s on s.message_id = ${w}.id and s.agent_id = ${w}.agent_id`)
 
-/** The condition under which an indexed message `w` matches. Messages not indexed yet never do. */
-export const matches = (w: string, q: string): string =>
-  `${dialect(`(select s.words from message_search s where s.message_id = ${w}.id and s.agent_id = ${w}.agent_id)`, 's.words')} @@ ${queryOf(q)}`
+/** The condition under which an indexed message `w` matches, if need be `unmarked`. Messages not indexed yet never do. */
+export const matches = (w: string, q: string, unmarked: boolean): string => {
+  const words = dialect(
+    `(select s.words from message_search s where s.message_id = ${w}.id and s.agent_id = ${w}.agent_id)`,
+    's.words',
+  )
+  return `${unmarked ? `ts_delete(${words}, ${agentWord(`${w}.agent_id`)})` : words} @@ ${queryOf(q)}`
+}
 
 /**
  * Maximum number of agents that a search in a workspace names. Each costs time for every message with the words

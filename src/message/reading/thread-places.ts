@@ -1,6 +1,6 @@
 import type { Db, Statement } from '../../db/client.ts'
 import type { Channel } from '../../db/generated/prisma/enums.ts'
-import { accessOf, hasLabel, isUnread, marked, newestPlaces } from './filter.ts'
+import { accessOf, hasLabel, isUnread, marked, named, newestPlaces } from './filter.ts'
 import { begin, LIMITS, messageCursor, type Place, type SearchLimits } from './find.ts'
 import { forEach, joinMessage } from './for-each.ts'
 import { nameOf } from './prepared.ts'
@@ -22,6 +22,10 @@ export interface ThreadPage {
   label?: string | undefined
   /** Only threads with, or only threads without, an unread message. */
   unread?: boolean | undefined
+  /** Only threads with a message that meets these, as in a list of messages. */
+  from?: string | undefined
+  to?: string | undefined
+  subject?: string | undefined
 }
 
 /** An agent or a workspace, whose threads are listed. All keys of a list are of the same kind. */
@@ -46,7 +50,7 @@ const hasMessage = (condition: string) =>
  */
 const statementOf = (
   keys: readonly ThreadListKey[],
-  { limit, before, channel, label, unread }: ThreadPage,
+  { limit, before, channel, label, unread, ...names }: ThreadPage,
   size: number,
 ): Statement => {
   const { values, parameter, owner } = begin(keys)
@@ -58,10 +62,12 @@ const statementOf = (
     { owner, filter, cursor: before && messageCursor(before), limit: most },
     parameter,
   )
+  const wanted = named(names, parameter, 'o')
   const conditions = [
     'm.id = (select l.id from message l where l.agent_id = m.agent_id and l.thread_id = m.thread_id order by l.created_at desc, l.id desc limit 1)',
     ...marked(access.tested, parameter),
     ...(label === undefined ? [] : [hasMessage(hasLabel('o', parameter(label)))]),
+    ...(wanted.length === 0 ? [] : [hasMessage(wanted.join(' and '))]),
     ...(unread === undefined ? [] : [`${unread ? '' : 'not '}${hasMessage(isUnread('o'))}`]),
   ]
   const query = `

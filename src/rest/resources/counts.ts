@@ -19,6 +19,12 @@ const DayCountsView = z
     failed: count.openapi({
       description: 'Messages that could not be sent or delivered. One that bounced later also counts as sent',
     }),
+    bounced: count.openapi({
+      description: 'Recipients whose email came back after it was sent, on the day on which it did',
+    }),
+    reported: count.openapi({
+      description: 'Recipients who reported an email as spam, on the day on which they did',
+    }),
     deliveriesAccepted: count.openapi({ description: 'Deliveries that webhooks accepted' }),
     deliveriesFailed: count.openapi({ description: 'Attempts to deliver to webhooks that failed' }),
   })
@@ -30,6 +36,8 @@ const DayCountsView = z
       refusals: [{ reason: 'spam', count: 3 }],
       sent: 17,
       failed: 1,
+      bounced: 1,
+      reported: 0,
       deliveriesAccepted: 41,
       deliveriesFailed: 2,
     },

@@ -11,6 +11,7 @@ import {
   messageText,
   recipient,
   recipients,
+  searchedSubject,
   searchText,
   timestamp,
   uuid,
@@ -99,7 +100,7 @@ const LISTED = {
   thread: uuid.optional().openapi({ description: 'The id of any message in the thread' }),
   q: searchText.optional().openapi({
     description:
-      'Full-text search in subject, text and counterpart: at most 128 words, "a phrase", or, -without',
+      'Full-text search in subject, text and counterpart: at most 128 words, "a phrase", or, -without, and `begin*` for words that begin so (at least 2 characters)',
   }),
   label: label.optional().openapi({ description: 'Only messages with this label' }),
   unread: flag.optional().openapi({
@@ -112,7 +113,14 @@ const LISTED = {
   hasAttachment: flag.optional(),
   from: recipient.optional().openapi({
     description:
-      'Only inbound messages from this email address, phone number or Telegram user id; `*@example.com` stands for a domain',
+      'Only inbound messages from this email address, phone number or Telegram user id; `*@example.com` stands for a domain. Any other text is words of the name or address, or parts of them',
+  }),
+  to: recipient.optional().openapi({
+    description:
+      "Only messages to or in copy to this address or domain, or to words of a recipient's address or known name, as in `from`",
+  }),
+  subject: searchedSubject.optional().openapi({
+    description: 'Only messages whose subject contains each of these words or parts of words',
   }),
   hold: z
     .enum(HoldReason)
