@@ -42,6 +42,8 @@ const NOTHING = {
   refusals: [],
   sent: 0,
   failed: 0,
+  bounced: 0,
+  reported: 0,
   deliveriesAccepted: 0,
   deliveriesFailed: 0,
 }
@@ -118,7 +120,7 @@ test('a message that bounces after it was sent counts as sent and as failed, onc
   const kept = await service.db.prisma.agentDay.findMany({ where: { agentId: agent.id } })
   const total = new Map<string, number>()
   for (const { metric, count } of [...rows, ...kept]) total.set(metric, (total.get(metric) ?? 0) + count)
-  expect(Object.fromEntries(total)).toEqual({ sent: 1, failed: 1 })
+  expect(Object.fromEntries(total)).toEqual({ sent: 1, failed: 1, bounced: 1 })
 })
 
 test('a range has every day, is checked, and is deleted after 400 days', async () => {
