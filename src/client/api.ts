@@ -2579,6 +2579,7 @@ export interface components {
          *       ],
          *       "readAt": null,
          *       "hold": null,
+         *       "sentBy": null,
          *       "createdAt": "2026-11-20T09:30:00.000Z"
          *     }
          */
@@ -2647,6 +2648,7 @@ export interface components {
              */
             readAt: string | null;
             hold: components["schemas"]["Hold"];
+            sentBy: components["schemas"]["Author"];
             /** Format: date-time */
             createdAt: string;
         };
@@ -2683,6 +2685,22 @@ export interface components {
             until: string | null;
             /** @description Who approved, rejected or cancelled it; null if nobody did */
             by: string | null;
+        } | null;
+        /**
+         * @description Who sent it: the agent or a member. Null for received and imported messages, and for those sent before this was recorded
+         * @example {
+         *       "kind": "member",
+         *       "id": "0193a5c2-9d20-7f4b-8a11-5e6f7a8b9c0d",
+         *       "name": "Ann Example"
+         *     }
+         */
+        Author: {
+            /** @enum {string} */
+            kind: "agent" | "member";
+            /** Format: uuid */
+            id: string;
+            /** @description The name that it had then, or else the email address */
+            name: string;
         } | null;
         /**
          * @example {
@@ -2729,6 +2747,7 @@ export interface components {
          *       ],
          *       "readAt": null,
          *       "hold": null,
+         *       "sentBy": null,
          *       "createdAt": "2026-11-20T09:30:00.000Z",
          *       "agentId": "0193a5c2-9d20-7f4b-8a11-5e6f7a8b9c0d"
          *     }
@@ -2831,6 +2850,11 @@ export interface components {
          *       "subject": "Hello",
          *       "sendAt": null,
          *       "attachments": [],
+         *       "savedBy": {
+         *         "kind": "agent",
+         *         "id": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
+         *         "name": "Support Bot"
+         *       },
          *       "createdAt": "2026-11-20T09:30:00.000Z",
          *       "updatedAt": "2026-11-20T09:30:00.000Z"
          *     }
@@ -2859,6 +2883,7 @@ export interface components {
                 /** @description In bytes */
                 size: number;
             }[];
+            savedBy: components["schemas"]["Author"] & unknown;
             /** Format: date-time */
             createdAt: string;
             /** Format: date-time */

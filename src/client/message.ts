@@ -266,6 +266,7 @@ export const messageOfUrl = (event: Event): Message => {
     labels: [],
     readAt: null,
     hold: null,
+    sentBy: null,
     createdAt,
     reply: refuse('replied to'),
     forward: refuse('forwarded'),

@@ -98,6 +98,8 @@ export const messageIds = z
   .array(uuid)
   .min(1, 'must contain 1 to 100 ids')
   .max(100, 'must contain 1 to 100 ids')
+/** A member's note on a thread. */
+export const noteText = text(1, 10_000)
 export const rejectionReason = text(0, 500)
 export const messageSubject = text(0, 240)
 export const recipient = text(1, 320)

@@ -23,7 +23,7 @@ export type Unplaced = Omit<Message, 'addressId' | 'threadId'> & {
 }
 
 /** Columns that a new message leaves at their defaults: they change only afterwards. */
-export const UNMARKED = { labels: [], readAt: null } satisfies Partial<Message>
+export const UNMARKED = { labels: [], readAt: null, handled: false } satisfies Partial<Message>
 
 /** A message keyed by column names, as `json_populate_record(null::message, …)` reads it. */
 export const toRow = <Of extends Message | Unplaced>(message: Of) => ({
@@ -61,6 +61,9 @@ export const toRow = <Of extends Message | Unplaced>(message: Of) => ({
   hold_until: message.holdUntil,
   hold_by: message.holdBy,
   send_at: message.sendAt,
+  handled: message.handled,
+  sent_by_member_id: message.sentByMemberId,
+  sent_by_name: message.sentByName,
   created_at: message.createdAt,
 })
 
@@ -68,7 +71,7 @@ export const toRow = <Of extends Message | Unplaced>(message: Of) => ({
 export interface MessageRow
   extends Omit<
     ReturnType<typeof toRow<Message>>,
-    'fingerprint' | 'signed_content' | 'proven' | 'instructor' | 'html'
+    'fingerprint' | 'signed_content' | 'proven' | 'instructor' | 'html' | 'handled'
   > {
   labels: string[]
   read_at: Date | null
@@ -78,10 +81,10 @@ export interface MessageRow
 
 const COLUMNS = `id, workspace_id, agent_id, address_id, channel, direction, status, refusal, admission, error, counterpart, counterpart_name, reply_address,
   "to", cc, subject, text, reply_text, internet_message_id, thread_message_id, thread_references, thread_id, reply_to_id, forward_of_id,
-  checks, hold_reason, hold_until, hold_by, send_at, created_at`
+  checks, hold_reason, hold_until, hold_by, send_at, sent_by_member_id, sent_by_name, created_at`
 
 const ofM = (columns: string) => columns.replace(/[a-z_"]+/g, (column) => `m.${column}`)
-const WRITTEN = `${COLUMNS}, html, proven, instructor, fingerprint, signed_content`
+const WRITTEN = `${COLUMNS}, html, proven, instructor, fingerprint, signed_content, handled`
 const READ = `${COLUMNS}, labels, read_at`
 
 /**
@@ -91,6 +94,9 @@ const READ = `${COLUMNS}, labels, read_at`
  */
 export const insertMessages = (instead: Record<string, string> = {}): string =>
   `insert into message (${WRITTEN}) select ${ofM(WRITTEN).replace(/m\.(\w+)/g, (ofRow, column) => instead[column] ?? ofRow)}`
+
+/** The columns of a message that nobody of the workspace sent. */
+export const NOT_SENT = { sentByMemberId: null, sentByName: null }
 
 /** The part of a statement that queues the messages of `stored (id, agent_id)` for the search index. */
 export const noteUnindexed = (stored: string): string => `
@@ -147,6 +153,9 @@ export const fromRow = (row: MessageRow): MessageWithFiles => ({
   holdUntil: row.hold_until,
   holdBy: row.hold_by,
   sendAt: row.send_at,
+  handled: false,
+  sentByMemberId: row.sent_by_member_id,
+  sentByName: row.sent_by_name,
   createdAt: row.created_at,
   attachments: row.attachments,
 })

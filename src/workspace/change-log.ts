@@ -17,6 +17,7 @@ export const CHANGE_KINDS = {
   message_arrived: 'Messages were received or refused.',
   message_changed:
     'Messages were accepted for sending, or their status, hold, labels or read mark changed, or they were deleted.',
+  thread: 'Threads were done, postponed, opened again or assigned, or members noted something on them.',
   agent: 'An agent was created, changed or deleted.',
   address: 'An address of an agent was added, changed or removed.',
   access: 'Who may send messages to an agent changed.',

@@ -42,6 +42,7 @@ describe('a draft', () => {
         cc: [],
         subject: null,
       },
+      savedBy: { kind: 'agent', id: agent.id, name: expect.any(String) },
       ...{ sendAt: null, attachments: [], createdAt: expect.any(String), updatedAt: expect.any(String) },
     })
     const changed = await owner.api('PATCH', `${path}/${draft.id}`, { ...WHOLE, attachments: [FILE] })

@@ -185,6 +185,7 @@ describe('a message', () => {
       labels: [],
       readAt: null,
       hold: null,
+      sentBy: null,
       createdAt: expect.any(String),
     })
     expect((await agent.api('GET', `${path}/${message.id}`)).body).toEqual(message)

@@ -54,6 +54,8 @@ export const DISTRIBUTED_TABLES: readonly string[] = [
   'import_position',
   'secret',
   'suppression',
+  'thread_note',
+  'thread_state',
   'usage_change',
   'waiter',
 ]

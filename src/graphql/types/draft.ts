@@ -22,6 +22,7 @@ import { builder } from '../builder.ts'
 import { checked } from '../input.ts'
 import { pageArgs, pageCost, readPage } from '../page.ts'
 import { Agent } from './agent.ts'
+import { Author } from './author.ts'
 import { AddressChannel } from './enums.ts'
 import { Message } from './message.ts'
 import { AttachmentInput, HTML } from './send-message.ts'
@@ -72,6 +73,12 @@ const Draft = builder.objectRef<PresentedDraft>('Draft').implement({
       resolve: ({ sendAt }) => (sendAt === null ? null : new Date(sendAt)),
     }),
     attachments: t.expose('attachments', { type: [DraftFile], description: 'Its files.' }),
+    savedBy: t.field({
+      type: Author,
+      nullable: true,
+      description: 'Who saved it last; null if that was not recorded.',
+      resolve: ({ savedBy }) => savedBy,
+    }),
     createdAt: t.field({
       type: 'DateTime',
       description: 'When it was created.',

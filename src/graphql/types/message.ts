@@ -2,6 +2,7 @@ import { findAgent, findAgents } from '../../agent/permission.ts'
 import { CHANNELS, type ChannelKind } from '../../core/channels.ts'
 import { notFound } from '../../core/errors.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
+import { sentByOf } from '../../message/author.ts'
 import { type Hold, holdOf } from '../../message/out/hold.ts'
 import { segmentsOf } from '../../message/out/segments.ts'
 import { type presentMessage, threadOf } from '../../message/reading/present.ts'
@@ -12,6 +13,7 @@ import { batched } from '../execution/batch.ts'
 import type { GraphqlContext } from '../execution/context.ts'
 import { readInTurn } from '../execution/limits.ts'
 import { Agent } from './agent.ts'
+import { Author } from './author.ts'
 import {
   AddressChannel,
   Admission,
@@ -257,6 +259,14 @@ export const Message = builder.prismaObject('Message', {
       description:
         'What an outgoing message waits for or waited for; null when it was sent at once. While it waits, its status is `sending`.',
       resolve: (message) => holdOf(message),
+    }),
+    sentBy: t.field({
+      type: Author,
+      nullable: true,
+      select: { agentId: true, sentByMemberId: true, sentByName: true },
+      description:
+        'Who sent it: the agent or a member. Null for received and imported messages, and for those sent before this was recorded.',
+      resolve: (message) => sentByOf(message),
     }),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',

@@ -1,15 +1,17 @@
 import type { InputShapeFromFields } from '@pothos/core'
 import type { GraphQLResolveInfo } from 'graphql'
 import { findAgent } from '../../agent/permission.ts'
-import { AppError, notFound } from '../../core/errors.ts'
+import { AppError, invalidInput, notFound } from '../../core/errors.ts'
 import { label, recipient, searchedSubject } from '../../core/rules.ts'
 import { messageCursor } from '../../message/reading/list.ts'
 import {
   countUnread,
   findThread,
+  findThreads,
   MAX_UNREAD,
   type Participant as ParticipantShape,
   readThreads,
+  type ThreadRef,
   type Thread as ThreadShape,
 } from '../../message/reading/thread.ts'
 import { readThreadPlaces, type ThreadListKey } from '../../message/reading/thread-places.ts'
@@ -33,7 +35,15 @@ const Participant = builder.objectRef<ParticipantShape>('Participant').implement
   }),
 })
 
-const Thread = builder.objectRef<ThreadShape>('Thread').implement({
+export const ThreadMember = builder.objectRef<{ id: string; name: string }>('ThreadMember').implement({
+  description: 'A member, as threads name them.',
+  fields: (t) => ({
+    id: t.expose('id', { type: 'UUID', description: "The member's id." }),
+    name: t.exposeString('name', { description: "The member's name, or else the email address." }),
+  }),
+})
+
+export const Thread = builder.objectRef<ThreadShape>('Thread').implement({
   description: 'A conversation: messages of one agent that reply to each other.',
   fields: (t) => ({
     id: t.expose('id', {
@@ -63,6 +73,22 @@ const Thread = builder.objectRef<ThreadShape>('Thread').implement({
       type: 'DateTime',
       description: 'When its newest message was received or accepted for sending.',
     }),
+    doneAt: t.expose('doneAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was done; null while it is not. A new message opens it again.',
+    }),
+    snoozedUntil: t.expose('snoozedUntil', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Until when it is postponed; null while it is not. A new message opens it again.',
+    }),
+    assignedTo: t.field({
+      type: ThreadMember,
+      nullable: true,
+      description: 'The member that it is assigned to.',
+      resolve: ({ assignedTo }) => assignedTo,
+    }),
     lastMessage: t.field({
       type: Message,
       nullable: true,
@@ -89,6 +115,15 @@ const ThreadConnection = builder.connectionObject(
   { name: 'ThreadEdge', description: 'A thread and its cursor.' },
 )
 
+const ThreadState = builder.enumType('ThreadState', {
+  description: 'The state of a thread.',
+  values: {
+    open: { description: 'Neither done nor postponed, with at least one received message.' },
+    done: { description: 'Done.' },
+    snoozed: { description: 'Postponed.' },
+  } as const,
+})
+
 /** Cost of a thread, in rows: its participants and unread count are computed from its messages. */
 const THREAD_ROWS = 5
 
@@ -101,6 +136,8 @@ const THREAD_ARGS = builder.args((t) => ({
   from: t.string({ description: 'Only threads with a message from this sender, as in `messages`.' }),
   to: t.string({ description: 'Only threads with a message to this recipient, as in `messages`.' }),
   subject: t.string({ description: 'Only threads with a message that has these words in its subject.' }),
+  state: t.field({ type: ThreadState, description: 'Only threads in this state.' }),
+  assignedTo: t.field({ type: 'UUID', description: 'Only threads that are assigned to this member.' }),
 }))
 
 type ThreadArgs = InputShapeFromFields<typeof THREAD_ARGS> & {
@@ -120,7 +157,12 @@ const threadsOf = async (
   const [createdAt, messageId] = page.after === undefined ? [] : placeOf(page.after)
   const before = createdAt && messageId !== undefined ? { createdAt, id: messageId } : undefined
   const texts = checked({ label, from: recipient, to: recipient, subject: searchedSubject }, args)
-  const filter = { channel: given(args.channel), ...texts, unread: given(args.unread) }
+  const state = {
+    state: given(args.state),
+    assignedTo: given(args.assignedTo),
+    now: context.deps.clock.now(),
+  }
+  const filter = { channel: given(args.channel), ...texts, unread: given(args.unread), ...state }
   const request = { limit: page.first + 1, before, ...filter }
   const load = async (keys: readonly ThreadListKey[]) => {
     const lists = await readThreadPlaces(context.deps, keys, request)
@@ -176,6 +218,39 @@ builder.prismaObjectFields(Agent, (t) => ({
       ),
   }),
 }))
+
+/** Maximum number of messages whose threads are read at once. */
+const MAX_THREADS_OF = 100
+
+/** Returns these threads, some of which are null, and reads each once. */
+export const threadsIn = async (
+  { deps }: Pick<GraphqlContext, 'deps'>,
+  refs: readonly (Pick<ThreadRef, 'agentId' | 'threadId'> | null)[],
+): Promise<(ThreadShape | null)[]> => {
+  const known = new Map(refs.flatMap((ref) => (ref ? [[ref.threadId, ref] as const] : [])))
+  const threads = await readThreads(deps, [...known.values()])
+  const byId = new Map(threads.flatMap((thread) => (thread ? [[thread.id, thread] as const] : [])))
+  return refs.map((ref) => (ref && byId.get(ref.threadId)) ?? null)
+}
+
+builder.queryField('threadsOf', (t) =>
+  t.field({
+    type: [Thread],
+    nullable: { list: false, items: true },
+    description:
+      'The threads of messages, in the order of the ids: null for each message that does not exist or that the viewer may not read.',
+    complexity: ({ messageIds }) => pageCost(messageIds.length, 5),
+    args: {
+      messageIds: t.arg({ type: ['UUID'], required: true, description: '1 to 100 ids of messages.' }),
+    },
+    resolve: async (_root, { messageIds }, context) => {
+      if (messageIds.length < 1 || messageIds.length > MAX_THREADS_OF)
+        throw invalidInput('messageIds', `must contain 1 to ${MAX_THREADS_OF} ids`)
+      countRows(context, messageIds.length * THREAD_ROWS)
+      return threadsIn(context, await findThreads(context.deps, context.viewer, messageIds))
+    },
+  }),
+)
 
 /** Reports another workspace's object as if it did not exist. */
 const hidden = (error: unknown): never => {

@@ -22,7 +22,7 @@ const WorkspaceChange = builder.objectRef<ChangesShape['changes'][number]>('Work
     ids: t.field({
       type: ['UUID'],
       description:
-        'The messages, drafts or webhooks that changed; some may have been deleted. Empty for other kinds.',
+        'The messages, threads, drafts or webhooks that changed; some may have been deleted. Empty for other kinds.',
       resolve: ({ ids = [] }) => [...ids],
     }),
   }),

@@ -1,7 +1,7 @@
 import { v7 as newId } from 'uuid'
 import type { Check } from '../../channel/inbound.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
-import { NOT_HELD, UNMARKED } from '../row.ts'
+import { NOT_HELD, NOT_SENT, UNMARKED } from '../row.ts'
 import type { Mail } from './mail.ts'
 
 /** A mail as the email channel has read it. */
@@ -103,6 +103,7 @@ export const toMessage = (
     fingerprint,
     signedContent: null,
     ...NOT_HELD,
+    ...NOT_SENT,
     ...UNMARKED,
     createdAt: dateOf(read, mail, now),
   }

@@ -21,7 +21,7 @@ import type { Feed } from '../../event/feed.ts'
 import { WORKSPACE_CHANGED } from '../../workspace/change-log.ts'
 import type { Plans } from '../../workspace/plan.ts'
 import type { RateLimits } from '../../workspace/rate-limits.ts'
-import { NOT_HELD, UNMARKED } from '../row.ts'
+import { NOT_HELD, NOT_SENT, UNMARKED } from '../row.ts'
 import { instructorOf, mayInstruct } from './instructor.ts'
 import { limitRefused } from './refused-retention.ts'
 import { identityOf, inTurn, isRepeated, signedQuery, weighed } from './replay.ts'
@@ -150,6 +150,7 @@ const arrivalOf = async (
       replyToId: null,
       forwardOfId: null,
       ...NOT_HELD,
+      ...NOT_SENT,
       checks: [...message.checks, ...agentCheck(message), ...keywordCheck(message), evidenceOf(verdict)].map(
         (check) => ({ ...check }),
       ),

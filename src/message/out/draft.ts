@@ -124,6 +124,7 @@ export const draft = async (deps: DraftDeps, sender: Sender, input: SendInput): 
   const attachments = await attachmentsOf(deps, channel, plan, input)
   if (attachments.length > 0) channel.checkFiles?.(attachments)
   const id = newId()
+  const threadId = threadIdOf(channel, plan, id)
   const answered = mode === 'reply' ? plan.original : null
   const { mail: isMail } = CHANNELS[plan.channel]
   return {
@@ -158,7 +159,7 @@ export const draft = async (deps: DraftDeps, sender: Sender, input: SendInput): 
         answered && isMail
           ? conversationOf(answered).filter((reference) => reference !== answered.internetMessageId)
           : [],
-      threadId: threadIdOf(channel, plan, id),
+      threadId,
       replyToId: answered?.id ?? null,
       forwardOfId: mode === 'forward' ? plan.original!.id : null,
       checks: [],
@@ -166,6 +167,10 @@ export const draft = async (deps: DraftDeps, sender: Sender, input: SendInput): 
       signedContent: null,
       ...UNMARKED,
       ...NOT_HELD,
+      // Nobody has to do anything about it before it is answered.
+      handled: threadId === id,
+      sentByMemberId: sender.by.memberId,
+      sentByName: sender.by.name,
       sendAt: input.sendAt ?? null,
       createdAt: deps.clock.now(),
     },

@@ -9,6 +9,7 @@ import type { Draft as DraftRow, Prisma } from '../../db/generated/prisma/client
 import { apartFrom } from '../../db/transaction.ts'
 import { noteChange } from '../../workspace/change-log.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
+import { authorOf, writerOf } from '../author.ts'
 import { type AtomicDeps, atomically } from '../once.ts'
 import type { AttachmentView, MessageWithFiles } from '../row.ts'
 import { type SendDeps, sendMessage } from './send.ts'
@@ -39,7 +40,7 @@ const FILES = {
 } as const
 
 /** A draft in its public form. */
-export const presentDraft = ({ id, content, files, createdAt, updatedAt }: SavedDraft) => {
+export const presentDraft = ({ id, agentId, content, files, createdAt, updatedAt, ...draft }: SavedDraft) => {
   const { text, html, replyTo, replyAll, forward, channel, to, cc, subject, sendAt } =
     content as unknown as DraftContent
   return {
@@ -55,6 +56,7 @@ export const presentDraft = ({ id, content, files, createdAt, updatedAt }: Saved
     subject: subject ?? null,
     sendAt: sendAt ? new Date(sendAt).toISOString() : null,
     attachments: files.map(({ name, type, size }) => ({ name, type, size })),
+    savedBy: authorOf(agentId, { memberId: draft.savedByMemberId, name: draft.savedByName }),
     createdAt: createdAt.toISOString(),
     updatedAt: updatedAt.toISOString(),
   }
@@ -68,6 +70,13 @@ const changed = (content: DraftContent, changes: DraftContent): Prisma.InputJson
   const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
   const merged = Object.entries({ ...content, ...given }).filter(([, value]) => value !== null)
   return JSON.parse(JSON.stringify(Object.fromEntries(merged)))
+}
+
+/** What is saved of a draft that is created or changed. */
+const savedOf = (viewer: Viewer, content: Prisma.InputJsonObject, now: Date) => {
+  const { memberId: savedByMemberId, name: savedByName } = writerOf(viewer)
+  const { replyTo } = content as { replyTo?: string }
+  return { content, replyToId: replyTo ?? null, savedByMemberId, savedByName, updatedAt: now }
 }
 
 const saveFiles = async (
@@ -105,8 +114,8 @@ export const createDraft = async (
   const now = deps.clock.now()
   const draftId = newId()
   return deps.prisma.$transaction(async (tx) => {
-    const content = changed({}, fields)
-    await tx.draft.create({ data: { id: draftId, agentId, content, createdAt: now, updatedAt: now } })
+    const data = { id: draftId, agentId, ...savedOf(viewer, changed({}, fields), now), createdAt: now }
+    await tx.draft.create({ data })
     await saveFiles(tx, { agentId, draftId }, attachments ?? [])
     await noteChange(tx, { workspaceId, kind: 'draft', agentId, ids: [draftId] })
     return find(tx, { agentId, draftId })
@@ -142,7 +151,7 @@ export const updateDraft = async (
       throw new AppError('conflict', 'This draft was changed meanwhile.')
     await tx.draft.update({
       where: { id_agentId: { id, agentId } },
-      data: { content: changed(content as unknown as DraftContent, fields), updatedAt: deps.clock.now() },
+      data: savedOf(viewer, changed(content as unknown as DraftContent, fields), deps.clock.now()),
     })
     if (attachments !== undefined) await saveFiles(tx, key, attachments ?? [])
     await noteChange(tx, { workspaceId, kind: 'draft', agentId, ids: [id] })

@@ -3,12 +3,14 @@ import type { ChannelKind } from '../../core/channels.ts'
 import { invalidInput } from '../../core/errors.ts'
 import { lowerCase } from '../../core/lower-case.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
+import type { Writer } from '../author.ts'
 import { messageOf, type ReadDeps } from '../reading/read.ts'
 
-/** The sending agent, and the workspace of the caller, which may or may not have that agent. */
+/** The sending agent, the workspace of the caller, which may or may not have that agent, and the caller. */
 export interface Sender {
   agentId: string
   workspaceId: string
+  by: Writer
 }
 
 /**

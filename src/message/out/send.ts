@@ -7,11 +7,12 @@ import type { Feed } from '../../event/feed.ts'
 import { ensureRoomToSend, type Plans } from '../../workspace/plan.ts'
 import type { RateLimits } from '../../workspace/rate-limits.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
+import { writerOf } from '../author.ts'
 import { MESSAGE_CHANGED } from '../reading/changed.ts'
 import { type MessageWithFiles, toRow } from '../row.ts'
 import { type ApprovalRequestDeps, requestApproval } from './approval-request.ts'
 import { type Draft, type DraftDeps, draft } from './draft.ts'
-import type { Sender, SendInput } from './send-intent.ts'
+import type { SendInput } from './send-intent.ts'
 import { SEND_DUE } from './send-job.ts'
 import { type DraftStore, PLACE, type Placed, storeDrafts } from './store-drafts.ts'
 import { optedOutOf } from './suppressed-recipients.ts'
@@ -42,7 +43,7 @@ const withObjects = (created: Draft, objects: readonly (string | null)[]): Draft
 const SENDS_A_MINUTE = 60
 
 /** Counted per calling workspace, so that none can use up another's limit. */
-const ensureRate = ({ rates }: SendDeps, { agentId, workspaceId }: Sender): void => {
+const ensureRate = ({ rates }: SendDeps, agentId: string, workspaceId: string): void => {
   const { allowed, limit, resetSeconds } = rates.take(`send:${workspaceId}:${agentId}`, SENDS_A_MINUTE)
   if (!allowed)
     throw new AppError('rate_limited', `An agent can send at most ${limit} messages a minute.`, {
@@ -92,15 +93,16 @@ export interface SendOptions {
 
 const send = async (
   deps: SendDeps,
-  { workspaceId }: Viewer,
+  viewer: Viewer,
   agentId: string,
   input: SendInput,
   { refuseOptedOut = false, placed: objects }: SendOptions,
 ): Promise<MessageWithFiles> => {
-  const drafted = await draft(deps, { agentId, workspaceId }, input)
+  const { workspaceId } = viewer
+  const drafted = await draft(deps, { agentId, workspaceId, by: writerOf(viewer) }, input)
   if (refuseOptedOut) await ensureNoneOptedOut(deps, drafted)
   const limited = await deps.plans.ensureMaySend(deps, workspaceId)
-  ensureRate(deps, { agentId, workspaceId })
+  ensureRate(deps, agentId, workspaceId)
   const created = objects ? withObjects(drafted, objects) : await placeFiles(deps, drafted)
   const placed = await (limited ? storeCounted(deps, created) : deps.drafts.add(created))
   if (!placed)

@@ -46,6 +46,9 @@ export interface MessageFilter {
 /** A message `m` that is received and not marked as read; these are the conditions of `message_unread_idx`. */
 export const isUnread = (m: string) => `${m}.status = 'received' and ${m}.read_at is null`
 
+/** A message `m` that makes its thread an open one; these are the conditions of the indexes of open messages. */
+export const isOpen = (m: string) => `not ${m}.handled and ${m}.status not in ('refused', 'imported')`
+
 /** A message `m` with the label. The first condition is that of the indexes of labelled messages. */
 export const hasLabel = (m: string, label: string) =>
   `${m}.labels <> '{}' and ${m}.labels @> array[${label}]::text[]`
@@ -145,7 +148,8 @@ export interface Owner {
 /** The messages of deleted agents are gone for everybody before their rows are; hardly ever are there any. */
 const OF_DELETED = 'm.agent_id = any(array(select agent_id from deleted_agent))'
 
-const isOf = ({ column, id }: Owner): string =>
+/** Whether the message, or another row, `m` is the owner's. */
+export const isOf = ({ column, id }: Owner): string =>
   column === 'agent_id' ? `m.agent_id = ${id}` : `m.workspace_id = ${id} and not (${OF_DELETED})`
 
 /** The part of a list that a page is taken from. */

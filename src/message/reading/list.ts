@@ -170,18 +170,16 @@ const readListed = async <Field extends ReadableField>(
   })
 }
 
-const LISTED_FIELDS = [...PRESENTED_FIELDS, 'agentId'] as const
-
 /** Reads a page of the agent's messages, if the viewer may read them. */
 const readOwnPage = async (
   deps: Db,
   viewer: Viewer,
   agentId: string,
   { filter = {}, ...request }: MessagePageRequest & { filter?: MessageFilter },
-): Promise<MessagePage<(typeof LISTED_FIELDS)[number]>> => {
+): Promise<MessagePage<(typeof PRESENTED_FIELDS)[number]>> => {
   const { workspaceId } = viewer
   authorizeAgent(viewer, { id: agentId, workspaceId, createdByAgentId: null })
-  const read = { ...request, filter, fields: LISTED_FIELDS, bounded: true, workspaceId }
+  const read = { ...request, filter, fields: PRESENTED_FIELDS, bounded: true, workspaceId }
   const [page] = await readMessagePages(deps, [{ agentId }], read)
   if (page instanceof Error) throw page
   return page!
@@ -206,18 +204,15 @@ export const listMessages = async (
   return { items: rows, nextCursor: more && end ? messageCursor(end) : null }
 }
 
-/** A message in the list of a workspace, which says whose it is. */
-export type WorkspaceMessage = PresentedMessage & Pick<MessageWithFiles, 'agentId'>
-
 /** Lists a page of the messages of all agents of the viewer's workspace, newest first. For members. */
 export const listWorkspaceMessages = async (
   deps: Db,
   viewer: Viewer,
   { filter = {}, ...request }: MessagePageRequest & { filter?: MessageFilter },
-): Promise<Page<WorkspaceMessage>> => {
+): Promise<Page<PresentedMessage>> => {
   ensureMember(viewer)
   const { workspaceId } = viewer
-  const read = { ...request, filter, fields: LISTED_FIELDS, bounded: true }
+  const read = { ...request, filter, fields: PRESENTED_FIELDS, bounded: true }
   const [page] = await readMessagePages(deps, [{ workspaceId }], read)
   if (page instanceof Error) throw page
   const { rows, more, end = rows.at(-1) } = page!

@@ -30,7 +30,7 @@ export const presentMarks = ({ id, labels, readAt }: MessageMarks) => ({
 })
 
 /** What to change. `labels` replaces all labels; the others add to the present ones or remove from them. */
-interface Changes {
+export interface Changes {
   labels?: readonly string[] | undefined
   addLabels?: readonly string[] | undefined
   removeLabels?: readonly string[] | undefined
@@ -72,7 +72,8 @@ const MARK = {
     select f.id, f.labels, f.read_at as "readAt", c.id is not null as changed from found f left join changed c using (id)`,
 }
 
-const mark = async (
+/** Changes messages of an agent: all of them or, if one would get too many labels, none. Returns the marks of all. */
+export const mark = async (
   { pool, clock, notifier }: MarkDeps,
   agentId: string,
   ids: readonly string[],
@@ -93,7 +94,7 @@ const mark = async (
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-const ensureFewLabels = (field: string, marked: Iterable<MessageMarks>): void => {
+export const ensureFewLabels = (field: string, marked: Iterable<MessageMarks>): void => {
   for (const { id, labels } of marked)
     if (labels.length > MAX_LABELS)
       throw invalidInput(field, `would give the message ${id} more than ${MAX_LABELS} labels`)
@@ -116,6 +117,12 @@ export const markMessage = async (
   return readMessage(deps, viewer, agentId, messageId)
 }
 
+/** Throws `invalid_input` for a label that is both added and removed. */
+export const ensureNoContradiction = ({ addLabels, removeLabels }: Changes): void => {
+  if (addLabels?.some((label) => removeLabels?.includes(label)))
+    throw invalidInput('removeLabels', 'must not contain a label that addLabels contains')
+}
+
 /**
  * Adds labels to messages of the agent, removes labels from them and sets their read marks. Changes all of
  * them or, when it throws, none. Returns their marks, in the order of the ids. Throws `invalid_input` naming
@@ -128,9 +135,7 @@ export const markMessages = async (
   { ids, ...changes }: Omit<Changes, 'labels'> & { ids: readonly string[] },
 ): Promise<MessageMarks[]> => {
   await findAgent(deps, viewer, agentId)
-  const contradicting = changes.addLabels?.find((label) => changes.removeLabels?.includes(label))
-  if (contradicting !== undefined)
-    throw invalidInput('removeLabels', 'must not contain a label that addLabels contains')
+  ensureNoContradiction(changes)
   const marked = await mark(deps, agentId, [...new Set(ids)], changes)
   for (const [index, id] of ids.entries())
     if (!marked.has(id)) throw invalidInput(`ids[${index}]`, 'is not a message of this agent')

@@ -1,6 +1,7 @@
 import type { Check } from '../../channel/inbound.ts'
 import type { ChannelKind } from '../../core/channels.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
+import { sentByOf } from '../author.ts'
 import { type HoldColumns, holdOf } from '../out/hold.ts'
 import { segmentsOf } from '../out/segments.ts'
 import type { MessageWithFiles } from '../row.ts'
@@ -51,6 +52,9 @@ export const PRESENTED_FIELDS = [
   'holdReason',
   'holdUntil',
   'holdBy',
+  'agentId',
+  'sentByMemberId',
+  'sentByName',
   'createdAt',
   'attachments',
 ] as const satisfies readonly (keyof MessageWithFiles)[]
@@ -86,5 +90,6 @@ export const presentMessage = (message: PresentedMessage) => ({
   labels: message.labels,
   readAt: message.readAt?.toISOString() ?? null,
   hold: presentHold(message),
+  sentBy: sentByOf(message),
   createdAt: message.createdAt.toISOString(),
 })

@@ -1,9 +1,11 @@
+import type { Caller } from '../../agent/permission.ts'
+import type { Clock } from '../../core/clock.ts'
 import { lowerCaseSql } from '../../core/lower-case.ts'
 import type { Db } from '../../db/client.ts'
 import { dialect } from '../../db/dialect.ts'
 import { EACH_AGENT } from '../../db/each-agent.ts'
 import type { Channel } from '../../db/generated/prisma/enums.ts'
-import { isUnread } from './filter.ts'
+import { isOpen, isUnread } from './filter.ts'
 import type { ThreadPlace } from './thread-places.ts'
 
 /** A sender or recipient in a thread; the agent's own addresses are left out. */
@@ -26,6 +28,11 @@ export interface Thread {
   unreadCount: number
   lastActivityAt: Date
   lastMessageId: string
+  /** When it was done; null while it is not. */
+  doneAt: Date | null
+  /** Until when it is postponed; null while it is not. */
+  snoozedUntil: Date | null
+  assignedTo: { id: string; name: string } | null
 }
 
 /** A thread and whose it is. */
@@ -56,6 +63,23 @@ export const findThread = async (
   return rows[0] ?? null
 }
 
+/** Returns the threads of these messages of the viewer's; null for each that does not exist. */
+export const findThreads = async (
+  { pool }: Db,
+  { kind, id, workspaceId }: Caller,
+  messageIds: readonly string[],
+): Promise<(ThreadRef | null)[]> => {
+  const { rows } = await pool.query<ThreadRef & { id: string }>({
+    name: 'threads of messages',
+    text: `select m.id, m.workspace_id as "workspaceId", m.agent_id as "agentId", m.thread_id as "threadId"
+             from message m join agent a on a.id = m.agent_id
+            where m.id = any($1::uuid[]) and m.workspace_id = $2::uuid and ($3::uuid is null or m.agent_id = $3::uuid)`,
+    values: [messageIds, workspaceId, kind === 'agent' ? id : null],
+  })
+  const byId = new Map(rows.map(({ id: messageId, ...ref }) => [messageId, ref]))
+  return messageIds.map((messageId) => byId.get(messageId) ?? null)
+}
+
 const MAX_PARTICIPANTS = 100
 
 /**
@@ -79,22 +103,28 @@ const SUMMARY = `
                (array_agg(m.channel order by m.created_at, m.id))[1]::text as channel,
                (array_agg(m.id order by m.created_at desc, m.id desc))[1] as last_message_id,
                max(m.created_at) as last_activity_at,
-               (count(*) filter (where ${isUnread('m')}))::int as unread_count`
+               (count(*) filter (where ${isUnread('m')}))::int as unread_count,
+               count(*) filter (where ${isOpen('m')}) = 0 as handled`
+
+/** The state of a thread `t`. It holds while all messages of the thread are handled. */
+const STATE = `z.done_at, z.snoozed_until, z.assigned_to,
+               (select coalesce(p.name, p.email) from member p where p.id = z.assigned_to) as assignee`
+const OF_THREAD = 'left join thread_state z on z.agent_id = t.agent_id and z.thread_id = t.thread_id'
 
 /** On a distributed database, threads are grouped, and participants are of groups: both have their agent. */
 const SUMMARIES = {
   name: 'threads',
   text: dialect(
     `
-    select t.agent_id, t.thread_id, s.*, (${PARTICIPANTS}) as participants
+    select t.agent_id, t.thread_id, s.*, ${STATE}, (${PARTICIPANTS}) as participants
       from unnest($1::uuid[], $2::uuid[]) as t(agent_id, thread_id) cross join lateral (
         select ${SUMMARY} from message m where m.agent_id = t.agent_id and m.thread_id = t.thread_id
-      ) s`,
+      ) s ${OF_THREAD}`,
     `
-    select t.*, coalesce((${PARTICIPANTS} group by p.agent_id), '[]') as participants
+    select t.*, ${STATE}, coalesce((${PARTICIPANTS} group by p.agent_id), '[]') as participants
       from (select m.agent_id, m.thread_id, ${SUMMARY}
               from message m join unnest($1::uuid[], $2::uuid[]) as k(agent_id, thread_id) on m.agent_id = k.agent_id and m.thread_id = k.thread_id
-             where m.agent_id = any($1::uuid[]) group by m.agent_id, m.thread_id) t`,
+             where m.agent_id = any($1::uuid[]) group by m.agent_id, m.thread_id) t ${OF_THREAD}`,
   ),
 }
 
@@ -108,17 +138,33 @@ interface SummaryRow {
   unread_count: number
   last_activity_at: Date
   last_message_id: string
+  handled: boolean
+  done_at: Date | null
+  snoozed_until: Date | null
+  assigned_to: string | null
+  assignee: string | null
 }
+
+/** The state of a thread, without what a newer message or the time has ended. */
+const stateOf = (
+  { handled, done_at, snoozed_until, assigned_to: id, assignee: name }: SummaryRow,
+  now: Date,
+) => ({
+  doneAt: handled ? done_at : null,
+  snoozedUntil: handled && snoozed_until && snoozed_until > now ? snoozed_until : null,
+  assignedTo: id !== null && name !== null ? { id, name } : null,
+})
 
 /** Reads each of these threads, in their order; null for one that has no messages (any more). */
 export const readThreads = async (
-  { pool }: Db,
+  { pool, clock }: Db & { clock: Clock },
   threads: readonly Pick<ThreadPlace, 'agentId' | 'threadId'>[],
 ): Promise<(Thread | null)[]> => {
   if (threads.length === 0) return []
   const values = [threads.map(({ agentId }) => agentId), threads.map(({ threadId }) => threadId)]
   const { rows } = await pool.query<SummaryRow>({ ...SUMMARIES, values })
   const byId = new Map(rows.filter((row) => row.message_count > 0).map((row) => [row.thread_id, row]))
+  const now = clock.now()
   return threads.map(({ threadId }) => {
     const row = byId.get(threadId)
     if (!row) return null
@@ -132,6 +178,7 @@ export const readThreads = async (
       unreadCount: row.unread_count,
       lastActivityAt: row.last_activity_at,
       lastMessageId: row.last_message_id,
+      ...stateOf(row, now),
     }
   })
 }

@@ -13,7 +13,7 @@ import { presentMessage } from '../../message/reading/present.ts'
 import type { RestEnv } from '../env.ts'
 import { body, DEFAULT_LIMIT, failures, ids, NO_CONTENT, ok, PAGING, SECURITY } from '../route.ts'
 import { ID, id, pageView, TIME, time } from '../views.ts'
-import { AttachmentView, MessageView } from './message-views.ts'
+import { AttachmentView, AuthorView, MessageView } from './message-views.ts'
 import { SEND_FIELDS } from './messages.ts'
 
 const DraftView = z
@@ -30,6 +30,7 @@ const DraftView = z
     subject: z.string().nullable(),
     sendAt: time.nullable(),
     attachments: z.array(AttachmentView),
+    savedBy: AuthorView.nullable().openapi({ description: 'Who saved it last' }),
     createdAt: time,
     updatedAt: time,
   })
@@ -47,6 +48,7 @@ const DraftView = z
       subject: 'Hello',
       sendAt: null,
       attachments: [],
+      savedBy: { kind: 'agent', id: ID, name: 'Support Bot' },
       createdAt: TIME,
       updatedAt: TIME,
     },

@@ -33,6 +33,14 @@ const HoldView = z
   })
   .openapi('Hold', { example: { reason: 'approval', until: TIME, by: null } })
 
+export const AuthorView = z
+  .object({
+    kind: z.enum(['agent', 'member']),
+    id,
+    name: z.string().openapi({ description: 'The name that it had then, or else the email address' }),
+  })
+  .openapi('Author', { example: { kind: 'member', id: OTHER, name: 'Ann Example' } })
+
 const EXAMPLE = {
   id: ID,
   addressId: OTHER,
@@ -58,6 +66,7 @@ const EXAMPLE = {
   labels: ['orders'],
   readAt: null,
   hold: null,
+  sentBy: null,
   createdAt: TIME,
 } as const
 
@@ -116,6 +125,10 @@ export const MessageView = z
     hold: HoldView.nullable().openapi({
       description:
         'What an outgoing message waits for or waited for; null when it was sent at once. While it waits, its status is `sending`',
+    }),
+    sentBy: AuthorView.nullable().openapi({
+      description:
+        'Who sent it: the agent or a member. Null for received and imported messages, and for those sent before this was recorded',
     }),
     createdAt: time,
   })

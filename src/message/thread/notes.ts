@@ -1,0 +1,113 @@
+import { v7 as newId } from 'uuid'
+import { findAgent } from '../../agent/permission.ts'
+import type { Clock } from '../../core/clock.ts'
+import { AppError, notFound } from '../../core/errors.ts'
+import type { Db } from '../../db/client.ts'
+import { noteChange } from '../../workspace/change-log.ts'
+import { ensureMember } from '../../workspace/member.ts'
+import type { Viewer } from '../../workspace/viewer.ts'
+import { writerOf } from '../author.ts'
+import type { ThreadKey } from './state.ts'
+
+/** What members note on a thread, for each other: agents never see it, and it is never sent. */
+export interface ThreadNote {
+  id: string
+  text: string
+  createdAt: Date
+  /** With the name that the member had then. */
+  author: { id: string; name: string }
+}
+
+/** Maximum number of notes of a thread. */
+export const MAX_NOTES = 100
+
+interface NoteRow extends ThreadKey {
+  id: string
+  text: string
+  createdAt: Date
+  memberId: string
+  memberName: string
+}
+
+const toNote = ({ id, text, createdAt, memberId, memberName }: NoteRow): ThreadNote => ({
+  id,
+  text,
+  createdAt,
+  author: { id: memberId, name: memberName },
+})
+
+/** Returns a note in its public form. */
+export const presentNote = (note: ThreadNote) => ({ ...note, createdAt: note.createdAt.toISOString() })
+
+/** Returns the notes on each of these threads, oldest first, with one statement. The caller checks that the viewer is a member. */
+export const readNotes = async (
+  { pool }: Pick<Db, 'pool'>,
+  threads: readonly ThreadKey[],
+): Promise<ThreadNote[][]> => {
+  const { rows } = await pool.query<NoteRow>({
+    name: 'notes on threads',
+    text: `select n.id, n.agent_id as "agentId", n.thread_id as "threadId", n.text, n.created_at as "createdAt",
+                  n.member_id as "memberId", n.member_name as "memberName"
+             from thread_note n join unnest($1::uuid[], $2::uuid[]) as t(agent_id, thread_id) on n.agent_id = t.agent_id and n.thread_id = t.thread_id
+            where n.agent_id = any($1::uuid[]) order by n.id`,
+    values: [threads.map(({ agentId }) => agentId), threads.map(({ threadId }) => threadId)],
+  })
+  return threads.map(({ agentId, threadId }) =>
+    rows.filter((row) => row.agentId === agentId && row.threadId === threadId).map(toNote),
+  )
+}
+
+/** Returns the notes on a thread, oldest first. For members. */
+export const listNotes = async (deps: Db, viewer: Viewer, key: ThreadKey): Promise<ThreadNote[]> => {
+  ensureMember(viewer)
+  await findAgent(deps, viewer, key.agentId)
+  await ensureThread(deps, key)
+  return (await readNotes(deps, [key]))[0]!
+}
+
+const ensureThread = async ({ prisma }: Pick<Db, 'prisma'>, key: ThreadKey): Promise<void> => {
+  if (!(await prisma.message.findFirst({ where: { ...key }, select: { id: true } }))) throw notFound('thread')
+}
+
+/** Adds a note to a thread. For members. Throws `conflict` when it has too many. */
+export const addNote = async (
+  deps: Db & { clock: Clock },
+  viewer: Viewer,
+  { agentId, threadId, text }: ThreadKey & { text: string },
+): Promise<ThreadNote> => {
+  ensureMember(viewer)
+  const { workspaceId } = await findAgent(deps, viewer, agentId)
+  const key = { agentId, threadId }
+  await ensureThread(deps, key)
+  if ((await deps.prisma.threadNote.count({ where: key })) >= MAX_NOTES)
+    throw new AppError('conflict', `A thread can have at most ${MAX_NOTES} notes.`)
+  return deps.prisma.$transaction(async (tx) => {
+    const { name } = writerOf(viewer)
+    const data = {
+      id: newId(),
+      ...key,
+      text,
+      memberId: viewer.id,
+      memberName: name,
+      createdAt: deps.clock.now(),
+    }
+    await tx.threadNote.create({ data })
+    await noteChange(tx, { workspaceId, kind: 'thread', agentId, ids: [threadId] })
+    return toNote(data)
+  })
+}
+
+/** Deletes a note. For members. */
+export const deleteNote = async (
+  deps: Db,
+  viewer: Viewer,
+  { agentId, threadId, noteId: id }: ThreadKey & { noteId: string },
+): Promise<void> => {
+  ensureMember(viewer)
+  const { workspaceId } = await findAgent(deps, viewer, agentId)
+  await deps.prisma.$transaction(async (tx) => {
+    const { count } = await tx.threadNote.deleteMany({ where: { agentId, threadId, id } })
+    if (count === 0) throw notFound('note')
+    await noteChange(tx, { workspaceId, kind: 'thread', agentId, ids: [threadId] })
+  })
+}
