@@ -322,7 +322,7 @@ describe('writing', () => {
     await button(page, 'Send').click()
     await page.getByRole('heading', { name: 'Your invoice', level: 1 }).waitFor()
     await page.getByRole('button', { name: /invoice\.txt/ }).waitFor()
-    await page.getByText('Delivery: 3 of 3 accepted').waitFor()
+    await page.getByText('Captured on this machine, not sent').waitFor()
     expect(errorsOf(page)).toEqual([])
   })
 

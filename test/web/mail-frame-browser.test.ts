@@ -45,8 +45,18 @@ const letter = {
   attachments: [{ cid: 'own@mail', filename: 'own.png', content: PIXEL, encoding: 'base64' }],
 }
 
+interface FrameOptions {
+  remoteImages: boolean
+  /** What is shown instead of the sanitized mail, with the same headers. */
+  unsanitized?: string
+}
+
 /** Opens a page of the service that shows the mail in a frame, and records what it requests and hears. */
-const openFrame = async (reader: TestAgent, messageId: string, remoteImages: boolean) => {
+const openFrame = async (
+  reader: TestAgent,
+  messageId: string,
+  { remoteImages, unsanitized }: FrameOptions,
+) => {
   const link = await reader.api('POST', `/agents/${reader.id}/messages/${messageId}/html/link`, {
     remoteImages,
   })
@@ -60,8 +70,12 @@ const openFrame = async (reader: TestAgent, messageId: string, remoteImages: boo
       return route.fulfill({
         contentType: 'text/html',
         body: `<!doctype html><title>parent</title><script>heard = []; onmessage = (event) => heard.push(event.data)</script>
-          <iframe sandbox="allow-popups allow-popups-to-escape-sandbox" src="${url}" width="800" height="600"></iframe>`,
+          <iframe sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox" src="${url}" width="800" height="600"></iframe>`,
       })
+    // Which the test's own request would not have.
+    const headers = { 'Sec-Fetch-Dest': 'iframe', 'Sec-Fetch-Site': 'same-origin' }
+    if (asked === url && unsanitized)
+      return route.fulfill({ response: await route.fetch({ headers }), body: unsanitized })
     if (asked.startsWith(new URL(url).origin)) return route.continue()
     requested.push(asked)
     return route.fulfill({ contentType: 'image/png', body: Buffer.from(PIXEL, 'base64') })
@@ -74,7 +88,7 @@ const openFrame = async (reader: TestAgent, messageId: string, remoteImages: boo
 
 browserTest('a hostile mail runs no script and requests nothing before consent', async () => {
   const { id } = await receive(service, agent, letter)
-  const { page, frame, requested, heard } = await openFrame(agent, id, false)
+  const { page, frame, requested, heard } = await openFrame(agent, id, { remoteImages: false })
   const own = frame.getByAltText('own')
   expect(await own.evaluate('document.querySelector("[alt=own]").naturalWidth')).toBe(1)
   await picture(page, 'hostile-mail')
@@ -90,9 +104,50 @@ browserTest('a hostile mail runs no script and requests nothing before consent',
   expect(page.url()).toMatch(/frame-test$/)
 })
 
+const THIEF = `parent.postMessage('stolen ' + document.cookie + localStorage.length + parent.document.title, '*')`
+
+/** What a mail tries that wants the page around it, in ways that need no other server. */
+const THEFT = `<script>${THIEF}</script><img src=x onerror="${THIEF}"><svg onload="${THIEF}"></svg>
+  <iframe src="javascript:${THIEF}"></iframe><iframe srcdoc="<script>parent.${THIEF}</script>"></iframe>
+  <object data="data:text/html,<script>parent.${THIEF}</script>"></object><embed src="javascript:${THIEF}">
+  <form action="/frame-test?form" target="_top"><button id="send">Send</button></form>
+  <a href="javascript:${THIEF}" id="script">a script</a> <a href="/frame-test?top" target="_top">over the page</a>
+  <a href="/frame-test?parent" target="_parent">over the parent</a> <details open ontoggle="${THIEF}"></details>
+  <input autofocus onfocus="${THIEF}"><style onload="${THIEF}"></style><marquee onstart="${THIEF}"></marquee>`
+
+browserTest(
+  'what the sanitizer might miss runs no script either, in a frame with the page’s origin',
+  async () => {
+    const { id } = await receive(service, agent, letter)
+    const { page, frame, requested, heard } = await openFrame(agent, id, {
+      remoteImages: false,
+      unsanitized: HOSTILE.replace(/<meta[^>]*>/, '').replace('</body>', `${THEFT}</body>`),
+    })
+    // It does have the origin, which is what the page around it measures it with.
+    expect(
+      await page.evaluate('document.querySelector("iframe").contentDocument.body.offsetHeight'),
+    ).toBeGreaterThan(50)
+    for (const words of ['a script', 'over the page', 'over the parent', 'Send'])
+      for (const one of await frame.getByText(words, { exact: true }).all()) await one.dispatchEvent('click')
+    await frame.locator('input[autofocus]').focus()
+    expect(await heard()).toEqual([])
+    expect(requested).toEqual([])
+    expect(page.url()).toMatch(/frame-test$/)
+  },
+)
+
+browserTest('a redirect that the sanitizer might miss is not followed', async () => {
+  const { id } = await receive(service, agent, letter)
+  const redirect =
+    '<meta http-equiv="refresh" content="0; url=https://evil.example/refresh"><p>Visible text</p>'
+  const { frame, requested } = await openFrame(agent, id, { remoteImages: false, unsanitized: redirect })
+  await frame.getByText('Visible text').click()
+  expect(requested).toEqual([])
+})
+
 browserTest('images on other servers load on request, over https, and nothing else does', async () => {
   const { id } = await receive(service, agent, letter)
-  const { page, frame, requested, heard } = await openFrame(agent, id, true)
+  const { page, frame, requested, heard } = await openFrame(agent, id, { remoteImages: true })
   await expect
     .poll(() => requested.map((url) => new URL(url).pathname).sort())
     .toEqual(['/body.gif', '/content.gif', '/cursor.cur', '/image.gif', '/inline.gif', '/table.gif'])
@@ -114,6 +169,19 @@ browserTest('the page keeps to its sandbox outside a frame, and other sites cann
   const page = await browser.page()
   await page.goto(body.url)
   expect(await page.evaluate('origin')).toBe('null')
+  // Only a frame of the service's own page has its origin: no tab, no frame of another site, no plugin.
+  const headersFor = async (headers: Record<string, string>) =>
+    (await fetch(body.url, { headers })).headers.get('content-security-policy')
+  for (const headers of [
+    { 'Sec-Fetch-Dest': 'document', 'Sec-Fetch-Site': 'same-origin' },
+    { 'Sec-Fetch-Dest': 'iframe', 'Sec-Fetch-Site': 'same-site' },
+    { 'Sec-Fetch-Dest': 'iframe', 'Sec-Fetch-Site': 'cross-site' },
+    { 'Sec-Fetch-Dest': 'embed', 'Sec-Fetch-Site': 'same-origin' },
+  ])
+    expect([headers, await headersFor(headers)]).toEqual([
+      headers,
+      expect.not.stringContaining('same-origin'),
+    ])
   const other = `${new URL(body.url).origin.replace('localhost', '127.0.0.1')}/frame-test`
   await page
     .context()

@@ -63,7 +63,9 @@ const Line = memo(({ row, index, count, href, current, selected, onSelect, agent
       >
         <span className="thread-line">
           {row.isUnread && <span className="unseen">{text.unreadMark}</span>}
-          <span className="thread-who">{who}</span>
+          <span className="thread-who" dir="auto">
+            {who}
+          </span>
           {row.messageCount > 1 && (
             <span className="thread-count" title={text.messages(row.messageCount)}>
               {row.messageCount}
@@ -74,7 +76,9 @@ const Line = memo(({ row, index, count, href, current, selected, onSelect, agent
         <span className="thread-line">
           {row.message?.direction === 'outbound' && <ReplyIcon size={13} />}
           {Channel && <Channel size={13} />}
-          <span className="thread-subject">{row.subject ?? text.noSubject}</span>
+          <span className="thread-subject" dir="auto">
+            {row.subject ?? text.noSubject}
+          </span>
           {row.message && <State message={row.message} />}
           {row.message?.labels.map((label) => (
             <Badge key={label}>{label}</Badge>
@@ -86,7 +90,9 @@ const Line = memo(({ row, index, count, href, current, selected, onSelect, agent
             </span>
           )}
         </span>
-        <span className="thread-preview">{row.message?.preview}</span>
+        <span className="thread-preview" dir="auto">
+          {row.message?.preview}
+        </span>
       </Link>
     </li>
   )

@@ -1,7 +1,12 @@
+import { useState } from 'react'
 import { useClient } from 'urql'
 import { failureOf } from '../live/failure.ts'
 import { graphql } from '../live/graphql.ts'
+import { useLive } from '../live/use.ts'
+import { Button } from '../parts/button.tsx'
+import { Dialog } from '../parts/dialog.tsx'
 import { DownloadIcon, PaperclipIcon } from '../parts/icons.tsx'
+import { Load } from '../parts/states.tsx'
 import { say } from '../parts/toast.ts'
 import type { ShownMessage } from './message-fields.ts'
 import { text } from './strings.ts'
@@ -9,6 +14,11 @@ import { text } from './strings.ts'
 const LINKS = graphql(`
   query FileLinks($id: UUID!) { message(id: $id) { id rawLink { url } attachments { link { url } } } }
 `)
+const VIEWS = graphql(`
+  query FileViews($id: UUID!) { message(id: $id) { id attachments { link(view: true) { url } } } }
+`)
+
+type File = ShownMessage['attachments'][number]
 
 /** Downloads an attachment of a message, or the mail as received. Links are asked for when they are used. */
 export const useDownload = (id: string) => {
@@ -22,21 +32,90 @@ export const useDownload = (id: string) => {
   }
 }
 
+const PICTURE = /^image\/(?:png|jpeg|gif|webp|avif)$/i
+/** Larger pictures are loaded when they are opened. */
+const MOST_BYTES = 2_000_000
+const MOST_PICTURES = 12
+
+/** Whether the service lets browsers show it, and this one can. */
+const isShown = ({ type }: File): boolean =>
+  PICTURE.test(type) || (/^application\/pdf$/i.test(type) && navigator.pdfViewerEnabled)
+
+const Viewer = ({ id, file, index, onClose }: { id: string; file: File; index: number; onClose(): void }) => {
+  const download = useDownload(id)
+  const views = useLive(VIEWS, { id }, [])
+  return (
+    <Dialog
+      title={file.name}
+      onClose={onClose}
+      wide
+      actions={
+        <Button icon={DownloadIcon} onClick={() => void download(index)}>
+          {text.download(file.name)}
+        </Button>
+      }
+    >
+      <Load from={views}>
+        {({ message }) => {
+          const url = message.attachments[index]?.link.url
+          return PICTURE.test(file.type) ? (
+            <img className="view-picture" src={url} alt={file.name} />
+          ) : (
+            <iframe className="view-pdf" title={file.name} src={url} referrerPolicy="no-referrer" />
+          )
+        }}
+      </Load>
+    </Dialog>
+  )
+}
+
+/** Small pictures of a message at a glance. */
+const Thumbnails = ({ message, onOpen }: { message: ShownMessage; onOpen(index: number): void }) => {
+  const views = useLive(VIEWS, { id: message.id }, [])
+  return (
+    <div className="thumbnails">
+      {message.attachments.map(({ name, type, size }, index) => {
+        const url = views.data?.message.attachments[index]?.link.url
+        return PICTURE.test(type) && size <= MOST_BYTES && index < MOST_PICTURES ? (
+          // biome-ignore lint/suspicious/noArrayIndexKey: attachments are known by their position
+          <button key={index} type="button" aria-label={text.viewFile(name)} onClick={() => onOpen(index)}>
+            {url && <img src={url} alt="" loading="lazy" />}
+          </button>
+        ) : null
+      })}
+    </div>
+  )
+}
+
+const hasThumbnail = ({ type, size }: File): boolean => PICTURE.test(type) && size <= MOST_BYTES
+
 export const Attachments = ({ message }: { message: ShownMessage }) => {
   const download = useDownload(message.id)
+  const [viewed, setViewed] = useState<number | null>(null)
+  const file = viewed === null ? undefined : message.attachments[viewed]
   return (
-    <ul className="attachments" aria-label={text.attachments}>
-      {message.attachments.map(({ name, size }, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: attachments are known by their position
-        <li key={index}>
-          <button type="button" title={text.download(name)} onClick={() => void download(index)}>
-            <PaperclipIcon size={14} />
-            <span>{name}</span>
-            <span className="soft">{text.size(size)}</span>
-            <DownloadIcon size={14} />
-          </button>
-        </li>
-      ))}
-    </ul>
+    <>
+      {message.attachments.some(hasThumbnail) && <Thumbnails message={message} onOpen={setViewed} />}
+      <ul className="attachments" aria-label={text.attachments}>
+        {message.attachments.map((one, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: attachments are known by their position
+          <li key={index}>
+            <button
+              type="button"
+              title={isShown(one) ? text.viewFile(one.name) : text.download(one.name)}
+              onClick={() => (isShown(one) ? setViewed(index) : void download(index))}
+            >
+              <PaperclipIcon size={14} />
+              <bdi>{one.name}</bdi>
+              <span className="soft">{text.size(one.size)}</span>
+              {!isShown(one) && <DownloadIcon size={14} />}
+            </button>
+          </li>
+        ))}
+      </ul>
+      {viewed !== null && file && (
+        <Viewer id={message.id} file={file} index={viewed} onClose={() => setViewed(null)} />
+      )}
+    </>
   )
 }

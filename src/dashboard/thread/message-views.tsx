@@ -3,6 +3,9 @@ import { graphql } from '../live/graphql.ts'
 import { useLive } from '../live/use.ts'
 import { Button } from '../parts/button.tsx'
 import { Load } from '../parts/states.tsx'
+import { Codes } from './codes.tsx'
+import { HtmlFrame } from './html-frame.tsx'
+import { LinkedText } from './linked-text.tsx'
 import type { ShownMessage } from './message-fields.ts'
 import { text } from './strings.ts'
 
@@ -16,8 +19,9 @@ export const TextView = ({ message }: { message: ShownMessage }) => {
   return (
     <>
       <div className={shown ? 'message-text' : 'message-text soft'} dir="auto">
-        {shown || text.noText}
+        {shown ? <LinkedText text={shown} agentId={message.agent.id} /> : text.noText}
       </div>
+      {message.direction === 'inbound' && <Codes of={reply || all} />}
       {folds && (
         <Button kind="ghost" aria-expanded={whole} onClick={() => setWhole(!whole)}>
           {whole ? text.hideQuoted : text.quoted}
@@ -34,13 +38,13 @@ const HTML = graphql(`
 `)
 
 /**
- * The mail's HTML, sanitized by the service, in a frame of its own that runs no script and loads nothing from
- * elsewhere. Its links open in a new tab.
+ * The mail's HTML, sanitized by the service, in a frame that runs no script and loads nothing from elsewhere. Its
+ * links open in a new tab.
  */
 export const HtmlView = ({
   message,
 }: {
-  message: Pick<ShownMessage, 'id' | 'counterpart'> & Partial<Pick<ShownMessage, 'counterpartName'>>
+  message: Pick<ShownMessage, 'agent' | 'counterpart' | 'id'> & Partial<Pick<ShownMessage, 'counterpartName'>>
 }) => {
   const [images, setImages] = useState(false)
   const html = useLive(HTML, { id: message.id, images }, [])
@@ -57,11 +61,10 @@ export const HtmlView = ({
                 <Button onClick={() => setImages(true)}>{text.showImages}</Button>
               </p>
             )}
-            <iframe
+            <HtmlFrame
+              url={htmlLink.url}
               title={text.frame(message.counterpartName ?? message.counterpart)}
-              sandbox="allow-popups allow-popups-to-escape-sandbox"
-              referrerPolicy="no-referrer"
-              src={htmlLink.url}
+              agentId={message.agent.id}
             />
           </div>
         ) : (
@@ -82,7 +85,7 @@ export const HeadersView = ({ message }: { message: ShownMessage }) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: fields are known by their position
           <div key={index}>
             <dt>{name}</dt>
-            <dd>{value}</dd>
+            <dd dir="auto">{value}</dd>
           </div>
         ))}
       </dl>

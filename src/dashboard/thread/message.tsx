@@ -1,29 +1,22 @@
 import { type ReactNode, useState } from 'react'
 import { Badge } from '../parts/badge.tsx'
-import { Button } from '../parts/button.tsx'
 import { Choices } from '../parts/choices.tsx'
-import {
-  ClockIcon,
-  CopyIcon,
-  DownloadIcon,
-  ForwardIcon,
-  ShieldAlertIcon,
-  ShieldCheckIcon,
-  ShieldXIcon,
-} from '../parts/icons.tsx'
-import { Menu } from '../parts/menu.tsx'
+import { ClockIcon, ShieldAlertIcon, ShieldCheckIcon, ShieldXIcon } from '../parts/icons.tsx'
 import { Time } from '../parts/time.tsx'
-import { say } from '../parts/toast.ts'
-import { Attachments, useDownload } from './files.tsx'
+import { personOf, useThreadContext } from './context.ts'
+import { Delivery, useDelivery } from './delivery.tsx'
+import { Attachments } from './files.tsx'
 import { Held } from './held.tsx'
 import type { ShownMessage } from './message-fields.ts'
+import { MessageMenu } from './message-menu.tsx'
 import { HeadersView, HtmlView, TextView } from './message-views.tsx'
 import { text } from './strings.ts'
 import { Unsubscribe } from './unsubscribe.tsx'
-import { Delivery, isProven, Why } from './why.tsx'
+import { isProven, Why } from './why.tsx'
 
 const Status = ({ message }: { message: ShownMessage }): ReactNode => {
   const { status, hold } = message
+  const { allCaptured } = useDelivery(message)
   if (hold && status === 'sending')
     return (
       <Badge tone="warn" icon={ClockIcon}>
@@ -37,6 +30,7 @@ const Status = ({ message }: { message: ShownMessage }): ReactNode => {
       </Badge>
     )
   if (status === 'failed' || status === 'reported') return <Badge tone="bad">{text.status[status]}</Badge>
+  if (status === 'sent' && allCaptured) return <Badge>{text.status.captured}</Badge>
   if (status !== 'received') return <Badge>{text.status[status]}</Badge>
   return isProven(message) ? (
     <Badge tone="good" icon={ShieldCheckIcon}>
@@ -56,36 +50,50 @@ const VIEWS = {
 }
 type View = keyof typeof text.view
 
-const More = ({ message, onForward }: { message: ShownMessage; onForward(): void }) => {
-  const download = useDownload(message.id)
-  const isReceivedMail = message.channel === 'email' && message.direction === 'inbound'
-  const copyId = () =>
-    void navigator.clipboard.writeText(message.id).then(() => say({ kind: 'done', text: text.copied }))
-  return (
-    <Menu label={text.more}>
-      <Button kind="ghost" icon={ForwardIcon} onClick={onForward}>
-        {text.forward}
-      </Button>
-      {isReceivedMail && (
-        <Button kind="ghost" icon={DownloadIcon} onClick={() => void download('raw')}>
-          {text.raw}
-        </Button>
-      )}
-      <Button kind="ghost" icon={CopyIcon} onClick={copyId}>
-        {text.copyId}
-      </Button>
-    </Menu>
-  )
-}
+const listed = (names: readonly string[]) =>
+  names.map((name, index) => (
+    <span key={name}>
+      {index > 0 && ', '}
+      <bdi>{name}</bdi>
+    </span>
+  ))
 
 const Names = ({ message }: { message: ShownMessage }) => {
   const isInbound = message.direction === 'inbound'
+  const to = message.to.length > 0 ? message.to : [message.counterpart]
   return (
     <span className="soft message-names">
-      {isInbound && message.counterpartName && <span>{message.counterpart}</span>}
-      {!isInbound && <span>{text.to(message.to.join(', ') || message.counterpart)}</span>}
-      {message.cc.length > 0 && <span>{text.cc(message.cc.join(', '))}</span>}
+      {isInbound && message.counterpartName && <bdi>{message.counterpart}</bdi>}
+      {!isInbound && (
+        <span>
+          {text.to} {listed(to)}
+        </span>
+      )}
+      {message.cc.length > 0 && (
+        <span>
+          {text.cc} {listed(message.cc)}
+        </span>
+      )}
     </span>
+  )
+}
+
+/** Who wrote it; of somebody outside, it opens what is known of them. */
+const From = ({ message, from }: { message: ShownMessage; from: string }) => {
+  const { showPerson } = useThreadContext()
+  const person = personOf(message)
+  if (message.direction === 'outbound' || !person || !showPerson)
+    return <bdi className="message-from">{from}</bdi>
+  return (
+    <button
+      type="button"
+      className="message-from"
+      title={text.person.show}
+      onClick={() => showPerson(person)}
+      dir="auto"
+    >
+      {from}
+    </button>
   )
 }
 
@@ -103,12 +111,12 @@ export const Message = ({ message, from, onForward }: MessageProps) => {
   return (
     <article className={`message ${message.direction}`} aria-label={from}>
       <header className="message-head">
-        <span className="message-from">{from}</span>
+        <From message={message} from={from} />
         <Names message={message} />
         <span className="message-when">
           <Status message={message} />
           <Time at={message.createdAt} detailed />
-          <More message={message} onForward={onForward} />
+          <MessageMenu message={message} onForward={onForward} />
         </span>
       </header>
       <div className="message-tools">
@@ -128,7 +136,11 @@ export const Message = ({ message, from, onForward }: MessageProps) => {
       {view === 'headers' && <HeadersView message={message} />}
       {message.attachments.length > 0 && <Attachments message={message} />}
       <Unsubscribe message={message} />
-      {message.error && <p className="error">{message.error}</p>}
+      {message.error && (
+        <p className="error" dir="auto">
+          {message.error}
+        </p>
+      )}
       {message.hold && message.status === 'sending' && <Held message={message} hold={message.hold} />}
     </article>
   )
@@ -150,8 +162,10 @@ export const FoldedMessage = ({
     aria-expanded="false"
     onClick={onOpen}
   >
-    <span className="message-from">{from}</span>
-    <span className="message-start">{(message.replyText || message.text).slice(0, 200)}</span>
+    <bdi className="message-from">{from}</bdi>
+    <span className="message-start" dir="auto">
+      {(message.replyText || message.text).slice(0, 200)}
+    </span>
     <Time at={message.createdAt} />
   </button>
 )

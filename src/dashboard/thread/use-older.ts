@@ -35,16 +35,24 @@ export const useOlder = (threadId: string, newest: Page) => {
   const known = new Set(first.map(({ id }) => id))
   const messages = [...first, ...(loaded?.messages ?? []).filter(({ id }) => !known.has(id))]
   const next = loaded ? loaded.next : nextOf(newest)
-  const load = async (after: string) => {
-    setBusy(true)
-    const { data, error } = await client.query(OLDER, { id: threadId, after }).toPromise()
-    setBusy(false)
-    const failure = failureOf(error)
-    if (failure) say({ kind: 'failure', text: failure.message, requestId: failure.requestId })
-    if (!data) return
+  /** Loads the next page, or all that there are. Resolves to whether that succeeded. */
+  const load = async (all: boolean): Promise<boolean> => {
     // With those shown so far: what arrives later pushes the oldest of them out of the newest 100.
-    const page = data.thread.messages
-    setLoaded({ messages: [...messages, ...page.edges.map(({ node }) => node)], next: nextOf(page) })
+    let shown: readonly ShownMessage[] = messages
+    let after = next
+    setBusy(true)
+    while (after !== null) {
+      const { data, error } = await client.query(OLDER, { id: threadId, after }).toPromise()
+      const failure = failureOf(error)
+      if (failure) say({ kind: 'failure', text: failure.message, requestId: failure.requestId })
+      if (!data) break
+      shown = [...shown, ...data.thread.messages.edges.map(({ node }) => node)]
+      after = nextOf(data.thread.messages)
+      setLoaded({ messages: shown, next: after })
+      if (!all) break
+    }
+    setBusy(false)
+    return after === null
   }
-  return { messages, busy, more: next === null ? undefined : () => void load(next) }
+  return { messages, busy, more: next === null ? undefined : () => void load(false), all: () => load(true) }
 }

@@ -1,6 +1,5 @@
 import { Badge, type Tone } from '../parts/badge.tsx'
 import { ChevronDownIcon } from '../parts/icons.tsx'
-import { Time } from '../parts/time.tsx'
 import type { ShownMessage } from './message-fields.ts'
 import { text } from './strings.ts'
 
@@ -43,7 +42,8 @@ const Rule = ({ message }: { message: ShownMessage }) => (
   </p>
 )
 
-const Summary = ({ label }: { label: string }) => (
+/** The line that opens an explanation. */
+export const Summary = ({ label }: { label: string }) => (
   <summary>
     <ChevronDownIcon size={14} />
     {label}
@@ -68,38 +68,7 @@ export const Why = ({ message }: { message: ShownMessage }) => {
                 {text.check[name] ?? name}{' '}
                 <Badge tone={TONES[verdict] ?? 'neutral'}>{text.verdict[verdict] ?? verdict}</Badge>
               </dt>
-              <dd>{detail}</dd>
-            </div>
-          ))}
-        </dl>
-      </div>
-    </details>
-  )
-}
-
-const RECIPIENT_TONES: Record<ShownMessage['recipients'][number]['status'], Tone> = {
-  sent: 'good',
-  failed: 'bad',
-  sending: 'neutral',
-}
-
-/** How each recipient's server answered. */
-export const Delivery = ({ message: { recipients } }: { message: ShownMessage }) => {
-  const accepted = recipients.filter(({ status }) => status === 'sent').length
-  return (
-    <details className="why" open={recipients.some(({ status }) => status === 'failed')}>
-      <Summary label={text.deliveryOf(accepted, recipients.length)} />
-      <div className="why-content">
-        {recipients.length === 0 && <p>{text.noRecipients}</p>}
-        <dl aria-label={text.delivery}>
-          {recipients.map(({ address, status, detail, updatedAt }) => (
-            <div key={address}>
-              <dt>
-                {address} <Badge tone={RECIPIENT_TONES[status]}>{text.recipient[status]}</Badge>
-              </dt>
-              <dd>
-                {detail} <Time at={updatedAt} detailed />
-              </dd>
+              <dd dir="auto">{detail}</dd>
             </div>
           ))}
         </dl>

@@ -12,10 +12,13 @@ const BLOCK = graphql(`
   mutation BlockRefused($input: BlockSenderInput!) { blockSender(input: $input) { access { blocked } } }
 `)
 
+/** What is needed of a refused message. */
+type Refused = Pick<RefusedMessage, 'channel' | 'counterpart' | 'id'> & { agent: { id: string } }
+
 /** A request releases at most this many messages, of one agent. */
 const MOST_AT_ONCE = 100
 
-const byAgent = (messages: readonly RefusedMessage[]): [agentId: string, ids: string[]][] => {
+const byAgent = (messages: readonly Refused[]): [agentId: string, ids: string[]][] => {
   const groups = new Map<string, string[]>()
   for (const { id, agent } of messages) groups.set(agent.id, [...(groups.get(agent.id) ?? []), id])
   return [...groups].flatMap(([agentId, ids]) =>
@@ -30,7 +33,7 @@ const byAgent = (messages: readonly RefusedMessage[]): [agentId: string, ids: st
 export const useLetIn = () => {
   const release = useAction(RELEASE)
   const blocking = useAction(BLOCK)
-  const letIn = async (messages: readonly RefusedMessage[], listSender: boolean): Promise<void> => {
+  const letIn = async (messages: readonly Refused[], listSender: boolean): Promise<void> => {
     let count = 0
     for (const [agentId, ids] of byAgent(messages)) {
       const done = await release.run({ input: { agentId, ids, listSender } })
@@ -39,7 +42,7 @@ export const useLetIn = () => {
     announce([{ topic: 'messages' }])
     if (count > 0) say({ kind: 'done', text: text.letInDone(count) })
   }
-  const block = async (messages: readonly RefusedMessage[]): Promise<void> => {
+  const block = async (messages: readonly Refused[]): Promise<void> => {
     const blocked = new Set<string>()
     for (const { agent, channel, counterpart } of messages) {
       const done = await blocking.run({ input: { agentId: agent.id, channel, sender: counterpart } })

@@ -66,7 +66,15 @@ const Attachment = builder.objectRef<AttachmentShape>('Attachment').implement({
       type: AttachmentLink,
       description:
         'A temporary link to the content that works without a token. Each request returns a new link.',
-      resolve: ({ messageId, index }, _args, { deps }) => signLink(deps, { messageId, file: index }),
+      args: {
+        view: t.arg.boolean({
+          defaultValue: false,
+          description:
+            'Whether browsers show it instead of saving it: PNG, JPEG, GIF, WebP, AVIF and PDF. Everything else is always saved.',
+        }),
+      },
+      resolve: ({ messageId, index }, { view }, { deps }) =>
+        signLink(deps, { messageId, file: view ? `${index}-view` : index }),
     }),
   }),
 })

@@ -32,13 +32,15 @@ export const linkAttachment = async (
   return signLink(deps, { messageId, file: index })
 }
 
-/** Returns the attachment that a link refers to. */
+/** Returns the attachment that a link refers to. `view`: a link to look at it, not to save it. */
 export const openLink = async (
   deps: Db & Pick<LinkDeps, 'clock' | 'linkKey'> & { blobs: Blobs },
   place: AttachmentPlace,
   signed: Signed,
+  view = false,
 ): Promise<Attachment & { content: Uint8Array<ArrayBuffer> }> => {
-  const valid = isSigned(deps, { messageId: place.messageId, file: place.index }, signed)
+  const { messageId, index } = place
+  const valid = isSigned(deps, { messageId, file: view ? `${index}-view` : index }, signed)
   const attachment = valid && (await deps.prisma.attachment.findFirst({ where: place }))
   if (!attachment || (await isDeleted(deps, attachment.agentId))) throw invalidLink()
   return deps.blobs.filled(attachment)

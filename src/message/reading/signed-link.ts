@@ -24,10 +24,10 @@ export interface SignedLink {
   expiresAt: Date
 }
 
-/** What a link gives access to: the index of an attachment, the mail as received, or its HTML. */
+/** What a link gives access to: an attachment by its index, to save or to view, the mail as received, or its HTML. */
 export interface LinkedFile {
   messageId: string
-  file: number | 'raw' | 'html' | 'html-with-images'
+  file: number | `${number}-view` | 'raw' | 'html' | 'html-with-images'
 }
 
 /** The query of a link. */

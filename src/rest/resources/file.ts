@@ -21,3 +21,24 @@ export const attachmentHeaders = (name: string, type: string): Record<string, st
     'Content-Security-Policy': "sandbox; default-src 'none'",
   }
 }
+
+/** What browsers show without running anything of it in the page's place: no HTML, no SVG, no XML. */
+const SHOWN = /^(?:image\/(?:png|jpeg|gif|webp|avif)|application\/pdf)$/i
+
+/**
+ * Headers for an untrusted picture or PDF that the browser shows itself. Anything else is a download. Browsers
+ * show no PDF in a sandbox; their viewer gives it neither the page nor its origin.
+ */
+export const viewHeaders = (name: string, type: string): Record<string, string> => {
+  const headers = attachmentHeaders(name, type)
+  if (!SHOWN.test(type)) return headers
+  const isPdf = /pdf$/i.test(type)
+  return {
+    ...headers,
+    'Content-Disposition': headers['Content-Disposition']!.replace(/^attachment/, 'inline'),
+    'Content-Security-Policy': isPdf
+      ? "default-src 'none'; object-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'self'"
+      : "sandbox; default-src 'none'; frame-ancestors 'self'",
+    'Cross-Origin-Resource-Policy': 'same-origin',
+  }
+}

@@ -5,7 +5,7 @@ import { openLink } from '../../message/reading/attachment-link.ts'
 import { openHtmlLink, openRawLink } from '../../message/reading/mail-link.ts'
 import { invalidLink, LINK_PATH, type Signed } from '../../message/reading/signed-link.ts'
 import type { RestEnv } from '../env.ts'
-import { attachmentHeaders } from './file.ts'
+import { attachmentHeaders, viewHeaders } from './file.ts'
 import { mailHeaders, mailPage } from './mail-page.ts'
 
 /** The message and the query of a link. An impossible id gives the same error as an invalid signature. */
@@ -15,6 +15,10 @@ const linkOf = (c: Context<RestEnv>): { messageId: string; signed: Signed } => {
   const { expires = '', signature = '' } = c.req.query()
   return { messageId, signed: { expires, signature } }
 }
+
+/** Browsers set these headers; pages cannot. A page opened in a tab, or by a browser without them, is not framed. */
+const isFramed = (c: Context<RestEnv>): boolean =>
+  c.req.header('Sec-Fetch-Dest') === 'iframe' && c.req.header('Sec-Fetch-Site') === 'same-origin'
 
 const PRIVATE = { 'Cache-Control': 'private, no-store', 'Referrer-Policy': 'no-referrer' }
 
@@ -35,13 +39,16 @@ export const fileRoutes = (app: OpenAPIHono<RestEnv>): void => {
     app.get(`${LINK_PATH}/:messageId/${file}`, async (c) => {
       const { messageId, signed } = linkOf(c)
       const html = await openHtmlLink(c.var.deps, messageId, { remoteImages }, signed)
-      return c.body(mailPage(html), 200, mailHeaders({ remoteImages }))
+      return c.body(mailPage(html), 200, mailHeaders({ remoteImages, framed: isFramed(c) }))
     })
   app.get(`${LINK_PATH}/:messageId/:index`, async (c) => {
     const { messageId, signed } = linkOf(c)
     const index = c.req.param('index')
-    if (!/^\d{1,4}$/.test(index)) throw invalidLink()
-    const { name, type, content } = await openLink(c.var.deps, { messageId, index: Number(index) }, signed)
-    return c.body(content, 200, { ...attachmentHeaders(name, type), ...PRIVATE })
+    const [, number, view] = /^(\d{1,4})(-view)?$/.exec(index) ?? []
+    if (!number) throw invalidLink()
+    const place = { messageId, index: Number(number) }
+    const { name, type, content } = await openLink(c.var.deps, place, signed, view !== undefined)
+    const headers = view ? viewHeaders(name, type) : attachmentHeaders(name, type)
+    return c.body(content, 200, { ...headers, ...PRIVATE })
   })
 }

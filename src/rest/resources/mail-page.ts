@@ -9,13 +9,19 @@ img { max-width: 100% }
 table { max-width: 100% }
 `
 
+interface PageOptions extends ViewOptions {
+  /** Whether a page of this service shows it in a frame. */
+  framed?: boolean
+}
+
 /**
  * What a mail may do: its style, its own images, and links that open in a new tab. With the sandbox it has no
- * origin, no scripts and no forms, also when it is opened outside a frame.
+ * scripts and no forms. In a frame of this service it has the service's origin, so that the page around it can
+ * measure it and hears its keys; everywhere else it has none.
  */
-const policyOf = ({ remoteImages }: ViewOptions): string =>
+const policyOf = ({ remoteImages, framed = false }: PageOptions): string =>
   [
-    'sandbox allow-popups allow-popups-to-escape-sandbox',
+    `sandbox${framed ? ' allow-same-origin' : ''} allow-popups allow-popups-to-escape-sandbox`,
     "default-src 'none'",
     "style-src 'unsafe-inline'",
     `img-src data:${remoteImages ? ' https:' : ''}`,
@@ -25,7 +31,7 @@ const policyOf = ({ remoteImages }: ViewOptions): string =>
   ].join('; ')
 
 /** Returns the headers of a page that shows a mail. */
-export const mailHeaders = (options: ViewOptions): Record<string, string> => ({
+export const mailHeaders = (options: PageOptions): Record<string, string> => ({
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy': policyOf(options),
   'Cache-Control': 'private, no-store',

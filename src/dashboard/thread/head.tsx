@@ -1,0 +1,68 @@
+import { type ReactNode, useEffect, useRef } from 'react'
+import { Link } from 'wouter'
+import { AgentIcon } from '../parts/agent-icon.tsx'
+import { Button, IconButton } from '../parts/button.tsx'
+import { ArrowLeftIcon, CheckIcon, MailIcon, PrinterIcon, UserRoundIcon } from '../parts/icons.tsx'
+import { Menu } from '../parts/menu.tsx'
+import { useAgents } from '../shell/viewer.tsx'
+import { Labels } from './labels.tsx'
+import { text } from './strings.ts'
+import type { useMarks } from './use-marks.ts'
+
+interface HeadProps {
+  thread: { agentId: string; subject: string | null; unreadCount: number }
+  labels: readonly string[]
+  back: string
+  marks: ReturnType<typeof useMarks>
+  onPerson: (() => void) | undefined
+  onPrint(): void
+  /** More buttons. */
+  children?: ReactNode
+}
+
+/** The subject, which stays in sight, and what can be done with the thread. */
+export const Head = ({ thread, labels, back, marks, onPerson, onPrint, children }: HeadProps) => {
+  const agent = useAgents().find(({ id }) => id === thread.agentId)
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    // On narrow screens the list, which had the focus, is gone.
+    if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true })
+  }, [])
+  return (
+    <header className="thread-head">
+      <div className="thread-bar">
+        <Link href={back} className="button ghost square thread-back" aria-label={text.back}>
+          <ArrowLeftIcon />
+        </Link>
+        <h1 ref={heading} tabIndex={-1} dir="auto">
+          {thread.subject ?? text.noSubject}
+        </h1>
+      </div>
+      <div className="thread-tools">
+        {agent && (
+          <Link href={`/agents/${agent.id}`} className="thread-of">
+            <AgentIcon name={agent.icon} size={14} />
+            {agent.name}
+          </Link>
+        )}
+        <Labels labels={labels} onAdd={marks.addLabel} onRemove={(label) => void marks.removeLabel(label)} />
+        {thread.unreadCount > 0 ? (
+          <IconButton icon={CheckIcon} label={text.read} hint="e" onClick={() => void marks.read()} />
+        ) : (
+          <IconButton icon={MailIcon} label={text.unread} hint="u" onClick={() => void marks.unread()} />
+        )}
+        {children}
+        <Menu label={text.moreOfThread}>
+          {onPerson && (
+            <Button kind="ghost" icon={UserRoundIcon} onClick={onPerson}>
+              {text.keys.person}
+            </Button>
+          )}
+          <Button kind="ghost" icon={PrinterIcon} onClick={onPrint}>
+            {text.print}
+          </Button>
+        </Menu>
+      </div>
+    </header>
+  )
+}

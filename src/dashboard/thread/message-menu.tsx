@@ -1,0 +1,39 @@
+import { useState } from 'react'
+import { Button } from '../parts/button.tsx'
+import { CopyIcon, DownloadIcon, ForwardIcon, Trash2Icon } from '../parts/icons.tsx'
+import { Menu } from '../parts/menu.tsx'
+import { say } from '../parts/toast.ts'
+import { DeleteMessage } from './delete-message.tsx'
+import { useDownload } from './files.tsx'
+import type { ShownMessage } from './message-fields.ts'
+import { text } from './strings.ts'
+
+/** What else can be done with a message. */
+export const MessageMenu = ({ message, onForward }: { message: ShownMessage; onForward(): void }) => {
+  const download = useDownload(message.id)
+  const [deleting, setDeleting] = useState(false)
+  const isReceivedMail = message.channel === 'email' && message.direction === 'inbound'
+  const copyId = () =>
+    void navigator.clipboard.writeText(message.id).then(() => say({ kind: 'done', text: text.copied }))
+  return (
+    <>
+      <Menu label={text.more}>
+        <Button kind="ghost" icon={ForwardIcon} onClick={onForward}>
+          {text.forward}
+        </Button>
+        {isReceivedMail && (
+          <Button kind="ghost" icon={DownloadIcon} onClick={() => void download('raw')}>
+            {text.raw}
+          </Button>
+        )}
+        <Button kind="ghost" icon={CopyIcon} onClick={copyId}>
+          {text.copyId}
+        </Button>
+        <Button kind="ghost" icon={Trash2Icon} onClick={() => setDeleting(true)}>
+          {text.deletion.do}
+        </Button>
+      </Menu>
+      {deleting && <DeleteMessage message={message} onClose={() => setDeleting(false)} />}
+    </>
+  )
+}

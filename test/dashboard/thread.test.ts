@@ -1,0 +1,260 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { codesIn } from '../../src/dashboard/thread/codes-in.ts'
+import { composeHref, linksIn, otherHost } from '../../src/dashboard/thread/links.ts'
+import {
+  browserTest,
+  errorsOf,
+  expectNarrow,
+  picture,
+  startBrowser,
+  type TestBrowser,
+} from '../support/browser.ts'
+import { expectAccessible, openApp, untilLive } from '../support/dashboard.ts'
+import { deliver, type Letter } from '../support/mail.ts'
+import {
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../support/service.ts'
+
+/** Reading a thread: its texts, HTML, files and people, on a screen, a phone and paper. */
+
+let service: TestService
+let owner: Tenant
+let browser: TestBrowser
+let agent: TestAgent
+
+const openTo = async (name: string) => {
+  const created = await createTestAgent(service, owner, name)
+  await owner.api('PUT', `/agents/${created.id}/access/email`, { admit: 'anyone', senders: [] })
+  return created
+}
+
+beforeAll(async () => {
+  service = await startService()
+  owner = await service.workspace('Acme')
+  agent = await openTo('Support')
+  browser = await startBrowser()
+})
+
+const WIDE = { viewport: { width: 1440, height: 900 } }
+const PHONE = { viewport: { width: 390, height: 844 } }
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+
+/** Delivers a mail and returns its message. */
+const mail = async (letter: Letter, to = agent) => {
+  await deliver(`${service.smtp.host}:${service.smtp.port}`, {
+    from: 'Ann Example <ann@example.com>',
+    text: 'It has not arrived yet.',
+    ...letter,
+    to: to.address,
+  })
+  return (await owner.api('GET', `/agents/${to.id}/messages?limit=1`)).body.items[0]
+}
+/** Delivers a mail of the corpus, byte for byte. */
+const corpus = async (name: string) => {
+  const raw = readFileSync(join(import.meta.dirname, '..', 'corpus', `${name}.eml`))
+  await deliver(`${service.smtp.host}:${service.smtp.port}`, {
+    envelope: { from: 'ann@example.com', to: agent.address },
+    raw,
+  })
+  return (await owner.api('GET', `/agents/${agent.id}/messages?limit=1`)).body.items[0]
+}
+const open = async (
+  { threadId }: { threadId: string },
+  options: Parameters<TestBrowser['page']>[0] = WIDE,
+) => {
+  const page = await openApp(await browser.page(options), service, owner, `/app/inbox/${threadId}`)
+  await page.getByRole('article').first().waitFor()
+  await untilLive(page)
+  return page
+}
+
+describe('links in texts', () => {
+  const shown = (text: string) => linksIn(text).map(({ text: words, href }) => (href ? `<${words}>` : words))
+
+  test.each([
+    ['See https://example.com/a(b)_c, please.', ['See ', '<https://example.com/a(b)_c>', ', please.']],
+    ['(www.example.com)', ['(', '<www.example.com>', ')']],
+    ['Write to ann@example.com.', ['Write to ', '<ann@example.com>', '.']],
+    ['javascript:alert(1) data:text/html,x file:///etc/passwd', undefined],
+    ['https:// http://. ftp://example.com', undefined],
+    ['no link', undefined],
+  ])('%s', (text, expected) => {
+    expect(shown(text)).toEqual(expected ?? [text])
+    expect(
+      linksIn(text)
+        .map(({ text: words }) => words)
+        .join(''),
+    ).toBe(text)
+  })
+
+  test('only https, http and mailto are links', () => {
+    const text = 'HTTPS://a.example www.b.example mailto:c@example.com d@example.com vbscript:x://y'
+    expect(linksIn(text).flatMap(({ href }) => href ?? [])).toEqual([
+      'HTTPS://a.example',
+      'https://www.b.example',
+      'mailto:c@example.com',
+      'mailto:d@example.com',
+    ])
+  })
+
+  test.each([
+    ['paypal.com', 'https://evil.example/paypal.com', 'evil.example'],
+    ['https://paypal.com/login', 'https://paypal.com.evil.example/login', 'paypal.com.evil.example'],
+    ['https://paypal.com@evil.example', 'https://paypal.com@evil.example', 'evil.example'],
+    ['https://pаypal.com', 'https://pаypal.com', 'xn--pypal-4ve.com'],
+    ['example.com', 'https://www.example.com/x', null],
+    ['Click here', 'https://evil.example', null],
+    ['2.5 kg', 'https://shop.example', null],
+  ])('the host is shown when the words name another: %s', (words, href, host) => {
+    expect(otherHost(words, href)).toBe(host)
+  })
+
+  test('an address opens a letter of the agent', () => {
+    expect(
+      composeHref('mailto:a%2Bb@example.com?subject=Hi&bcc=x@evil.example&attach=/etc/passwd', 'id'),
+    ).toBe('/compose?agent=id&to=a%2Bb%40example.com&subject=Hi')
+  })
+})
+
+describe('codes in texts', () => {
+  test.each([
+    ['Your verification code is 123 456. It expires at 12:30.', ['123456']],
+    ['Your code:\n\n  GH4K-92XM\n\nDo not share it.', ['GH4K-92XM']],
+    ['482913 is your OTP', ['482913']],
+    ['Ihr Bestätigungscode lautet 90817', ['90817']],
+    ['验证码 552013，请勿泄露', ['552013']],
+    ['Código: 7741', ['7741']],
+    ['G-492013 is your Google verification code.', ['G-492013']],
+    ['Code of 2026 costs EUR 1234.50, see https://example.com/code/123456', []],
+    ['Order 123456 has shipped.', []],
+    ['The encoder model 4711', []],
+  ])('%s', (text, codes) => {
+    expect(codesIn(text)).toEqual(codes)
+  })
+})
+
+browserTest('links and codes of a text work, and right-to-left texts keep their beginning', async () => {
+  const message = await mail({
+    subject: 'Sign in',
+    text: 'Your code is 493817. See https://example.com/help, or write to help@example.com.\n\nhttps://paypal.com@evil.example/x',
+  })
+  const page = await open(message, { ...WIDE, permissions: ['clipboard-read', 'clipboard-write'] })
+  const link = page.getByRole('link', { name: 'https://example.com/help', exact: true })
+  expect(await link.getAttribute('rel')).toBe('noopener noreferrer')
+  expect(await link.getAttribute('target')).toBe('_blank')
+  await page.getByText('[evil.example]').waitFor()
+  await page.getByRole('list', { name: 'Codes in this message' }).getByRole('button').click()
+  await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe('493817')
+  await expectAccessible(page)
+  await picture(page, 'links')
+  await page.getByRole('link', { name: 'help@example.com', exact: true }).click()
+  await page.waitForURL(/\/app\/compose\?agent=.*to=help%40example.com/)
+  expect(errorsOf(page)).toEqual([])
+
+  const hebrew = await open(await corpus('hebrew'))
+  for (const selector of ['h1', '.message-text', '.thread-subject', '.thread-preview', '.thread-who'])
+    expect([selector, await hebrew.locator(selector).first().getAttribute('dir')]).toEqual([selector, 'auto'])
+  await picture(hebrew, 'hebrew')
+})
+
+const LONG = `<style>p { margin: 0; height: 50px }</style>${'<p>line</p>'.repeat(50)}<p id="end">the end</p>
+  <a href="https://evil.example/x">www.bank.example</a> <a href="mailto:help@example.com?subject=Help">write</a>`
+
+browserTest(
+  'HTML is as high as it is, gives its keys to the page, and its links tell where they lead',
+  async () => {
+    const page = await open(await mail({ subject: 'Long', html: LONG }))
+    await page.getByText('HTML', { exact: true }).click()
+    const frame = page.locator('.html-view iframe')
+    await expect.poll(async () => (await frame.boundingBox())!.height).toBeGreaterThan(2_550)
+    expect((await frame.boundingBox())!.height).toBeLessThan(2_700)
+    const inside = page.frameLocator('.html-view iframe')
+    // From the page, not in the frame: the sandbox stops the listeners that Playwright would leave there.
+    const inMail = (code: string) =>
+      page.evaluate(`(({ contentDocument: mail }) => ${code})(document.querySelector('.html-view iframe'))`)
+    expect(await inMail('mail.documentElement.scrollHeight - mail.documentElement.clientHeight')).toBe(0)
+    await page.getByText('The link “www.bank.example” leads to evil.example.').waitFor()
+    await expectAccessible(page)
+    await picture(page, 'long-html')
+    // What is shown later changes the height.
+    await inMail('{ mail.body.append(Object.assign(mail.createElement("div"), { style: "height: 300px" })) }')
+    await expect.poll(async () => (await frame.boundingBox())!.height).toBeGreaterThan(2_850)
+    await inside.getByText('the end').click()
+    await page.keyboard.press('?')
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.press('Escape')
+    await inside.getByText('write').click()
+    await page.waitForURL(/\/app\/compose\?agent=.*to=help%40example.com&subject=Help/)
+    expect(errorsOf(page)).toEqual([])
+  },
+)
+
+browserTest('a refused thread is let in with one click, and cannot be answered before', async () => {
+  const closed = await createTestAgent(service, owner, 'Closed')
+  const message = await mail({ subject: 'Let me in', from: 'stranger@example.com' }, closed)
+  const page = await open(message)
+  await page.getByText('the agent has not seen it').waitFor()
+  expect(await page.getByRole('textbox', { name: /Answer/ }).count()).toBe(0)
+  await expectAccessible(page)
+  await picture(page, 'refused')
+  await button(page, 'Always let in').click()
+  await page.getByRole('textbox', { name: /Answer/ }).waitFor()
+  const { body } = await owner.api('GET', `/agents/${closed.id}/access`)
+  expect(body.email.senders).toContain('stranger@example.com')
+  expect(errorsOf(page)).toEqual([])
+})
+
+browserTest('on a phone the header covers no message, whatever labels a thread has', async () => {
+  const subject = 'A subject that is longer than a phone is wide, and still goes on'
+  const message = await mail({ subject, messageId: '<labelled@example.com>' })
+  await mail({ subject, inReplyTo: '<labelled@example.com>', text: 'line\n'.repeat(80) })
+  const labels = ['customers', 'orders of this year', 'waiting for the supplier', 'second reminder', 'vip']
+  await owner.api('PATCH', `/agents/${agent.id}/messages/${message.id}`, { labels })
+  const page = await open(message, PHONE)
+  await page.getByRole('list', { name: 'Labels' }).getByText('second reminder').waitFor({ state: 'attached' })
+  // The thread is open at its end: all that stands over the messages is the subject, on one line.
+  const bar = page.locator('.thread-bar')
+  expect((await bar.boundingBox())!.height).toBeLessThanOrEqual(56)
+  const top = await page
+    .locator('.thread-tools')
+    .evaluate('document.querySelector(".thread-tools").getBoundingClientRect().bottom')
+  expect(top).toBeLessThan((await bar.boundingBox())!.y)
+  await expectNarrow(page)
+  await expectAccessible(page)
+  await picture(page, 'phone-labels')
+  expect(errorsOf(page)).toEqual([])
+})
+
+browserTest(
+  'all messages of a long thread are printed, also those that are folded or not loaded',
+  async () => {
+    const first = await mail({ subject: 'Thirty', messageId: '<thirty@example.com>', text: 'letter 1' })
+    for (let count = 2; count <= 31; count++)
+      await mail({ subject: 'Re: Thirty', inReplyTo: '<thirty@example.com>', text: `letter ${count}` })
+    const page = await browser.page(WIDE)
+    await page.addInitScript(
+      'window.print = () => { dispatchEvent(new Event("beforeprint")); window.printed = [...document.querySelectorAll(".message-text")].map((one) => one.innerText); dispatchEvent(new Event("afterprint")) }',
+    )
+    await openApp(page, service, owner, `/app/inbox/${first.threadId}`)
+    await page.getByRole('article').first().waitFor()
+    await button(page, 'Show 26 earlier messages').waitFor()
+    await button(page, 'More for this thread').click()
+    await button(page, 'Print all messages').click()
+    await expect
+      .poll(() => page.evaluate<string[]>('window.printed'))
+      .toEqual(Array.from({ length: 31 }, (_, index) => `letter ${index + 1}`))
+    await button(page, 'Show 26 earlier messages').waitFor()
+    await page.emulateMedia({ media: 'print' })
+    expect(await page.evaluate('getComputedStyle(document.querySelector("main")).overflowY')).toBe('visible')
+    await page.evaluate('dispatchEvent(new Event("beforeprint"))')
+    await picture(page, 'print')
+    expect(errorsOf(page)).toEqual([])
+  },
+)
