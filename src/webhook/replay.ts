@@ -42,8 +42,18 @@ const rewind = async (
   return { events: count }
 }
 
+/** Where a replay begins: after an event, or at the first event that happened at a time or later. */
+export type ReplayStart = { after: number } | { since: Date }
+
+const positionOf = async (tx: Tx, agentId: string, start: ReplayStart): Promise<bigint> => {
+  if ('after' in start) return BigInt(start.after)
+  const where = { agentId, createdAt: { lt: start.since } }
+  const { _max } = await tx.event.aggregate({ where, _max: { id: true } })
+  return _max.id ?? 0n
+}
+
 /**
- * Resends every event after `after`, in order, and then continues. It applies to events that the webhook is
+ * Resends every event from `start` on, in order, and then continues. It applies to events that the webhook is
  * done with and that are still in the log, including those from before it was added. Message URL events are
  * left out, because their texts are not stored. The events' three days start anew. Returns the number of
  * events to be sent again. Throws `not_found`.
@@ -52,10 +62,10 @@ export const replayWebhook = (
   deps: OperateDeps,
   viewer: Viewer,
   webhook: WebhookRef,
-  { after: given }: { after: number },
+  start: ReplayStart,
 ): Promise<{ events: number }> =>
   rewind(deps, viewer, webhook, async (tx, range) => {
-    const after = BigInt(given)
+    const after = await positionOf(tx, range.agentId, start)
     const events = range.upTo <= after ? 0 : await requeueEvents(tx, { ...range, after })
     return { events, after }
   })

@@ -94,6 +94,54 @@ test('rotating returns a new secret, the same one for a repeated key, and the ol
   expect((await agent.api('GET', webhook.replace(/\/[^/]+$/, ''))).text).not.toContain('whsec_')
 })
 
+test('the delivery that others wait for is sent again at once, or skipped; a replay begins at a time', async () => {
+  const other = await createTestAgent(service, owner)
+  await owner.api('PUT', `/agents/${other.id}/access/email`, { admit: 'anyone', senders: [] })
+  const added = await other.api('POST', `/agents/${other.id}/webhooks`, { url: `${receiver.url}/stuck` })
+  const path = `/agents/${other.id}/webhooks/${added.body.id}/deliveries`
+  receiver.always('/stuck', 500)
+  const write = (subject: string) =>
+    post(service, { from: 'ann@example.com', to: other.address, subject, text: 'hi' })
+  await write('poison')
+  await receiver.got('/stuck', 1)
+  await write('next')
+  const listed = async () => (await other.api('GET', path)).body.items
+  const blocking = async () => (await listed()).at(-1)
+  await until(async () => (await blocking()).attempts.length === 1)
+  const { id } = await blocking()
+  const change = (mutation: string, fields: object) => {
+    const type = `${mutation[0]!.toUpperCase()}${mutation.slice(1)}Input`
+    const query = `mutation ($input: ${type}!) { ${mutation}(input: $input) { __typename } }`
+    const input = { agentId: other.id, webhookId: added.body.id, ...fields }
+    return other.api('POST', '/graphql', { query, variables: { input } })
+  }
+  await change('unblockWebhook', { deliveryId: id, skip: false })
+  await receiver.got('/stuck', 2)
+  await until(async () => (await blocking()).attempts.length === 2)
+  const [waiting] = await listed()
+  expect((await change('unblockWebhook', { deliveryId: waiting.id, skip: true })).body.errors).toMatchObject([
+    { message: 'No other delivery waits for this one any more.' },
+  ])
+  receiver.always('/stuck', 204)
+  const between = new Date()
+  await change('unblockWebhook', { deliveryId: id, skip: true })
+  await receiver.got('/stuck', 3)
+  await until(async () => (await listed())[0].status === 'delivered')
+  expect((await blocking()).status).toBe('skipped')
+  await write('last')
+  await receiver.got('/stuck', 4)
+  await until(async () => (await listed())[0].status === 'delivered')
+  await change('replayWebhook', { since: between.toISOString() })
+  const got = await receiver.got('/stuck', 5)
+  expect(got.map(({ body }) => JSON.parse(body).cursor)).toEqual(['1', '1', '2', '3', '3'])
+  expect(
+    (await change('replayWebhook', { since: between.toISOString(), after: 1 })).body.errors,
+  ).toHaveLength(1)
+  expect((await change('replayWebhook', {})).body.errors).toMatchObject([
+    { message: 'after: is required, unless there is `since`' },
+  ])
+})
+
 test.each([
   ['replay', {}, /^after: is required$/],
   ['replay', { after: -1 }, /^after: must be a whole number/],

@@ -1,5 +1,7 @@
+import { invalidInput } from '../../core/errors.ts'
 import { resendDelivery, rotateWebhook, testWebhook } from '../../webhook/operate.ts'
-import { replayWebhook, resendGivenUp } from '../../webhook/replay.ts'
+import { type ReplayStart, replayWebhook, resendGivenUp } from '../../webhook/replay.ts'
+import { unblockWebhook } from '../../webhook/unblock.ts'
 import { builder } from '../builder.ts'
 import { Delivery } from './delivery.ts'
 import { Webhook } from './webhook.ts'
@@ -32,8 +34,24 @@ const ReplayWebhookInput = builder.inputType('ReplayWebhookInput', {
     webhookId: t.field({ type: 'UUID', required: true, description: 'The webhook.' }),
     after: t.field({
       type: 'SafeInt',
-      required: true,
       description: 'The id of an event: all events after it are resent. 0 resends all events.',
+    }),
+    since: t.field({
+      type: 'DateTime',
+      description: 'Instead of `after`: all events that happened at this time or later are resent.',
+    }),
+  }),
+})
+
+const UnblockWebhookInput = builder.inputType('UnblockWebhookInput', {
+  description: 'The delivery that the others of a webhook wait for.',
+  fields: (t) => ({
+    agentId: t.field({ type: 'UUID', required: true, description: 'The agent.' }),
+    webhookId: t.field({ type: 'UUID', required: true, description: 'The webhook.' }),
+    deliveryId: t.field({ type: 'UUID', required: true, description: 'The delivery, `blocking`.' }),
+    skip: t.boolean({
+      required: true,
+      description: 'true: it is skipped, and the webhook never receives it; false: it is sent again now.',
     }),
   }),
 })
@@ -83,6 +101,20 @@ const deliveryPayload = (name: string, of: string) =>
 const TestWebhookPayload = deliveryPayload('TestWebhookPayload', 'testWebhook')
 const ResendDeliveryPayload = deliveryPayload('ResendDeliveryPayload', 'resendDelivery')
 
+const UnblockWebhookPayload = builder
+  .objectRef<{ agentId: string; webhookId: string }>('UnblockWebhookPayload')
+  .implement({
+    description: 'Result of `unblockWebhook`.',
+    fields: (t) => ({
+      webhook: t.prismaField({
+        type: Webhook,
+        description: 'The webhook.',
+        resolve: (query, { webhookId: id, agentId }, _args, { deps }) =>
+          deps.prisma.webhook.findUniqueOrThrow({ ...query, where: { id_agentId: { id, agentId } } }),
+      }),
+    }),
+  })
+
 const ReplayWebhookPayload = builder.objectRef<{ events: number }>('ReplayWebhookPayload').implement({
   description: 'Result of `replayWebhook`.',
   fields: (t) => ({ events: t.exposeInt('events', { description: 'Number of events that are resent.' }) }),
@@ -92,6 +124,19 @@ const ResendGivenUpPayload = builder.objectRef<{ events: number }>('ResendGivenU
   description: 'Result of `resendGivenUp`.',
   fields: (t) => ({ events: t.exposeInt('events', { description: 'Number of events that are resent.' }) }),
 })
+
+const startOf = ({
+  after,
+  since,
+}: {
+  after?: number | null | undefined
+  since?: Date | null | undefined
+}): ReplayStart => {
+  if (since && typeof after === 'number') throw invalidInput('since', 'and `after` exclude each other')
+  if (since) return { since }
+  if (typeof after !== 'number') throw invalidInput('after', 'is required, unless there is `since`')
+  return { after }
+}
 
 builder.mutationFields((t) => ({
   resendGivenUp: t.field({
@@ -147,7 +192,18 @@ builder.mutationFields((t) => ({
         description: 'The position after which events are resent.',
       }),
     },
-    resolve: (_root, { input }, { deps, viewer }) =>
-      replayWebhook(deps, viewer, input, { after: input.after }),
+    resolve: (_root, { input }, { deps, viewer }) => replayWebhook(deps, viewer, input, startOf(input)),
+  }),
+  unblockWebhook: t.field({
+    type: UnblockWebhookPayload,
+    nullable: true,
+    idempotency: 'once',
+    description:
+      'Ends the wait of a webhook for the next attempt of the delivery that all others wait for: sends it now, or skips it. Fails with `conflict` if it is not waited for any more.',
+    args: { input: t.arg({ type: UnblockWebhookInput, required: true, description: 'The delivery.' }) },
+    resolve: async (_root, { input }, { deps, viewer }) => {
+      await unblockWebhook(deps, viewer, input)
+      return input
+    },
   }),
 }))
