@@ -20,7 +20,7 @@ const receiveFile = (type: string, content: Buffer) =>
       [
         `From: ann@example.com\r\nTo: ${agent.address}\r\nSubject: a file\r\nContent-Type: multipart/mixed; boundary=b\r\n`,
         '--b\r\n\r\nSee the file.',
-        `--b\r\nContent-Type: ${type}; name="prices.csv"\r\nContent-Transfer-Encoding: base64\r\n\r\n${content.toString('base64')}`,
+        `--b\r\nContent-Type: ${type}; name="prices.csv"\r\nContent-Disposition: attachment\r\nContent-Transfer-Encoding: base64\r\n\r\n${content.toString('base64')}`,
         '--b--\r\n',
       ].join('\r\n'),
     ),
@@ -131,6 +131,47 @@ describe('a link to a file', () => {
     expect(name).toBe('prices.csv')
     const other = await service.again()
     expect((await opened(link.url.replace(/^http:\/\/[^/]+/, other.http))).text).toBe(content.toString())
+  })
+
+  test('to look at shows pictures and PDF, and lets everything else only be saved', async () => {
+    const viewOf = async (type: string) => {
+      const { id } = await receiveFile(type, content)
+      const query = `{ message(id: "${id}") { attachments { link(view: true) { url } } } }`
+      const { body } = await agent.api('POST', '/graphql', { query })
+      const url = body.data.message.attachments[0].link.url.replace(/^http:\/\/[^/]+/, service.http)
+      return { url, headers: (await opened(url)).headers }
+    }
+    for (const type of [
+      'image/png',
+      'image/jpeg',
+      'image/gif',
+      'image/webp',
+      'image/avif',
+      'application/pdf',
+    ]) {
+      const { headers, url } = await viewOf(type)
+      expect([type, headers.get('content-type'), headers.get('x-content-type-options')]).toEqual([
+        ...[type, type, 'nosniff'],
+      ])
+      expect(headers.get('content-disposition')).toMatch(/^inline; /)
+      expect(headers.get('content-security-policy')).toContain("default-src 'none'")
+      // The signature is for looking at it.
+      expect((await opened(url.replace('-view', ''))).status).toBe(404)
+    }
+    for (const type of [
+      'text/html',
+      'image/svg+xml',
+      'text/xml',
+      'application/xhtml+xml',
+      'text/javascript',
+      'application/pdf+html',
+    ])
+      expect([type, (await viewOf(type)).headers.get('content-disposition')]).toEqual([
+        type,
+        expect.stringMatching(/^attachment; /),
+      ])
+    const { url } = await linked()
+    expect((await opened(url.replace('/0?', '/0-view?'))).status).toBe(404)
   })
 
   test('is not logged', async () => {
