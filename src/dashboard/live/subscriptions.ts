@@ -32,6 +32,8 @@ const TOPICS: Record<Result['workspaceChanged']['changes'][number]['kind'], Topi
   secret: 'secrets',
   session: 'members',
   suppression: 'suppressions',
+  // A thread has the id of its first message.
+  thread: 'messages',
   token: 'tokens',
   webhook: 'webhooks',
   workspace: 'workspace',
