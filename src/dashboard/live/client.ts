@@ -1,5 +1,6 @@
 import { Client, cacheExchange, fetchExchange, mapExchange } from 'urql'
 import { failureOf } from './failure.ts'
+import { gatheringFetch } from './fetch.ts'
 import { askToSignIn } from './sign-in.ts'
 
 /** Shows the service that the request was made by a page of its own: other sites cannot send this header. */
@@ -13,6 +14,7 @@ export const client = new Client({
   url: '/graphql',
   preferGetMethod: false,
   requestPolicy: 'cache-and-network',
+  fetch: gatheringFetch,
   fetchOptions: { headers: OWN_HEADERS },
   exchanges: [
     mapExchange({

@@ -16,6 +16,11 @@ const OFFLINE = 'The service does not answer. Check the connection, and try agai
 const requestIdOf = (response: unknown): string | null =>
   response instanceof Response ? response.headers.get('X-Request-Id') : null
 
+/** What may succeed when it is tried again. */
+const PASSING: readonly string[] = ['internal', 'offline', 'rate_limited', 'unavailable']
+
+export const isPassing = ({ code }: Failure): boolean => PASSING.includes(code)
+
 /** Returns what failed; null if nothing did. */
 export const failureOf = (error: CombinedError | undefined): Failure | null => {
   if (!error) return null

@@ -1,5 +1,6 @@
-import { type Change, tellChanges } from './change.ts'
+import { type Change, expectChange, tellChanges } from './change.ts'
 import { Connection } from './connection.ts'
+import { tryAgain } from './fetch.ts'
 import { askToSignIn } from './sign-in.ts'
 import { currentStatus, type LiveStatus, setStatus } from './status.ts'
 
@@ -60,10 +61,14 @@ export const startLive = (): void => {
 }
 
 /** Tells all tabs of a change that this one made. */
-export const announce = (changes: readonly Change[]): void => tellAll({ changes })
+export const announce = (changes: readonly Change[]): void => {
+  tellAll({ changes })
+  expectChange()
+}
 
 /** Tries the stream again now. */
 export const tryNow = (): void => {
+  tryAgain()
   if (connection) connection.wake()
   else send({ ask: 'wake' })
 }

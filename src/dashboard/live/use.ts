@@ -1,68 +1,61 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
-import { type AnyVariables, type TypedDocumentNode, useMutation, useQuery } from 'urql'
+import {
+  type AnyVariables,
+  createRequest,
+  type TypedDocumentNode,
+  useClient,
+  useMutation,
+  useQuery,
+} from 'urql'
 import { say } from '../parts/toast.ts'
-import { type Change, onChange, type Topic } from './change.ts'
+import { type Change, expectChange, onChange, type Topic } from './change.ts'
 import { OWN_HEADERS } from './client.ts'
-import { type Failure, failureOf } from './failure.ts'
-
-/** Changes arrive in bursts; what is shown is read again at most this often. */
-const PAUSE_MS = 250
+import { type Failure, failureOf, isPassing } from './failure.ts'
+import { holdTrouble } from './trouble.ts'
 
 const concerns = (changes: readonly Change[], topics: readonly Topic[]): boolean =>
   changes.some(({ topic }) => topic === 'all' || topics.includes(topic))
 
-/** Calls `refresh` after changes of the given topics: at once, then at most every 250 ms. */
+/** Calls `refresh` after changes of the given topics, together with everything else that is read again then. */
 export const useChanges = (topics: readonly Topic[], refresh: (changes: readonly Change[]) => void): void => {
   const latest = useRef({ topics, refresh })
   useEffect(() => {
     latest.current = { topics, refresh }
   })
-  useEffect(() => {
-    let waiting: readonly Change[] = []
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const flush = (): void => {
-      timer = undefined
-      if (waiting.length === 0) return
-      const changes = waiting
-      waiting = []
-      timer = setTimeout(flush, PAUSE_MS)
-      latest.current.refresh(changes)
-    }
-    const stop = onChange((changes) => {
-      if (!concerns(changes, latest.current.topics)) return
-      waiting = [...waiting, ...changes]
-      if (timer === undefined) flush()
-    })
-    return () => {
-      stop()
-      clearTimeout(timer)
-    }
-  }, [])
+  useEffect(
+    () =>
+      onChange((changes) => {
+        if (concerns(changes, latest.current.topics)) latest.current.refresh(changes)
+      }),
+    [],
+  )
 }
 
-/** How often something is read again that the service did not answer. */
+/** How often something is read again that could not be read, besides the tries of each request. */
 const RETRY_MS = 5_000
 
 /**
- * Calls `retry` every 5 seconds, and when the network comes back, after a read that did not reach the service:
- * the stream does not repeat the change that it was for.
+ * Calls `retry` every few seconds, and when the network comes back, after a read that failed in a way that may pass:
+ * the stream does not repeat the change that it was for. The frame says so meanwhile.
  */
 export const useRetry = (failure: Failure | null, retry: () => void): void => {
-  const isUnreached = failure?.code === 'offline' || failure?.code === 'unavailable'
+  const mayPass = failure !== null && isPassing(failure)
   const latest = useRef(retry)
   useEffect(() => {
     latest.current = retry
   })
   useEffect(() => {
-    if (!isUnreached) return
+    if (!mayPass) return
     const again = (): void => latest.current()
-    const timer = setInterval(again, RETRY_MS)
+    const timer = setInterval(again, RETRY_MS * (1 + Math.random() / 4))
     addEventListener('online', again)
+    const end = holdTrouble()
     return () => {
       clearInterval(timer)
       removeEventListener('online', again)
+      end()
     }
-  }, [isUnreached])
+  }, [mayPass])
 }
 
 export interface Shown<Data> {
@@ -73,6 +66,18 @@ export interface Shown<Data> {
   refresh(): void
 }
 
+/**
+ * The data that was read last with these variables. A failure that may pass takes nothing away; what is gone, or
+ * may not be seen any more, is not shown on.
+ */
+const useKept = <Data>(data: Data | undefined, failure: Failure | null, key: string): Data | undefined => {
+  const [kept, setKept] = useState({ key, data })
+  const before = kept.key === key && (failure === null || isPassing(failure)) ? kept.data : undefined
+  const shown = failure ? (before ?? data) : (data ?? before)
+  if (kept.key !== key || kept.data !== shown) setKept({ key, data: shown })
+  return shown
+}
+
 /** Shows the result of a query, read again whenever something of the topics changes. */
 export const useLive = <Data, Variables extends AnyVariables>(
   query: TypedDocumentNode<Data, Variables>,
@@ -80,21 +85,28 @@ export const useLive = <Data, Variables extends AnyVariables>(
   topics: readonly Topic[],
   { pause = false } = {},
 ): Shown<Data> => {
-  const [result, run] = useQuery<Data, Variables>({ query, variables, pause } as Parameters<
+  const client = useClient()
+  const [result] = useQuery<Data, Variables>({ query, variables, pause } as Parameters<
     typeof useQuery<Data, Variables>
   >[0])
-  const refresh = useCallback(() => run({ requestPolicy: 'network-only' }), [run])
+  const latest = useRef({ query, variables })
+  useEffect(() => {
+    latest.current = { query, variables }
+  })
+  // Not with the next render: what is read at the same moment goes in one request.
+  const refresh = useCallback(() => {
+    const request = createRequest(latest.current.query, latest.current.variables)
+    client.reexecuteOperation(
+      client.createRequestOperation('query', request, { requestPolicy: 'network-only' }),
+    )
+  }, [client])
   useChanges(topics, () => {
     if (!pause) refresh()
   })
   const failure = failureOf(result.error)
   useRetry(pause ? null : failure, refresh)
-  return {
-    data: result.data,
-    failure,
-    loading: result.fetching && !result.data,
-    refresh,
-  }
+  const data = useKept(result.data, failure, JSON.stringify(variables))
+  return { data, failure: data ? null : failure, loading: result.fetching && !data, refresh }
 }
 
 export interface Action<Data, Variables> {
@@ -125,6 +137,7 @@ export const useAction = <Data, Variables extends AnyVariables>(
       const { data, error } = await execute(variables, context)
       const failed = failureOf(error)
       setFailure(failed)
+      if (!failed) expectChange()
       if (failed && !quiet) say({ kind: 'failure', text: failed.message, requestId: failed.requestId })
       return failed ? null : (data ?? null)
     },

@@ -4,8 +4,10 @@ import { onChange } from '../live/change.ts'
 import { graphql } from '../live/graphql.ts'
 import { tryNow } from '../live/live.ts'
 import { useLiveStatus } from '../live/status.ts'
+import { type Trouble, useTrouble } from '../live/trouble.ts'
 import { Button } from '../parts/button.tsx'
-import { CircleAlertIcon } from '../parts/icons.tsx'
+import { CircleAlertIcon, ClockIcon } from '../parts/icons.tsx'
+import { locale } from '../parts/language.ts'
 import { text } from './strings.ts'
 
 /** A stream that is open again within this time is not worth a word. */
@@ -32,12 +34,24 @@ const useSilence = (): boolean => {
   return silent
 }
 
-/** Says above the page that it is not live. */
+const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' })
+
+/** Says quietly that what is shown could not be read again, while it is tried on. */
+const Troubled = ({ until }: Trouble) => (
+  <div className="not-live">
+    <ClockIcon />
+    <span>{until === null ? text.notRead : text.limited(clock.format(until))}</span>
+  </div>
+)
+
+/** Says above the page that it is not live, or may be old. */
 export const NotLive = () => {
   const online = useSyncExternalStore(watchOnline, () => navigator.onLine)
   const silent = useSilence()
+  const trouble = useTrouble()
   return (
     <div role="status">
+      {trouble && !silent && online && <Troubled {...trouble} />}
       {(silent || !online) && (
         <div className="not-live">
           <CircleAlertIcon />

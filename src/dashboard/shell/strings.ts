@@ -31,6 +31,8 @@ export const text = words('shell', {
   live: 'Live',
   connecting: 'Connecting…',
   notLive: 'Not live: what you see may be out of date.',
+  notRead: 'Could not refresh; trying again.',
+  limited: (at: string) => `Too many requests; what changes is shown again at ${at}.`,
   tryNow: 'Try now',
   offline: 'You are offline. What you see may be out of date.',
   notices: 'Notices',
