@@ -258,3 +258,125 @@ browserTest(
     expect(errorsOf(page)).toEqual([])
   },
 )
+
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+
+browserTest('pictures and PDF are shown in place, and nothing else is', async () => {
+  const attachments = [
+    { filename: 'photo.png', content: PNG },
+    { filename: 'bill.pdf', content: Buffer.from('%PDF-1.4') },
+    { filename: 'page.html', content: '<script>alert(1)</script>' },
+    { filename: 'drawing.svg', content: '<svg xmlns="http://www.w3.org/2000/svg"/>' },
+  ]
+  const message = await mail({ subject: 'Files', attachments })
+  const page = await browser.page(WIDE)
+  await page.addInitScript('Object.defineProperty(navigator, "pdfViewerEnabled", { value: true })')
+  await openApp(page, service, owner, `/app/inbox/${message.threadId}`)
+  await page.getByRole('article').first().waitFor()
+  expect(await page.locator('.thumbnails button').count()).toBe(1)
+  await expect.poll(() => page.evaluate('document.querySelector(".thumbnails img")?.naturalWidth')).toBe(1)
+  await picture(page, 'files')
+  await page.locator('.thumbnails button').click()
+  await page.getByRole('dialog').getByRole('img', { name: 'photo.png' }).waitFor()
+  await expectAccessible(page)
+  await page.keyboard.press('Escape')
+  const [answer] = await Promise.all([
+    page.waitForResponse((response) => response.url().includes('-view')),
+    page.getByRole('button', { name: /bill\.pdf/ }).click(),
+  ])
+  expect(await answer.headerValue('content-disposition')).toMatch(/^inline/)
+  await page.getByRole('dialog').locator('iframe').waitFor()
+  await page.keyboard.press('Escape')
+  for (const name of [/page\.html/, /drawing\.svg/]) {
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name }).click(),
+    ])
+    expect(download.suggestedFilename()).toMatch(name)
+  }
+})
+
+browserTest('a member’s message says who wrote it, and captured mail that it was not sent', async () => {
+  const message = await mail({ subject: 'Who answers?' })
+  await agent.api('POST', `/agents/${agent.id}/messages`, { replyTo: message.id, text: 'I do.' })
+  await owner.api('POST', `/agents/${agent.id}/messages`, { replyTo: message.id, text: 'No, I do.' })
+  const page = await open(message)
+  const { body } = await owner.api('GET', `/agents/${agent.id}/messages?limit=1`)
+  const name = body.items[0].sentBy.name
+  await page.getByRole('article', { name: `${name} (member) as Support`, exact: true }).waitFor()
+  await page.getByRole('button', { name: /^Support .*I do\./ }).waitFor()
+  await page.getByText('Captured on this machine, not sent').waitFor()
+  expect(await page.getByText('1 of 1 accepted').count()).toBe(0)
+  await expectAccessible(page)
+  await picture(page, 'who')
+  expect(errorsOf(page)).toEqual([])
+})
+
+browserTest('what is known of a sender is shown with a key, over all agents', async () => {
+  const other = await openTo('Billing')
+  await mail({ subject: 'To billing', from: 'Cleo <cleo@example.com>' }, other)
+  await owner.api('PUT', `/agents/${other.id}/access/email`, { admit: 'team', senders: ['*@example.com'] })
+  await owner.api('PUT', `/agents/${agent.id}/access/email`, {
+    ...{ admit: 'anyone', senders: [], blocked: ['cleo@example.com'] },
+  })
+  const message = await mail({ subject: 'To support', from: 'Cleo <cleo@example.com>' })
+  const page = await open(message)
+  await page.keyboard.press('i')
+  const dialog = page.getByRole('dialog', { name: 'Cleo' })
+  await dialog.getByText('2 messages (email)').waitFor()
+  await dialog.getByRole('link', { name: 'To billing' }).waitFor()
+  await dialog.getByRole('listitem').filter({ hasText: 'Billing Allowed' }).waitFor()
+  await dialog.getByRole('listitem').filter({ hasText: 'Support Blocked' }).waitFor()
+  await expectAccessible(page)
+  await picture(page, 'person')
+  await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [], blocked: [] })
+  expect(errorsOf(page)).toEqual([])
+})
+
+browserTest('notes and an assignment stay among members, and survive a reload unsaved', async () => {
+  const message = await mail({ subject: 'Tricky' })
+  const page = await open(message)
+  await page.keyboard.press('n')
+  await page.keyboard.type('Do not promise ')
+  await page.reload()
+  const field = page.getByLabel('Note', { exact: true })
+  await expect.poll(() => field.inputValue()).toBe('Do not promise ')
+  await field.press('End')
+  await field.pressSequentially('anything')
+  await button(page, 'Save the note').click()
+  await page
+    .getByRole('region', { name: 'Notes for colleagues' })
+    .getByText('Do not promise anything')
+    .waitFor()
+  await button(page, 'Assign to a member').click()
+  await page.getByRole('button', { name: /owner/ }).last().click()
+  await page.getByRole('button', { name: /^Assigned to/ }).waitFor()
+  await expectAccessible(page)
+  await picture(page, 'notes')
+  // The agent sees neither.
+  const { body } = await agent.api('GET', `/agents/${agent.id}/threads/${message.threadId}`)
+  expect(JSON.stringify(body)).not.toContain('promise')
+  await button(page, 'Delete the note').click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete the note' }).click()
+  await page.getByText('Do not promise anything').waitFor({ state: 'detached' })
+  expect(errorsOf(page)).toEqual([])
+})
+
+browserTest('a message is deleted after a question', async () => {
+  const message = await mail({ subject: 'Delete me', messageId: '<delete@example.com>' })
+  await mail({ subject: 'Re: Delete me', inReplyTo: '<delete@example.com>', text: 'and me' })
+  const page = await open(message)
+  const last = page.getByRole('article').last()
+  await last.getByRole('button', { name: 'More', exact: true }).click()
+  await last.getByRole('button', { name: 'Delete', exact: true }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click()
+  await page.getByText('and me').last().waitFor({ state: 'detached' })
+  await button(page, 'More').click()
+  await button(page, 'Delete').click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click()
+  await page.waitForURL(/\/app\/inbox$/)
+  expect((await owner.api('GET', `/agents/${agent.id}/messages/${message.id}`)).status).toBe(404)
+})

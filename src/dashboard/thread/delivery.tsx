@@ -41,7 +41,7 @@ export const Delivery = ({ message }: { message: ShownMessage }) => {
         {states.length === 0 && <p>{text.noRecipients}</p>}
         {allCaptured && <p>{text.capturedHint}</p>}
         <dl aria-label={text.delivery}>
-          {states.map(({ address, state, detail, updatedAt }) => (
+          {states.map(({ address, state, detail, updatedAt, deliveredAt }) => (
             <div key={address}>
               <dt>
                 <bdi>{address}</bdi> <Badge tone={TONES[state]}>{text.recipient[state]}</Badge>
@@ -59,6 +59,11 @@ export const Delivery = ({ message }: { message: ShownMessage }) => {
                       </>
                     )}
                   </li>
+                  {deliveredAt && (
+                    <li>
+                      <Time at={deliveredAt} detailed /> {text.step.delivered}
+                    </li>
+                  )}
                 </ol>
               </dd>
             </div>

@@ -1,27 +1,59 @@
 import { type ReactNode, useEffect, useRef } from 'react'
 import { Link } from 'wouter'
 import { AgentIcon } from '../parts/agent-icon.tsx'
+import { Badge } from '../parts/badge.tsx'
 import { Button, IconButton } from '../parts/button.tsx'
-import { ArrowLeftIcon, CheckIcon, MailIcon, PrinterIcon, UserRoundIcon } from '../parts/icons.tsx'
+import {
+  ArrowLeftIcon,
+  CheckIcon,
+  ClockIcon,
+  MailIcon,
+  PencilIcon,
+  PrinterIcon,
+  UserRoundIcon,
+} from '../parts/icons.tsx'
 import { Menu } from '../parts/menu.tsx'
+import { Time } from '../parts/time.tsx'
 import { useAgents } from '../shell/viewer.tsx'
+import { Assign } from './assign.tsx'
 import { Labels } from './labels.tsx'
 import { text } from './strings.ts'
 import type { useMarks } from './use-marks.ts'
 
+interface HeadThread {
+  id: string
+  agentId: string
+  subject: string | null
+  unreadCount: number
+  doneAt: string | null
+  snoozedUntil: string | null
+  assignedTo: { id: string; name: string } | null
+}
+
+/** That nobody needs to look at it, or until when. */
+const State = ({ thread: { doneAt, snoozedUntil } }: { thread: HeadThread }) => {
+  if (doneAt) return <Badge tone="good">{text.done}</Badge>
+  return snoozedUntil ? (
+    <Badge icon={ClockIcon}>
+      {text.snoozedUntil} <Time at={snoozedUntil} detailed />
+    </Badge>
+  ) : null
+}
+
 interface HeadProps {
-  thread: { agentId: string; subject: string | null; unreadCount: number }
+  thread: HeadThread
   labels: readonly string[]
   back: string
   marks: ReturnType<typeof useMarks>
   onPerson: (() => void) | undefined
+  onNote(): void
   onPrint(): void
   /** More buttons. */
   children?: ReactNode
 }
 
 /** The subject, which stays in sight, and what can be done with the thread. */
-export const Head = ({ thread, labels, back, marks, onPerson, onPrint, children }: HeadProps) => {
+export const Head = ({ thread, labels, back, marks, onPerson, onNote, onPrint, children }: HeadProps) => {
   const agent = useAgents().find(({ id }) => id === thread.agentId)
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
@@ -45,6 +77,7 @@ export const Head = ({ thread, labels, back, marks, onPerson, onPrint, children 
             {agent.name}
           </Link>
         )}
+        <State thread={thread} />
         <Labels labels={labels} onAdd={marks.addLabel} onRemove={(label) => void marks.removeLabel(label)} />
         {thread.unreadCount > 0 ? (
           <IconButton icon={CheckIcon} label={text.read} hint="e" onClick={() => void marks.read()} />
@@ -52,12 +85,16 @@ export const Head = ({ thread, labels, back, marks, onPerson, onPrint, children 
           <IconButton icon={MailIcon} label={text.unread} hint="u" onClick={() => void marks.unread()} />
         )}
         {children}
+        <Assign thread={thread} />
         <Menu label={text.moreOfThread}>
           {onPerson && (
             <Button kind="ghost" icon={UserRoundIcon} onClick={onPerson}>
               {text.keys.person}
             </Button>
           )}
+          <Button kind="ghost" icon={PencilIcon} onClick={onNote}>
+            {text.notes.add}
+          </Button>
           <Button kind="ghost" icon={PrinterIcon} onClick={onPrint}>
             {text.print}
           </Button>

@@ -5,10 +5,11 @@ export const MESSAGE = graphql(`
   fragment ThreadMessage on Message {
     id channel direction status refusal admission error
     agent { id }
+    sentBy { kind id name }
     hold { reason until by }
     counterpart counterpartName to cc subject text replyText createdAt readAt labels
     checks { name verdict detail }
-    recipients { address status detail updatedAt }
+    recipients { address status detail updatedAt deliveredAt }
     attachments { name type size }
   }
 `)

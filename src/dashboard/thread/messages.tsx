@@ -53,6 +53,15 @@ const usePrinting = (): boolean => {
   return printing
 }
 
+/** Who wrote a message: outside, the agent, or a member in its name. */
+const fromWords = (
+  { direction, counterpartName, counterpart, sentBy }: ShownMessage,
+  agent: string,
+): string => {
+  if (direction === 'inbound') return counterpartName ?? counterpart
+  return sentBy?.kind === 'member' ? text.memberAs(sentBy.name, agent) : agent
+}
+
 interface MessagesProps {
   agentId: string
   /** The oldest first. */
@@ -68,8 +77,7 @@ export const Messages = ({ agentId, messages, older }: MessagesProps) => {
   const agent = useAgents().find(({ id }) => id === agentId)
   const { isOpened, open } = useOpened(messages)
   const hidden = all || printing || messages.length <= MOST_LINES ? 0 : messages.length - LAST_LINES
-  const fromOf = (message: ShownMessage) =>
-    message.direction === 'inbound' ? (message.counterpartName ?? message.counterpart) : (agent?.name ?? '')
+  const fromOf = (message: ShownMessage) => fromWords(message, agent?.name ?? '')
   const forward = (id: string) => go(`/compose?agent=${agentId}&forward=${id}`)
   const newest = messages.at(-1)
   useKeys([{ keys: 'f', label: text.keys.forward, group: 'thread', run: () => newest && forward(newest.id) }])

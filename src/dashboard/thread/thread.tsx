@@ -10,6 +10,7 @@ import { type Person, personOf, ThreadProvider } from './context.ts'
 import { Head } from './head.tsx'
 import { MESSAGE, type ShownMessage } from './message-fields.ts'
 import { Messages } from './messages.tsx'
+import { NOTES, Notes, useNote } from './notes.tsx'
 import { RefusedBar } from './refused-bar.tsx'
 import { text } from './strings.ts'
 import './thread.css'
@@ -22,13 +23,15 @@ const THREAD = graphql(
   `
     query Thread($id: UUID!) {
       thread(id: $id) {
-        id agentId subject unreadCount
+        id agentId subject unreadCount doneAt snoozedUntil
+        assignedTo { id name }
+        ...ThreadNotes
         messages(first: 100) { edges { node { ...ThreadMessage } } pageInfo { endCursor hasNextPage } }
       }
       service { captured mailDomain }
     }
   `,
-  [MESSAGE],
+  [MESSAGE, NOTES],
 )
 
 type Data = ResultOf<typeof THREAD>
@@ -54,6 +57,7 @@ interface ShownProps {
 const Shown = ({ thread, service, back, onNext }: ShownProps) => {
   const [, go] = useLocation()
   const [person, setPerson] = useState<Person | null>(null)
+  const note = useNote(thread.id)
   const older = useOlder(thread.id, thread.messages)
   const newestFirst = older.messages
   const messages = newestFirst.toReversed()
@@ -96,9 +100,11 @@ const Shown = ({ thread, service, back, onNext }: ShownProps) => {
           back={back}
           marks={marks}
           onPerson={other ? () => setPerson(other) : undefined}
+          onNote={note.begin}
           onPrint={() => void print()}
         />
         <Messages agentId={thread.agentId} messages={messages} older={older} />
+        <Notes thread={thread} note={note} />
         {refused.length > 0 ? (
           <RefusedBar messages={refused} />
         ) : (

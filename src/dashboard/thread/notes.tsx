@@ -1,0 +1,139 @@
+import { useState } from 'react'
+import { graphql, type ResultOf } from '../live/graphql.ts'
+import { announce } from '../live/live.ts'
+import { useAction } from '../live/use.ts'
+import { Button, IconButton } from '../parts/button.tsx'
+import { Confirm } from '../parts/dialog.tsx'
+import { TextField } from '../parts/field.tsx'
+import { PencilIcon, Trash2Icon } from '../parts/icons.tsx'
+import { dropKept, type Kept, keep, keptOf, readKept } from '../parts/kept.ts'
+import { Time } from '../parts/time.tsx'
+import { useKeys } from '../shell/keys.ts'
+import { useViewer } from '../shell/viewer.tsx'
+import { LinkedText } from './linked-text.tsx'
+import { text } from './strings.ts'
+
+export const NOTES = graphql(`
+  fragment ThreadNotes on Thread { id agentId notes { id text createdAt author { id name } } }
+`)
+const ADD = graphql(`
+  mutation AddThreadNote($input: AddThreadNoteInput!) { addThreadNote(input: $input) { note { id } } }
+`)
+const DELETE = graphql(`
+  mutation DeleteThreadNote($input: DeleteThreadNoteInput!) { deleteThreadNote(input: $input) { noteId } }
+`)
+
+type NotedThread = ResultOf<typeof NOTES>
+type Note = NotedThread['notes'][number]
+
+const MOST_TEXT = 10_000
+
+const tell = (agentId: string) => announce([{ topic: 'messages', agentId }])
+
+const OneNote = ({ note, thread }: { note: Note; thread: NotedThread }) => {
+  const { run } = useAction(DELETE)
+  const [deleting, setDeleting] = useState(false)
+  const { agentId, id: threadId } = thread
+  const remove = async () => {
+    const done = await run({ input: { agentId, threadId, noteId: note.id } })
+    tell(agentId)
+    return done !== null
+  }
+  return (
+    <li className="note-line">
+      <p className="row between hint">
+        <span>
+          <bdi>{note.author.name}</bdi> · <Time at={note.createdAt} detailed />
+        </span>
+        <IconButton icon={Trash2Icon} label={text.notes.remove} onClick={() => setDeleting(true)} />
+      </p>
+      <div className="message-text" dir="auto">
+        <LinkedText text={note.text} agentId={agentId} />
+      </div>
+      {deleting && (
+        <Confirm
+          title={text.notes.removeTitle}
+          label={text.notes.remove}
+          onConfirm={remove}
+          onClose={() => setDeleting(false)}
+        >
+          <p>{text.notes.removeHint}</p>
+        </Confirm>
+      )}
+    </li>
+  )
+}
+
+interface KeptNote extends Kept {
+  text: string
+}
+
+/** What is being noted stays on the device until it is saved: closing the page loses no word. */
+export const useNote = (threadId: string) => {
+  const place = keptOf(useViewer(), 'note', threadId)
+  const [written, setWritten] = useState(() => readKept<KeptNote>(place)?.text ?? null)
+  const write = (value: string | null): void => {
+    setWritten(value)
+    const kept: KeptNote = { at: Date.now(), text: value ?? '' }
+    if (value) keep(place, kept)
+    else dropKept(place)
+  }
+  return { written, write, begin: () => write(written ?? '') }
+}
+
+/** What members note on a thread for each other. It is never sent, and the agent does not see it. */
+export const Notes = ({ thread, note }: { thread: NotedThread; note: ReturnType<typeof useNote> }) => {
+  const { agentId, id: threadId, notes } = thread
+  const { written, write, begin } = note
+  const { run, busy } = useAction(ADD)
+  useKeys([{ keys: 'n', label: text.notes.add, group: 'thread', run: begin }])
+  const save = async () => {
+    if (!(await run({ input: { agentId, threadId, text: (written ?? '').trim() } }))) return
+    write(null)
+    tell(agentId)
+  }
+  if (notes.length === 0 && written === null) return null
+  return (
+    <section className="notes" aria-label={text.notes.title}>
+      <h2>{text.notes.title}</h2>
+      <p className="hint">{text.notes.hint}</p>
+      <ul>
+        {notes.map((note) => (
+          <OneNote key={note.id} note={note} thread={thread} />
+        ))}
+      </ul>
+      {written === null ? (
+        <Button icon={PencilIcon} onClick={begin}>
+          {text.notes.add}
+        </Button>
+      ) : (
+        <form
+          className="stack"
+          onSubmit={(event) => {
+            event.preventDefault()
+            void save()
+          }}
+        >
+          <TextField
+            label={text.notes.text}
+            value={written}
+            onChange={({ target }) => write(target.value)}
+            maxLength={MOST_TEXT}
+            dir="auto"
+            // What was begun before does not take the keyboard.
+            autoFocus={written === ''}
+            required
+          />
+          <div className="row">
+            <Button submit busy={busy}>
+              {text.notes.save}
+            </Button>
+            <Button kind="ghost" onClick={() => write(null)}>
+              {text.notes.discard}
+            </Button>
+          </div>
+        </form>
+      )}
+    </section>
+  )
+}
