@@ -31,6 +31,7 @@ const PHONE = { width: 390, height: 844 }
 
 /** Paths by the names of their pictures. */
 const screens = ({ support, thread }: Furnished): Record<string, string> => ({
+  home: '/home',
   inbox: '/inbox',
   thread: `/inbox/${thread}`,
   waiting: '/waiting',
@@ -39,6 +40,8 @@ const screens = ({ support, thread }: Furnished): Record<string, string> => ({
   drafts: '/drafts',
   outbox: '/outbox',
   suppressed: '/outbox/suppressed',
+  health: '/health',
+  mail: '/health/mail',
   agents: '/agents',
   agent: `/agents/${support.id}`,
   access: `/agents/${support.id}/access`,

@@ -36,7 +36,7 @@ const row = (page: Page, name: string) =>
   page.getByRole('list', { name: 'Threads' }).getByRole('link', { name })
 
 browserTest('eight tabs share one stream, and the next tab takes over when its tab is closed', async () => {
-  const first = await openApp(await browser.page(), service, owner)
+  const first = await openApp(await browser.page(), service, owner, '/app/inbox')
   await untilLive(first)
   const context = first.context()
   let streams = 0
@@ -61,7 +61,7 @@ browserTest('eight tabs share one stream, and the next tab takes over when its t
 })
 
 browserTest('a page that was offline says so, and then shows what it missed, once', async () => {
-  const page = await openApp(await browser.page(), service, owner)
+  const page = await openApp(await browser.page(), service, owner, '/app/inbox')
   await untilLive(page)
   await page.context().setOffline(true)
   await page.getByText('You are offline.').waitFor()
@@ -74,7 +74,7 @@ browserTest('a page that was offline says so, and then shows what it missed, onc
 })
 
 browserTest('a page that could not read what changed reads it again', async () => {
-  const page = await openApp(await browser.page(), service, owner)
+  const page = await openApp(await browser.page(), service, owner, '/app/inbox')
   await untilLive(page)
   await row(page, 'While offline').waitFor()
   let refused = 0

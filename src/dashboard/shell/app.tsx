@@ -14,7 +14,7 @@ const Screens = () => (
     <Suspense fallback={<Loading lines={6} />}>
       <Switch>
         <Route path="/">
-          <Redirect to="/inbox" replace />
+          <Redirect to="/home" replace />
         </Route>
         {ROUTES.map(({ path, Screen }) => (
           <Route key={path} path={path}>

@@ -1,12 +1,13 @@
 import { type ReactNode, useEffect, useRef } from 'react'
-import { useViewer } from './viewer.tsx'
+import { useViewer, useWaitingCount } from './viewer.tsx'
 
-/** Says in the browser's title where the member is. */
+/** Says in the browser's title where the member is, and how many decisions wait. */
 export const useTitle = (title: string): void => {
   const { workspace } = useViewer()
+  const waiting = useWaitingCount()
   useEffect(() => {
-    document.title = `${title} · ${workspace.name}`
-  }, [title, workspace.name])
+    document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${title} · ${workspace.name}`
+  }, [title, waiting, workspace.name])
 }
 
 /** The page that was opened by its address, where the browser decides about the focus. */

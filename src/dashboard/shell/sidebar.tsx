@@ -6,7 +6,7 @@ import { Account } from './account.tsx'
 import { Keys } from './key-help.tsx'
 import { DESTINATIONS } from './navigation.ts'
 import { text } from './strings.ts'
-import { useAgents, useViewer } from './viewer.tsx'
+import { useAgents, useViewer, useWaitingCount } from './viewer.tsx'
 
 const Live = () => {
   const { state } = useLiveStatus()
@@ -18,11 +18,11 @@ const Live = () => {
   )
 }
 
-const Count = ({ count }: { count: number }) =>
+const Count = ({ count, label }: { count: number; label: string }) =>
   count > 0 && (
     <span className="count">
       <span aria-hidden="true">{count > 999 ? '999+' : count}</span>
-      <span className="unseen">{text.unread(count)}</span>
+      <span className="unseen">{label}</span>
     </span>
   )
 
@@ -45,7 +45,7 @@ const Agents = () => {
             >
               <AgentIcon name={icon} />
               <span>{name}</span>
-              <Count count={unreadCount} />
+              <Count count={unreadCount} label={text.unread(unreadCount)} />
             </Link>
           </li>
         ))}
@@ -64,6 +64,7 @@ export const Sidebar = ({ onCommands, onKeys }: SidebarProps) => {
   const agents = useAgents()
   const [path] = useLocation()
   const [search] = useSearchParams()
+  const waiting = useWaitingCount()
   const unread = agents.reduce((sum, agent) => sum + agent.unreadCount, 0)
   return (
     <div className="sidebar">
@@ -91,7 +92,8 @@ export const Sidebar = ({ onCommands, onKeys }: SidebarProps) => {
                 >
                   <Shape />
                   <span>{label}</span>
-                  {href === '/inbox' && <Count count={unread} />}
+                  {href === '/inbox' && <Count count={unread} label={text.unread(unread)} />}
+                  {href === '/waiting' && <Count count={waiting} label={text.toDecide(waiting)} />}
                 </Link>
               </li>
             )

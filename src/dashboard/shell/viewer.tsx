@@ -12,7 +12,7 @@ const FRAME = graphql(`
       }
       workspace { id name }
     }
-    agents { id name icon unreadCount }
+    agents { id name icon unreadCount heldCount }
   }
 `)
 
@@ -39,5 +39,8 @@ const useFrameData = (): FrameData => {
 /** The member who is signed in, and what they may do. */
 export const useViewer = (): Viewer => useFrameData().viewer
 
-/** All agents, with the number of their unread messages. */
+/** All agents, with the numbers of their messages that are unread, and that wait for approval. */
 export const useAgents = (): readonly AgentRef[] => useFrameData().agents
+
+/** How many messages wait for a member's decision. */
+export const useWaitingCount = (): number => useAgents().reduce((sum, { heldCount }) => sum + heldCount, 0)

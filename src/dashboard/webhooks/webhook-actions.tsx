@@ -79,7 +79,7 @@ const Questions = ({
         <p>{text.removeHint}</p>
       </Confirm>
     )
-  return asked === 'replay' ? <Replay agentId={agentId} webhookId={webhook.id} onClose={onClose} /> : null
+  return asked === 'replay' ? <Replay webhooks={[webhook]} onClose={onClose} /> : null
 }
 
 /** What can be done with a webhook. */

@@ -1,0 +1,36 @@
+import { locale } from '../parts/language.ts'
+import { text } from './strings.ts'
+
+const HOUR_MS = 3_600_000
+const HEIGHT = 20
+const WIDTH = 72
+
+const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'short' })
+
+/** Messages per hour of the last day, as a line with a text that says the same. */
+export const Sparkline = ({ counts }: { counts: readonly number[] }) => {
+  const total = counts.reduce((sum, count) => sum + count, 0)
+  const most = Math.max(...counts)
+  const busiest = counts.lastIndexOf(most)
+  const began = new Date(Date.now() - (counts.length - busiest) * HOUR_MS)
+  const step = WIDTH / Math.max(1, counts.length - 1)
+  const points = counts.map(
+    (count, hour) =>
+      `${(hour * step).toFixed(1)},${(HEIGHT - 1 - (count / Math.max(1, most)) * (HEIGHT - 2)).toFixed(1)}`,
+  )
+  return (
+    <span className="sparkline">
+      <svg
+        role="img"
+        aria-label={text.activity(total, most, clock.format(began))}
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        width={WIDTH}
+        height={HEIGHT}
+      >
+        <title>{text.activity(total, most, clock.format(began))}</title>
+        <polyline className={total === 0 ? 'none' : undefined} points={points.join(' ')} />
+      </svg>
+      <span aria-hidden="true">{total > 0 && total.toLocaleString(locale)}</span>
+    </span>
+  )
+}

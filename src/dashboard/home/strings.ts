@@ -1,0 +1,37 @@
+import { words } from '../parts/words.ts'
+
+/** The words of the first page: the agents, and what they need. */
+export const text = words('home', {
+  title: 'Home',
+  needsYou: 'Needs you',
+  nothing: 'Nothing needs you. What does will be listed here.',
+  fleet: 'Agents',
+  list: 'All agents, those first that need a person',
+  columns: { agent: 'Agent', state: 'Listening', needs: 'Needs', unread: 'Unread', day: 'Last 24 hours' },
+  listening: 'Listening',
+  notListening: 'Not listening',
+  since: 'since',
+  needs: {
+    failing: (count: number) => (count === 1 ? 'A webhook fails' : `${count} webhooks fail`),
+    deaf: (count: number) =>
+      count === 1 ? 'One message that no program has got' : `${count} messages that no program has got`,
+    held: (count: number) => (count === 1 ? 'One message to approve' : `${count} messages to approve`),
+    silent: 'No program listens any more',
+    unconnected: 'No program is connected yet',
+    refused: (count: number) => (count === 1 ? 'One refused message' : `${count} refused messages`),
+    unread: (count: number) => `${count} unread`,
+  },
+  all: {
+    held: (count: number) =>
+      count === 1 ? 'One message waits for your approval.' : `${count} messages wait for your approval.`,
+    failing: (count: number) => (count === 1 ? 'One webhook fails.' : `${count} webhooks fail.`),
+    deaf: (agents: number, messages: number) =>
+      `${agents === 1 ? 'An agent does' : `${agents} agents do`} not listen and ${agents === 1 ? 'has' : 'have'} missed ${messages === 1 ? 'one message' : `${messages} messages`}.`,
+    refused: (count: number) =>
+      count === 1 ? 'One message was refused this week.' : `${count} messages were refused this week.`,
+  },
+  activity: (total: number, most: number, hour: string) =>
+    total === 0
+      ? 'No message in 24 hours'
+      : `${total} ${total === 1 ? 'message' : 'messages'} in 24 hours, most (${most}) in the hour from ${hour}`,
+})

@@ -1,0 +1,142 @@
+import type { Page } from 'playwright-core'
+import { beforeAll, expect } from 'vitest'
+import {
+  browserTest,
+  errorsOf,
+  expectNarrow,
+  picture,
+  startBrowser,
+  type TestBrowser,
+} from '../support/browser.ts'
+import { expectAccessible, openApp, untilLive } from '../support/dashboard.ts'
+import { receive } from '../support/letter.ts'
+import { createReceiver } from '../support/receiver.ts'
+import {
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../support/service.ts'
+
+/** What members see of all agents at once: what needs them, and whether webhooks and mail arrive. */
+
+let service: TestService
+let owner: Tenant
+let calm: TestAgent
+let busy: TestAgent
+let stuck: TestAgent
+let browser: TestBrowser
+const receiver = await createReceiver()
+beforeAll(async () => {
+  service = await startService({ environment: { WEBHOOK_ALLOW: '127.0.0.1' } })
+  owner = await service.workspace('Acme')
+  calm = await createTestAgent(service, owner, 'Calm')
+  busy = await createTestAgent(service, owner, 'Busy')
+  stuck = await createTestAgent(service, owner, 'Stuck')
+  browser = await startBrowser()
+})
+
+const DARK_PHONE = { viewport: { width: 390, height: 844 }, colorScheme: 'dark' } as const
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+const mailTo = (agent: TestAgent, subject: string) =>
+  receive(service, agent, { from: 'ann@example.com', to: agent.address, subject, text: 'Hello' })
+const names = (page: Page) => page.locator('.fleet-name').allTextContents()
+const lineOf = (page: Page, agent: string) => page.getByRole('row', { name: agent })
+
+browserTest('the first page lists what needs a person first, and leads to where it is done', async () => {
+  await owner.api('PATCH', `/agents/${busy.id}`, { approval: 'all' })
+  const held = { channel: 'email', to: ['ann@example.com'], subject: 'Refund', text: 'Hi' }
+  await busy.api('POST', `/agents/${busy.id}/messages`, held)
+  await mailTo(busy, 'Refused')
+  await owner.api('PUT', `/agents/${stuck.id}/access/email`, { admit: 'anyone', senders: [] })
+  await mailTo(stuck, 'One')
+  const page = await openApp(await browser.page(), service, owner)
+  await lineOf(page, 'Stuck').getByText('One message that no program has got').waitFor()
+  expect(await names(page)).toEqual(['Stuck', 'Busy', 'Calm'])
+  await lineOf(page, 'Calm').getByText('No program is connected yet').waitFor()
+  await lineOf(page, 'Busy').getByText('One refused message').waitFor()
+  await lineOf(page, 'Stuck')
+    .getByRole('img', { name: /^1 message in 24 hours/ })
+    .waitFor()
+  await page.getByText('An agent does not listen and has missed one message.').waitFor()
+  await expectAccessible(page)
+  await picture(page, 'home')
+  expect(await page.title()).toBe('(1) Home · Acme')
+  await page.getByRole('link', { name: 'Waiting for you 1 to decide' }).waitFor()
+  // The lines keep their places under the pointer.
+  await untilLive(page)
+  await page.getByRole('table').hover()
+  await owner.api('PUT', `/agents/${calm.id}/access/email`, { admit: 'anyone', senders: [] })
+  await mailTo(calm, 'One')
+  await mailTo(calm, 'Two')
+  await lineOf(page, 'Calm').getByText('2 messages that no program has got').waitFor()
+  expect(await names(page)).toEqual(['Stuck', 'Busy', 'Calm'])
+  await page.mouse.move(0, 0)
+  await expect.poll(() => names(page)).toEqual(['Calm', 'Stuck', 'Busy'])
+  await page.getByRole('link', { name: 'One message waits for your approval.' }).click()
+  await page.getByRole('article', { name: 'Refund' }).waitFor()
+  await page.keyboard.press('a')
+  await page.getByText('No message is waiting for approval.').waitFor()
+  await expect.poll(() => page.title()).toBe('Waiting for you · Acme')
+  await page.keyboard.press('g')
+  await page.keyboard.press('h')
+  await page.getByRole('heading', { name: 'Home' }).waitFor()
+  expect(errorsOf(page)).toEqual([])
+})
+
+browserTest('a webhook that stands still shows what was answered, and goes on after a skip', async () => {
+  receiver.always('/hook', { status: 500, body: 'no such column' })
+  const hook = { url: `${receiver.url}/hook`, name: 'Shop' }
+  await owner.api('POST', `/agents/${stuck.id}/webhooks`, hook)
+  await owner.api('POST', `/agents/${calm.id}/webhooks`, { url: `${receiver.url}/fine`, name: 'Fine' })
+  await mailTo(stuck, 'Poison')
+  await receiver.got('/hook', 1)
+  await mailTo(stuck, 'Next')
+  const page = await openApp(await browser.page(), service, owner, '/app/health')
+  const stands = page.getByRole('region', { name: 'The delivery that the others wait for' })
+  await stands.getByText('no such column').waitFor()
+  await expectAccessible(page)
+  await picture(page, 'health')
+  await page.goto(page.url().replace('/health', `/agents/${stuck.id}/webhooks`))
+  await stands.getByText('no such column').waitFor()
+  await expectAccessible(page)
+  await picture(page, 'webhook-blocked')
+  await stands.getByRole('button', { name: 'Try again now' }).click()
+  await receiver.got('/hook', 2)
+  receiver.always('/hook', 204)
+  await stands.getByRole('button', { name: 'Skip it' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Skip it' }).click()
+  await stands.waitFor({ state: 'detached' })
+  await receiver.got('/hook', 3)
+  // Both webhooks get what they missed.
+  await page.goto(page.url().replace(`/agents/${stuck.id}/webhooks`, '/health'))
+  await page.getByRole('checkbox', { name: 'All' }).check()
+  await button(page, 'Send events again (2)').click()
+  await expectAccessible(page)
+  await picture(page, 'health-replay')
+  await button(page, 'Send events again').click()
+  await page.getByText(/^\d+ events are sent again/).waitFor()
+  await receiver.got('/fine', 2)
+  expect(errorsOf(page)).toEqual([])
+})
+
+browserTest('bounces are shown by domain, and captured mail is called so', async () => {
+  const [{ id }] = (await busy.api('GET', `/agents/${busy.id}/messages?direction=outbound`)).body.items
+  await service.db.prisma.recipient.updateMany({
+    where: { messageId: id },
+    data: { status: 'failed', detail: '550 5.1.1 The mailbox does not exist' },
+  })
+  await service.db.prisma.message.updateMany({
+    where: { id },
+    data: { status: 'failed', error: 'It bounced.' },
+  })
+  const page = await openApp(await browser.page(DARK_PHONE), service, owner, '/app/health/mail')
+  await page.getByText(/Nothing can bounce or be reported/).waitFor()
+  await page.getByRole('row', { name: /example\.com.*1 \(100%\)/ }).waitFor()
+  await page.getByText('550 5.1.1 The mailbox does not exist').waitFor()
+  await expectNarrow(page)
+  await expectAccessible(page)
+  await picture(page, 'phone-health-mail')
+  expect(errorsOf(page)).toEqual([])
+})
