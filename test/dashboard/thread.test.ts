@@ -162,6 +162,11 @@ browserTest('links and codes of a text work, and right-to-left texts keep their 
   for (const selector of ['h1', '.message-text', '.thread-subject', '.thread-preview', '.thread-who'])
     expect([selector, await hebrew.locator(selector).first().getAttribute('dir')]).toEqual([selector, 'auto'])
   await picture(hebrew, 'hebrew')
+  const arabic = await open(await corpus('arabic-html'), { ...PHONE, colorScheme: 'dark' })
+  await arabic.getByText('HTML', { exact: true }).click()
+  await arabic.locator('.html-view iframe').waitFor()
+  await expectNarrow(arabic)
+  await picture(arabic, 'phone-arabic-dark')
 })
 
 const LONG = `<style>p { margin: 0; height: 50px }</style>${'<p>line</p>'.repeat(50)}<p id="end">the end</p>
@@ -322,11 +327,17 @@ browserTest('what is known of a sender is shown with a key, over all agents', as
   await owner.api('PUT', `/agents/${agent.id}/access/email`, {
     ...{ admit: 'anyone', senders: [], blocked: ['cleo@example.com'] },
   })
+  await mail({ subject: 'From elsewhere', from: 'Cleo <cleo@example.org>' })
+  await owner.api('POST', `/agents/${agent.id}/messages`, {
+    ...{ channel: 'email', to: ['cleo@example.com'], subject: 'To Cleo', text: 'Hello' },
+  })
   const message = await mail({ subject: 'To support', from: 'Cleo <cleo@example.com>' })
   const page = await open(message)
   await page.keyboard.press('i')
   const dialog = page.getByRole('dialog', { name: 'Cleo' })
-  await dialog.getByText('2 messages (email)').waitFor()
+  await dialog.getByText('2 received · 1 sent').waitFor()
+  await dialog.getByRole('link', { name: 'To Cleo' }).waitFor()
+  await dialog.getByText('cleo@example.org (email)').waitFor()
   await dialog.getByRole('link', { name: 'To billing' }).waitFor()
   await dialog.getByRole('listitem').filter({ hasText: 'Billing Allowed' }).waitFor()
   await dialog.getByRole('listitem').filter({ hasText: 'Support Blocked' }).waitFor()

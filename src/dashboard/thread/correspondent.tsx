@@ -11,17 +11,28 @@ import { Time } from '../parts/time.tsx'
 import type { Person } from './context.ts'
 import { text } from './strings.ts'
 
-const FROM = graphql(`
-  query CorrespondentMessages($from: String!) {
-    workspace {
-      id
-      messages(from: $from, first: 100) {
-        edges { node { id threadId channel status subject createdAt counterpart counterpartName agent { id name } } }
-        pageInfo { hasNextPage }
-      }
+const PAGE = graphql(`
+  fragment CorrespondentPage on MessageConnection {
+    edges {
+      node { id threadId channel direction status subject createdAt counterpart counterpartName agent { id name } }
     }
+    pageInfo { hasNextPage }
   }
 `)
+/** What an address sent and got, and what others of the same name sent, on whatever channel. */
+const EXCHANGED = graphql(
+  `
+    query CorrespondentMessages($address: String!, $name: String!, $named: Boolean!) {
+      workspace {
+        id
+        received: messages(from: $address, first: 100) { ...CorrespondentPage }
+        sent: messages(to: $address, direction: outbound, first: 100) { ...CorrespondentPage }
+        named: messages(from: $name, first: 50) @include(if: $named) { ...CorrespondentPage }
+      }
+    }
+  `,
+  [PAGE],
+)
 const ACCESS = graphql(`
   query CorrespondentAccess {
     agents {
@@ -35,7 +46,8 @@ const ACCESS = graphql(`
   }
 `)
 
-type Found = ResultOf<typeof FROM>['workspace']['messages']
+type Found = ResultOf<typeof EXCHANGED>['workspace']
+type Page = ResultOf<typeof PAGE>
 type Agents = ResultOf<typeof ACCESS>['agents']
 
 const SHOWN = 8
@@ -71,43 +83,77 @@ const Access = ({ agents, person }: { agents: Agents; person: Person }) => {
   )
 }
 
-const Exchanged = ({ found, onClose }: { found: Found; onClose(): void }) => {
-  const messages = found.edges.map(({ node }) => node)
-  const oldest = messages.at(-1)
-  const channels = [...new Set(messages.map(({ channel }) => text.channels[channel]))]
+const nodesOf = ({ edges }: Page) => edges.map(({ node }) => node)
+
+/** Other addresses that give the same name, which anybody can. */
+const namesakes = ({ named }: Found, { address, name }: Person): { address: string; channel: string }[] => {
+  const found = new Map<string, { address: string; channel: string }>()
+  for (const { counterpart, counterpartName, channel } of named ? nodesOf(named) : [])
+    if (counterpartName === name && counterpart.toLowerCase() !== address.toLowerCase())
+      found.set(counterpart, { address: counterpart, channel: text.channels[channel] })
+  return [...found.values()]
+}
+
+const Numbers = ({ found: { received, sent } }: { found: Found }) => {
+  const isMore = received.pageInfo.hasNextPage
+  const oldest = received.edges.at(-1)?.node
+  return (
+    <p>
+      {text.person.received(received.edges.length, isMore)}
+      {' · '}
+      {text.person.sent(sent.edges.length, sent.pageInfo.hasNextPage)}
+      {oldest && (
+        <>
+          {' · '}
+          {isMore ? text.person.before : text.person.first} <Time at={oldest.createdAt} detailed />
+        </>
+      )}
+    </p>
+  )
+}
+
+const Exchanged = ({ found, person, onClose }: { found: Found; person: Person; onClose(): void }) => {
+  const messages = [...nodesOf(found.received), ...nodesOf(found.sent)].sort((a, b) =>
+    b.createdAt.localeCompare(a.createdAt),
+  )
+  const others = namesakes(found, person)
   return (
     <>
-      <p>
-        {text.person.received(messages.length, found.pageInfo.hasNextPage)}
-        {channels.length > 0 && ` (${channels.join(', ')})`}
-        {oldest && (
-          <>
-            {' · '}
-            {found.pageInfo.hasNextPage ? text.person.before : text.person.first}{' '}
-            <Time at={oldest.createdAt} detailed />
-          </>
-        )}
-      </p>
+      <Numbers found={found} />
       <ul className="person-messages">
-        {messages.slice(0, SHOWN).map(({ id, threadId, subject, createdAt, status, agent }) => (
+        {messages.slice(0, SHOWN).map(({ id, threadId, direction, subject, createdAt, status, agent }) => (
           <li key={id}>
             <Link href={`/inbox/${threadId}`} onClick={onClose} dir="auto">
               {subject ?? text.noSubject}
             </Link>
             <span className="hint">
-              {text.person.by(agent.name)} · <Time at={createdAt} />
+              {direction === 'inbound' ? text.person.toAgent(agent.name) : text.person.byAgent(agent.name)} ·{' '}
+              <Time at={createdAt} />
             </span>
             {status === 'refused' && <Badge tone="bad">{text.status.refused}</Badge>}
           </li>
         ))}
       </ul>
+      {others.length > 0 && (
+        <p className="hint">
+          {text.person.namesakes}{' '}
+          {others.map(({ address, channel }, index) => (
+            <span key={address}>
+              {index > 0 && ', '}
+              <bdi>{address}</bdi> ({channel})
+            </span>
+          ))}
+        </p>
+      )}
     </>
   )
 }
 
 /** Who somebody is to the workspace: what they sent to which agents, and where they may write. */
 export const Correspondent = ({ person, onClose }: { person: Person; onClose(): void }) => {
-  const messages = useLive(FROM, { from: person.address }, ['messages'])
+  const { address, name } = person
+  const named = name !== null && name.trim() !== '' && name.length <= 320
+  const exchanged = useLive(EXCHANGED, { address, name: named ? name : address, named }, ['messages'])
   const access = useLive(ACCESS, {}, ['access'])
   return (
     <Dialog title={person.name ?? person.address} onClose={onClose} wide>
@@ -124,8 +170,8 @@ export const Correspondent = ({ person, onClose }: { person: Person; onClose(): 
       </div>
       <section className="stack">
         <h3>{text.person.exchanged}</h3>
-        <Load from={messages}>
-          {({ workspace }) => <Exchanged found={workspace.messages} onClose={onClose} />}
+        <Load from={exchanged}>
+          {({ workspace }) => <Exchanged found={workspace} person={person} onClose={onClose} />}
         </Load>
       </section>
       <section className="stack">

@@ -135,12 +135,14 @@ export const text = words('thread', {
   person: {
     show: 'What is known of the sender',
     write: 'Write to them',
-    exchanged: 'What they sent',
-    received: (count: number, more: boolean) =>
-      count === 1 ? 'One message' : `${count}${more ? ' or more' : ''} messages`,
+    exchanged: 'What was exchanged',
+    received: (count: number, more: boolean) => `${count}${more ? ' or more' : ''} received`,
+    sent: (count: number, more: boolean) => `${count}${more ? ' or more' : ''} sent`,
     first: 'first seen',
     before: 'first seen before',
-    by: (agent: string) => `to ${agent}`,
+    toAgent: (agent: string) => `to ${agent}`,
+    byAgent: (agent: string) => `by ${agent}`,
+    namesakes: 'Others who give the same name, who need not be the same person:',
     access: 'Where they may write',
     nowhere: 'They are on no agent’s list. Agents whom anyone may write to let them in all the same.',
     listed: 'Allowed',

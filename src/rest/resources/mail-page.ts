@@ -52,6 +52,6 @@ export const mailPage = (sanitized: string): string =>
 <meta name="color-scheme" content="only light">
 <style>${new Html(STYLE)}</style>
 </head>
-<body>${new Html(sanitized)}</body>
+<body dir="auto">${new Html(sanitized)}</body>
 </html>
 `.text
