@@ -13,6 +13,7 @@ import { rejectExpired } from '../message/out/approval.ts'
 import { type OverdueDeps, requestOverdueReports } from '../message/out/overdue.ts'
 import { pruneSendJobs } from '../message/out/send-job.ts'
 import { pruneMessages, RawRetention } from '../message/retention.ts'
+import { endSnoozes } from '../message/thread/snooze.ts'
 import { sendTlsReports, type TlsReportDeps } from '../tls-report/send.ts'
 import { pruneDeliveries } from '../webhook/deliveries.ts'
 import { type IncidentDeps, notifyOwners } from '../webhook/incident.ts'
@@ -28,6 +29,8 @@ import { pruneSessions } from '../workspace/session-token.ts'
 const INTERVAL_MS = 10 * 60_000
 /** Interval at which lapsed leases are ended: a third of a lease. */
 const LEASES_MS = 15_000
+/** Interval at which threads that were postponed until now are opened. */
+const SNOOZES_MS = 5_000
 /** Interval at which the object store is rid of the contents of deleted messages. */
 const BLOBS_MS = 60_000
 
@@ -118,6 +121,12 @@ export const createJanitor = (deps: JanitorDeps): Routine[] => {
     new Routine((signal) => sweep(deps, signal), {
       everyMs: BLOBS_MS,
       failed: 'could not delete objects that no message has; retrying',
+      clock,
+      log,
+    }),
+    new Routine((signal) => endSnoozes(deps, clock.now(), signal), {
+      everyMs: SNOOZES_MS,
+      failed: 'could not open postponed threads; retrying',
       clock,
       log,
     }),

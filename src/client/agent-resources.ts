@@ -24,6 +24,24 @@ export const secretsOf = (call: AgentCall) => ({
     call('post', '/agents/{id}/secrets/reveal', { body: names ? { names } : {}, ...options }),
 })
 
+/** Conversations; notes are for members. */
+export const threadsOf = (call: AgentCall) => ({
+  update: (threadId: string, changes: BodyOf<'updateThread'>, options?: CallOptions) =>
+    call('patch', '/agents/{id}/threads/{threadId}', { path: { threadId }, body: changes, ...options }),
+  /** All of up to 100 threads, or none. */
+  updateMany: (ids: string[], changes: BodyOf<'updateThread'>, options?: CallOptions) =>
+    call('patch', '/agents/{id}/threads', { body: { ids, ...changes }, ...options }),
+  notes: (threadId: string, options?: CallOptions) =>
+    call('get', '/agents/{id}/threads/{threadId}/notes', { path: { threadId }, ...options }),
+  addNote: (threadId: string, text: string, options?: CallOptions) =>
+    call('post', '/agents/{id}/threads/{threadId}/notes', { path: { threadId }, body: { text }, ...options }),
+  deleteNote: (threadId: string, noteId: string, options?: CallOptions) =>
+    call('delete', '/agents/{id}/threads/{threadId}/notes/{noteId}', {
+      path: { threadId, noteId },
+      ...options,
+    }),
+})
+
 export const accessOf = (call: AgentCall) => ({
   read: (options?: CallOptions) => call('get', '/agents/{id}/access', { ...options }),
   set: (channel: Channel, access: BodyOf<'setAccess'>, options?: CallOptions) =>

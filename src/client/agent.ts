@@ -4,6 +4,7 @@ import {
   draftsOf,
   secretsOf,
   suppressionsOf,
+  threadsOf,
   tokensOf,
   webhooksOf,
 } from './agent-resources.ts'
@@ -62,6 +63,7 @@ export class Agent {
   readonly tokens: ReturnType<typeof tokensOf>
   readonly suppressions: ReturnType<typeof suppressionsOf>
   readonly drafts: ReturnType<typeof draftsOf>
+  readonly threads: ReturnType<typeof threadsOf>
   readonly webhooks: ReturnType<typeof webhooksOf>
   readonly #source: Source
   readonly #call: AgentCall
@@ -86,6 +88,7 @@ export class Agent {
     this.tokens = tokensOf(call)
     this.suppressions = suppressionsOf(call)
     this.drafts = draftsOf(call)
+    this.threads = threadsOf(call)
     this.webhooks = webhooksOf(call)
   }
 

@@ -1182,6 +1182,84 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/agents/{id}/threads/{threadId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Mark a thread as done, postpone it, assign it, label it, or mark it as read or unread */
+        patch: operations["updateThread"];
+        trace?: never;
+    };
+    "/agents/{id}/threads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Change up to 100 threads: all of them, or none */
+        patch: operations["updateThreads"];
+        trace?: never;
+    };
+    "/agents/{id}/threads/{threadId}/notes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the notes on a thread (members only)
+         * @description Notes are for members only: agents never see them, and they are never sent.
+         */
+        get: operations["listThreadNotes"];
+        put?: never;
+        /**
+         * Note something on a thread for other members (members only)
+         * @description Notes are for members only: agents never see them, and they are never sent.
+         */
+        post: operations["addThreadNote"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{id}/threads/{threadId}/notes/{noteId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a note (members only)
+         * @description Notes are for members only: agents never see them, and they are never sent.
+         */
+        delete: operations["deleteThreadNote"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/agents/{id}/drafts": {
         parameters: {
             query?: never;
@@ -1828,7 +1906,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             /** @enum {string} */
-            action: "secret.reveal" | "secret.set" | "secret.delete" | "agent.create" | "agent.delete" | "address.add" | "address.update" | "address.remove" | "webhook.add" | "webhook.update" | "webhook.rotate" | "webhook.remove" | "suppression.remove" | "agent.approval" | "message.approve" | "message.reject" | "message.cancel" | "message.unsubscribe" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "workspace.delete" | "workspace.restore" | "workspace.export" | "agent.export" | "agent.update" | "access.set" | "message.release" | "message.import" | "message.delete" | "member.invite" | "member.join" | "member.remove" | "member.role" | "member.update" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
+            action: "secret.reveal" | "secret.set" | "secret.delete" | "agent.create" | "agent.delete" | "address.add" | "address.update" | "address.remove" | "webhook.add" | "webhook.update" | "webhook.rotate" | "webhook.remove" | "suppression.remove" | "agent.approval" | "message.send" | "message.approve" | "message.reject" | "message.cancel" | "message.unsubscribe" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "workspace.delete" | "workspace.restore" | "workspace.export" | "agent.export" | "agent.update" | "access.set" | "message.release" | "message.import" | "message.delete" | "member.invite" | "member.join" | "member.remove" | "member.role" | "member.update" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
             /**
              * Format: uuid
              * @description The agent that was affected; null for the workspace
@@ -2837,6 +2915,90 @@ export interface components {
         /**
          * @example {
          *       "id": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
+         *       "agentId": "0193a5c2-9d20-7f4b-8a11-5e6f7a8b9c0d",
+         *       "channel": "email",
+         *       "subject": "Where is my order?",
+         *       "participants": [
+         *         {
+         *           "address": "ann@example.com",
+         *           "name": "Ann Example"
+         *         }
+         *       ],
+         *       "messageCount": 2,
+         *       "unreadCount": 0,
+         *       "lastActivityAt": "2026-11-20T09:30:00.000Z",
+         *       "lastMessageId": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
+         *       "doneAt": "2026-11-20T09:30:00.000Z",
+         *       "snoozedUntil": null,
+         *       "assignedTo": null
+         *     }
+         */
+        Thread: {
+            /**
+             * Format: uuid
+             * @description That of its first message
+             */
+            id: string;
+            /** Format: uuid */
+            agentId: string;
+            /** @enum {string} */
+            channel: "email" | "sms" | "telegram";
+            /** @description The subject of its first message */
+            subject: string | null;
+            /** @description Without the agent, in order of appearance */
+            participants: {
+                address: string;
+                name: string | null;
+            }[];
+            messageCount: number;
+            unreadCount: number;
+            /** Format: date-time */
+            lastActivityAt: string;
+            /** Format: uuid */
+            lastMessageId: string;
+            /**
+             * Format: date-time
+             * @description When it was done. A new message opens it again
+             */
+            doneAt: string | null;
+            /**
+             * Format: date-time
+             * @description Until when it is postponed. A new message opens it again
+             */
+            snoozedUntil: string | null;
+            /** @description The member that it is assigned to */
+            assignedTo: {
+                /** Format: uuid */
+                id: string;
+                name: string;
+            } | null;
+        };
+        /**
+         * @example {
+         *       "id": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
+         *       "text": "Ann called, too.",
+         *       "createdAt": "2026-11-20T09:30:00.000Z",
+         *       "author": {
+         *         "id": "0193a5c2-9d20-7f4b-8a11-5e6f7a8b9c0d",
+         *         "name": "Bo"
+         *       }
+         *     }
+         */
+        ThreadNote: {
+            /** Format: uuid */
+            id: string;
+            text: string;
+            /** Format: date-time */
+            createdAt: string;
+            author: {
+                /** Format: uuid */
+                id: string;
+                name: string;
+            };
+        };
+        /**
+         * @example {
+         *       "id": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
          *       "text": "Hello Ann",
          *       "html": null,
          *       "replyTo": null,
@@ -3491,6 +3653,68 @@ export interface components {
          */
         DeleteMessagesInput: {
             ids: string[];
+        };
+        /**
+         * @example {
+         *       "done": true
+         *     }
+         */
+        UpdateThreadInput: {
+            /** @description `true`: done, until a new message arrives or is sent; `false`: open again */
+            done?: boolean;
+            /**
+             * Format: date-time
+             * @description Postpones it until then, at most 366 days ahead, or until a new message; null: open again
+             */
+            snoozedUntil?: string | null;
+            /**
+             * Format: uuid
+             * @description The member to assign it to; null: nobody. Members only
+             */
+            assignedTo?: string | null;
+            /** @description `true`: all received messages are read; `false`: the newest received one is unread */
+            read?: boolean;
+            /** @description Added to the newest message */
+            addLabels?: string[];
+            /** @description Removed from all messages */
+            removeLabels?: string[];
+        };
+        /**
+         * @example {
+         *       "ids": [
+         *         "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b"
+         *       ],
+         *       "snoozedUntil": "2026-11-27T09:30:00.000Z"
+         *     }
+         */
+        UpdateThreadsInput: {
+            ids: string[];
+            /** @description `true`: done, until a new message arrives or is sent; `false`: open again */
+            done?: boolean;
+            /**
+             * Format: date-time
+             * @description Postpones it until then, at most 366 days ahead, or until a new message; null: open again
+             */
+            snoozedUntil?: string | null;
+            /**
+             * Format: uuid
+             * @description The member to assign it to; null: nobody. Members only
+             */
+            assignedTo?: string | null;
+            /** @description `true`: all received messages are read; `false`: the newest received one is unread */
+            read?: boolean;
+            /** @description Added to the newest message */
+            addLabels?: string[];
+            /** @description Removed from all messages */
+            removeLabels?: string[];
+        };
+        /**
+         * @example {
+         *       "text": "Ann called, too."
+         *     }
+         */
+        AddThreadNoteInput: {
+            text: string;
         };
         /**
          * @example {
@@ -4159,7 +4383,7 @@ export interface operations {
         parameters: {
             query?: {
                 agentId?: string;
-                action?: "secret.reveal" | "secret.set" | "secret.delete" | "agent.create" | "agent.delete" | "address.add" | "address.update" | "address.remove" | "webhook.add" | "webhook.update" | "webhook.rotate" | "webhook.remove" | "suppression.remove" | "agent.approval" | "message.approve" | "message.reject" | "message.cancel" | "message.unsubscribe" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "workspace.delete" | "workspace.restore" | "workspace.export" | "agent.export" | "agent.update" | "access.set" | "message.release" | "message.import" | "message.delete" | "member.invite" | "member.join" | "member.remove" | "member.role" | "member.update" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
+                action?: "secret.reveal" | "secret.set" | "secret.delete" | "agent.create" | "agent.delete" | "address.add" | "address.update" | "address.remove" | "webhook.add" | "webhook.update" | "webhook.rotate" | "webhook.remove" | "suppression.remove" | "agent.approval" | "message.send" | "message.approve" | "message.reject" | "message.cancel" | "message.unsubscribe" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "workspace.delete" | "workspace.restore" | "workspace.export" | "agent.export" | "agent.update" | "access.set" | "message.release" | "message.import" | "message.delete" | "member.invite" | "member.join" | "member.remove" | "member.role" | "member.update" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
                 /** @description The member or agent who performed the action */
                 actorId?: string;
                 since?: string;
@@ -6948,6 +7172,195 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["NotJson"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateThread: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                threadId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateThreadInput"];
+            };
+        };
+        responses: {
+            /** @description The thread */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Thread"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateThreads: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateThreadsInput"];
+            };
+        };
+        responses: {
+            /** @description The threads, in the order of `ids` */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Thread"][];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listThreadNotes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                threadId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Oldest first */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ThreadNote"][];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    addThreadNote: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
+                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+                threadId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AddThreadNoteInput"];
+            };
+        };
+        responses: {
+            /** @description The note */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ThreadNote"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteThreadNote: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                threadId: string;
+                noteId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

@@ -6,6 +6,7 @@ import type { Agent } from '../db/generated/prisma/client.ts'
 import { json, jsonLines } from './json.ts'
 import { type FileDeps, messageFiles } from './message-files.ts'
 import type { ArchiveFile } from './tar.ts'
+import { noteFiles, stateFiles } from './thread-files.ts'
 
 /** An agent's settings. Values of secrets and keys of webhooks are not exported: only the agent may read those. */
 const settingsOf = async ({ prisma }: Db, agent: Agent): Promise<ArchiveFile[]> => {
@@ -27,7 +28,7 @@ const settingsOf = async ({ prisma }: Db, agent: Agent): Promise<ArchiveFile[]> 
     prisma.draft.findMany({
       where,
       orderBy: { createdAt: 'asc' },
-      select: { id: true, content: true, createdAt: true, updatedAt: true },
+      select: { id: true, content: true, savedByName: true, createdAt: true, updatedAt: true },
     }),
   ])
   return [
@@ -54,9 +55,15 @@ async function* draftFiles({ prisma }: Db, agentId: string): AsyncGenerator<Arch
   }
 }
 
-/** Yields everything of an agent. */
-export async function* agentFiles(db: FileDeps, agent: Agent): AsyncGenerator<ArchiveFile> {
+/** Yields everything of an agent. Notes are for members only. */
+export async function* agentFiles(
+  db: FileDeps,
+  agent: Agent,
+  { forMember }: { forMember: boolean },
+): AsyncGenerator<ArchiveFile> {
   yield* await settingsOf(db, agent)
   yield* draftFiles(db, agent.id)
+  yield* stateFiles(db, agent.id)
+  if (forMember) yield* noteFiles(db, agent.id)
   yield* messageFiles(db, agent.id)
 }

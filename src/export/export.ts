@@ -143,7 +143,12 @@ export const exportAgent = async (
   agentId: string,
 ): Promise<ReadableStream<Uint8Array>> => {
   const agent = await findAgent(deps, viewer, agentId)
-  const stream = begin(deps, viewer, () => undefined, agentFiles(deps, agent))
+  const stream = begin(
+    deps,
+    viewer,
+    () => undefined,
+    agentFiles(deps, agent, { forMember: viewer.kind === 'member' }),
+  )
   await audit(deps, viewer, { action: 'agent.export', agentId, detail: {} })
   return stream
 }

@@ -60,6 +60,6 @@ export async function* workspaceFiles(deps: Deps, workspaceId: string): AsyncGen
     }
   for await (const agents of pages((after) => prisma.agent.findMany(following(workspaceId, after))))
     for (const agent of agents)
-      for await (const file of agentFiles(deps, agent))
+      for await (const file of agentFiles(deps, agent, { forMember: true }))
         yield { ...file, path: `agents/${agent.id}/${file.path}` }
 }

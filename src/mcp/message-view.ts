@@ -70,6 +70,7 @@ const summaryOf = (message: PresentedMessage, fence: Fence, recipients: number) 
     threadId: message.threadId === message.id ? null : message.threadId,
     status: message.status,
     sendAt: message.holdReason === 'schedule' ? message.holdUntil : null,
+    sentByMember: message.sentByMemberId === null ? null : clip(message.sentByName ?? '', MAX.name),
     refusal: message.refusal,
     senderIs: message.admission,
     mayInstruct: message.mayInstruct,

@@ -1,6 +1,7 @@
 import type { Db } from '../db/client.ts'
 import { deleteOld } from './deletion.ts'
 import { deleteSendsOf } from './out/send-job.ts'
+import { deleteThreadsOf } from './thread/emptied.ts'
 
 /** Deleting all messages of an agent that was deleted, in small batches. */
 
@@ -43,6 +44,8 @@ const DELETE = {
  */
 export const deleteMessagesOf = async (db: Pick<Db, 'pool'>, agentId: string): Promise<number | null> => {
   const sends = await deleteSendsOf(db, agentId, SMALL)
+  const threads = await deleteThreadsOf(db.pool, agentId, SMALL)
+  if (threads === SMALL) return SMALL
   const unindexed = await db.pool.query<{ count: number }>({ ...UNINDEXED, values: [agentId, SMALL] })
   if (unindexed.rows[0]!.count === SMALL) return SMALL
   const { rows } = await db.pool.query<{ claimed: number; count: number }>({
@@ -50,5 +53,5 @@ export const deleteMessagesOf = async (db: Pick<Db, 'pool'>, agentId: string): P
     values: [agentId, MESSAGES],
   })
   const { claimed, count } = rows[0]!
-  return claimed === 0 ? null : sends + count
+  return claimed === 0 ? null : sends + threads + count
 }

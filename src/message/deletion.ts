@@ -1,6 +1,7 @@
 import { checkSoon } from '../blob/sweep.ts'
 import { dialect } from '../db/dialect.ts'
 import { uncountMessages } from '../workspace/usage.ts'
+import { deleteEmptied, EMPTIED } from './thread/emptied.ts'
 
 /** The ids of the messages that a statement deletes, and their agents. */
 const IDS = 'array(select id from old)'
@@ -34,9 +35,11 @@ const loosen = (agent: string): string =>
  * The part of a statement that deletes the messages of `old (id, agent_id)`, as `gone`, and subtracts them from the
  * usage. `agent` is the statement's parameter with their agent, if they have only one: Citus then asks one worker
  * node. Raw messages, attachments and search entries are deleted with their messages by foreign keys, and objects by
- * a worker of the service; replies to and forwards of them stay.
+ * a worker of the service; replies to and forwards of them stay. With the last message of a thread go its state and notes.
  */
-export const deleteOld = (agent: string = AGENTS): string => `${loosen(agent)},${keepBlobs(agent)}
+export const deleteOld = (
+  agent: string = AGENTS,
+): string => `${loosen(agent)},${keepBlobs(agent)}${EMPTIED(agent, IDS)},
   gone as (
     delete from message where agent_id = ${agent} and id = any(${IDS}) returning id, agent_id, workspace_id, status
-  ),${checkSoon(dialect(blobsOf(agent), 'select agent_id, blob_id from held'))},${uncountMessages('gone')}`
+  ),${checkSoon(dialect(blobsOf(agent), 'select agent_id, blob_id from held'))},${uncountMessages('gone')},${deleteEmptied(agent)}`

@@ -36,6 +36,7 @@ import { messageRoutes } from './resources/messages.ts'
 import { phoneNumberRoutes } from './resources/phone-numbers.ts'
 import { secretRoutes } from './resources/secrets.ts'
 import { suppressionRoutes } from './resources/suppressions.ts'
+import { threadRoutes } from './resources/threads.ts'
 import { tokenRoutes } from './resources/tokens.ts'
 import { unsubscribeRoutes } from './resources/unsubscribe.ts'
 import { urlRoutes } from './resources/url.ts'
@@ -128,6 +129,7 @@ export const createRest = (deps: RestDeps): OpenAPIHono<RestEnv> => {
     unsubscribeRoutes,
     messageReleaseRoutes,
     messageDeletionRoutes,
+    threadRoutes,
     draftRoutes,
     importRoutes,
     suppressionRoutes,

@@ -19,6 +19,7 @@ export const ACTIONS = [
   'webhook.remove',
   'suppression.remove',
   'agent.approval',
+  'message.send',
   'message.approve',
   'message.reject',
   'message.cancel',
@@ -84,6 +85,18 @@ export interface Actor {
   /** Name of the connected app that acted as an agent. */
   app?: string | undefined
 }
+
+/**
+ * The part of a statement that records messages as sent by members. `sent` has the messages; the arrays are the ids of
+ * those that members sent, of their entries, and of the tokens that they used.
+ */
+export const auditSends = (sent: string, ids: string, entries: string, tokens: string): string => `
+    audited as (
+      insert into audit_entry (id, workspace_id, agent_id, actor_kind, actor_id, actor_name, token_id, action, detail, created_at)
+      select e.id, s.workspace_id, s.agent_id, 'member', s.sent_by_member_id, s.sent_by_name, e.token_id, 'message.send',
+             jsonb_build_object('message', s.id), s.created_at
+        from unnest(${ids}, ${entries}, ${tokens}) as e(message_id, id, token_id) join ${sent} s on s.id = e.message_id
+    )`
 
 /** Actions that change nothing. */
 const READS = new Set<Action>(['secret.reveal', 'workspace.export', 'agent.export'])

@@ -311,6 +311,18 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?, R
   yield [member, 'POST', `${path}/drafts/${draft.id}/send`]
   const spare = await owner.api('POST', `${path}/drafts`, {})
   yield [member, 'DELETE', `${path}/drafts/${spare.body.id}`]
+  const thread = `${path}/threads/${message.threadId}`
+  yield [member, 'PATCH', thread, { done: true, read: true, assignedTo: owner.member }]
+  yield [
+    'agent',
+    'PATCH',
+    `${path}/threads`,
+    { ids: [message.threadId], snoozedUntil: null, addLabels: ['a'] },
+  ]
+  yield [member, 'POST', `${thread}/notes`, { text: 'Ann called' }]
+  yield [member, 'GET', `${thread}/notes`]
+  const [note] = (await owner.api('GET', `${thread}/notes`)).body
+  yield [member, 'DELETE', `${thread}/notes/${note.id}`]
   yield [member, 'PATCH', path, { approval: 'all' }]
   for (const decision of ['approve', 'reject', 'cancel']) {
     const held = await owner.api('POST', `${path}/messages`, {

@@ -40,6 +40,7 @@ export const ACTIONS = words('audit actions', {
   member_update: 'changed their own settings',
   message_approve: 'approved a message',
   message_delete: 'deleted messages',
+  message_send: 'sent a message',
   message_cancel: 'cancelled a message',
   message_unsubscribe: 'unsubscribed from what a message belongs to',
   message_import: 'imported messages',

@@ -245,6 +245,7 @@ const ACTIONS: Record<Action, string> = {
   'agent.approval': 'It was changed which messages of an agent need approval.',
   'message.approve': 'A message that waited for approval was approved.',
   'message.reject': 'A message that waited for approval was rejected.',
+  'message.send': 'A member sent a message.',
   'message.cancel': 'A message that waited to be sent was cancelled.',
   'message.unsubscribe': 'An agent was unsubscribed from what a message belongs to.',
   'message.reschedule': 'The time at which a message is sent was changed.',

@@ -1,4 +1,5 @@
 import type { Queryable } from '../../db/client.ts'
+import { mergeThreadStates } from '../thread/emptied.ts'
 
 /** What of a mail decides its thread. */
 export interface Threaded {
@@ -108,4 +109,5 @@ export const mergeThreads = async (
             where m.agent_id = $1::uuid and m.thread_id = t.source`,
     values: [agentId, [...merged.keys()], [...merged.values()]],
   })
+  await mergeThreadStates(pool, agentId, merged)
 }

@@ -33,6 +33,8 @@ export interface Draft {
   attachments: InboundAttachment[]
   /** Ids of the objects of attachments whose contents were written to the object store; null for the others. */
   blobs?: readonly (string | null)[]
+  /** The token of the member who sends it; null when the agent does. */
+  tokenId: string | null
 }
 
 /** Maps each recipient's normalized address to its spelling for sending, without duplicates. */
@@ -129,6 +131,7 @@ export const draft = async (deps: DraftDeps, sender: Sender, input: SendInput): 
   const { mail: isMail } = CHANNELS[plan.channel]
   return {
     recipients: [...to, ...cc],
+    tokenId: sender.by.memberId === null ? null : sender.tokenId,
     attachments,
     files: attachments.map(({ name, type, content }) => ({ name, type, size: content.byteLength })),
     message: {

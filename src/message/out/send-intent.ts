@@ -6,11 +6,12 @@ import type { Message } from '../../db/generated/prisma/client.ts'
 import type { Writer } from '../author.ts'
 import { messageOf, type ReadDeps } from '../reading/read.ts'
 
-/** The sending agent, the workspace of the caller, which may or may not have that agent, and the caller. */
+/** The sending agent, the workspace of the caller, which may or may not have that agent, and the caller with the token. */
 export interface Sender {
   agentId: string
   workspaceId: string
   by: Writer
+  tokenId: string
 }
 
 /**

@@ -98,8 +98,8 @@ const send = async (
   input: SendInput,
   { refuseOptedOut = false, placed: objects }: SendOptions,
 ): Promise<MessageWithFiles> => {
-  const { workspaceId } = viewer
-  const drafted = await draft(deps, { agentId, workspaceId, by: writerOf(viewer) }, input)
+  const { workspaceId, tokenId } = viewer
+  const drafted = await draft(deps, { agentId, workspaceId, by: writerOf(viewer), tokenId }, input)
   if (refuseOptedOut) await ensureNoneOptedOut(deps, drafted)
   const limited = await deps.plans.ensureMaySend(deps, workspaceId)
   ensureRate(deps, agentId, workspaceId)

@@ -1,3 +1,4 @@
+import { v7 as newId } from 'uuid'
 import { CHATS_IN_SQL } from '../../core/channels.ts'
 import { type Batch, createBatch } from '../../db/batch.ts'
 import { byteaArray } from '../../db/bytea.ts'
@@ -13,6 +14,7 @@ import {
 } from '../../event/append.ts'
 import type { LoggedEvent } from '../../event/event.ts'
 import { enqueueWebhookJobs } from '../../webhook/delivery/enqueue.ts'
+import { auditSends } from '../../workspace/audit.ts'
 import { noteChanges } from '../../workspace/change-log.ts'
 import { countMessages } from '../../workspace/usage.ts'
 import { isUnread } from '../reading/filter.ts'
@@ -35,7 +37,7 @@ const THREAD_OF_CHAT = `select l.thread_id from message l
 
 const DRAFTS = 'json_populate_recordset(null::message, (select $1::json)) m'
 const DRAFTED_COLUMNS =
-  'id, agent_id, workspace_id, address_id, thread_id, channel, direction, status, subject, hold_reason, hold_until, send_at, created_at, reply_to_id'
+  'id, agent_id, workspace_id, address_id, thread_id, channel, direction, status, subject, hold_reason, hold_until, send_at, created_at, reply_to_id, sent_by_member_id, sent_by_name'
 
 /** Inserts the drafts. Citus takes no query with a limit for each of them: there, what they need is joined first. */
 const drafted = (condition: string): string =>
@@ -86,7 +88,7 @@ const NOTED =
 
 /**
  * Stores a batch of messages with their recipients and jobs in one statement, and marks those that they answer
- * ($9) as read. A message that waits for approval gets its job when it is approved. It skips messages whose
+ * ($9) as read. Those that members send ($12) are in the audit log. A message that waits for approval gets its job when it is approved. It skips messages whose
  * agent is not in their workspace or has no address on their channel.
  *
  * The parameters stand in subqueries, so that the planner expects the same cost with and without their values
@@ -103,7 +105,7 @@ const storing = ({ logged }: { logged: boolean }): string => `
       select f.id, agent_id, f.index, f.name, f.type, f.size, f.content, f.blob_id
         from unnest((select $4::uuid[]), (select $5::int[]), (select $6::text[]), (select $7::text[]), (select $8::bytea[]), (select $10::int[]), (select $11::uuid[]))
                as f(id, index, name, type, content, size, blob_id) join drafted using (id)
-    ),${ANSWERED},${noteUnindexed('drafted')},${countMessages('drafted')},${noteChanges('message_changed', NOTED)},${ENQUEUE_SENDS}${logged ? `,${raise(HOLD_EVENTS)},${APPEND_EVENTS},${enqueueWebhookJobs()}` : ''}
+    ),${ANSWERED},${noteUnindexed('drafted')},${auditSends('drafted', '(select $12::uuid[])', '(select $13::uuid[])', '(select $14::uuid[])')},${countMessages('drafted')},${noteChanges('message_changed', NOTED)},${ENQUEUE_SENDS}${logged ? `,${raise(HOLD_EVENTS)},${APPEND_EVENTS},${enqueueWebhookJobs()}` : ''}
     select d.id as draft_id, d.address_id as "addressId", thread_id as "threadId", hold_reason as "holdReason", hold_until as "holdUntil",
            a.id is not null as "marksRead", ${logged ? APPENDED_COLUMNS : 'null as id'}
       from drafted d left join answered a on a.id = d.reply_to_id ${logged ? 'left join appended e on e.id = d.id' : ''}`
@@ -139,6 +141,7 @@ const write = async (
   const files = drafts.flatMap(({ message, attachments, blobs }) =>
     attachments.map((file, index) => ({ id: message.id, index, file, blobId: blobs?.[index] ?? null })),
   )
+  const byMembers = drafts.flatMap(({ message, tokenId }) => (tokenId ? [{ id: message.id, tokenId }] : []))
   const { rows } = await pool.query<PlacedRow>({
     ...statement,
     agents: drafts.map(({ message }) => message.agentId),
@@ -154,6 +157,9 @@ const write = async (
       drafts.flatMap(({ message: { replyToId } }) => replyToId ?? []).sort(),
       files.map(({ file }) => file.content.byteLength),
       files.map(({ blobId }) => blobId),
+      byMembers.map(({ id }) => id),
+      byMembers.map(() => newId()),
+      byMembers.map(({ tokenId }) => tokenId),
     ],
   })
   return new Map(rows.map((row) => [row.draft_id, placedOf(row)]))

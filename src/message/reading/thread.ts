@@ -1,4 +1,5 @@
 import type { Caller } from '../../agent/permission.ts'
+import type { ChannelKind } from '../../core/channels.ts'
 import type { Clock } from '../../core/clock.ts'
 import { lowerCaseSql } from '../../core/lower-case.ts'
 import type { Db } from '../../db/client.ts'
@@ -34,6 +35,15 @@ export interface Thread {
   snoozedUntil: Date | null
   assignedTo: { id: string; name: string } | null
 }
+
+/** A thread in its public form. */
+export const presentThread = ({ lastActivityAt, doneAt, snoozedUntil, ...thread }: Thread) => ({
+  ...thread,
+  channel: thread.channel as ChannelKind,
+  lastActivityAt: lastActivityAt.toISOString(),
+  doneAt: doneAt?.toISOString() ?? null,
+  snoozedUntil: snoozedUntil?.toISOString() ?? null,
+})
 
 /** A thread and whose it is. */
 export interface ThreadRef {

@@ -46,6 +46,10 @@ const TAGS = [
     description:
       'The messages that an agent received and sent. Refused messages are kept for `keepRefusedDays`, all others for `keepMessagesDays` (settings of the workspace), together with the checks, and create no event.',
   },
+  {
+    name: 'Threads',
+    description: 'Conversations of an agent. Messages name theirs as `threadId`.',
+  },
   { name: 'Drafts', description: 'Messages that members and an agent are writing.' },
   {
     name: 'Suppressions',

@@ -1,0 +1,44 @@
+import type { RootDb } from '../../db/client.ts'
+import { SKIP_LOCKED } from '../../db/dialect.ts'
+import { noteChanges } from '../../workspace/change-log.ts'
+
+const MAX = 100
+
+/**
+ * Opens threads that were postponed until now: their newest message is not handled any more. Those that another process
+ * opens are skipped.
+ */
+const END = {
+  name: 'end postponements',
+  text: `
+    with
+    due as materialized (
+      select agent_id, thread_id from thread_state where snoozed_until <= $1 order by snoozed_until limit ${MAX} ${SKIP_LOCKED}
+    ),
+    newest as materialized (
+      select d.agent_id, (array_agg(m.id order by m.created_at desc, m.id desc))[1] as id
+        from due d join message m on m.agent_id = d.agent_id and m.thread_id = d.thread_id
+       where m.status not in ('refused', 'imported') group by d.agent_id, d.thread_id
+    ),
+    ended as (
+      update thread_state s set snoozed_until = null from due d
+       where s.agent_id = d.agent_id and s.thread_id = d.thread_id and s.snoozed_until <= $1
+      returning s.thread_id as id, s.agent_id, s.workspace_id
+    ),
+    opened as (
+      update message m set handled = false from newest n where m.agent_id = n.agent_id and m.id = n.id and m.handled
+    ),${noteChanges('thread', 'ended')}
+    select count(*)::int as count from ended`,
+}
+
+/** Opens all threads that were postponed until now. Any process may call it at any time. Returns their number. */
+export const endSnoozes = async (
+  { pool }: Pick<RootDb, 'pool'>,
+  now: Date,
+  signal?: AbortSignal,
+): Promise<number> => {
+  let ended = 0
+  for (let batch = MAX; batch === MAX && !signal?.aborted; ended += batch)
+    batch = (await pool.query<{ count: number }>({ ...END, values: [now] })).rows[0]!.count
+  return ended
+}
