@@ -1,14 +1,16 @@
 import type { Client } from 'urql'
 import { type Failure, failureOf } from '../live/failure.ts'
 import { graphql } from '../live/graphql.ts'
-import { isOfThreads, type Search } from './query.ts'
-import { MESSAGE_ROW, ofMessage, ofThread, type Row, THREAD_ROW } from './row.ts'
-
-/** What the list shows: of one agent or of all, and which threads or messages. */
-export interface Filter {
-  agentId: string | null
-  search: Search
-}
+import { isOfThreads, isThreadState, type Search } from './query.ts'
+import {
+  isInState,
+  MESSAGE_ROW,
+  ofMessage,
+  ofThread,
+  type Row,
+  THREAD_ROW,
+  stateOf as threadStateFields,
+} from './row.ts'
 
 export interface Page {
   rows: readonly Row[]
@@ -22,15 +24,21 @@ const THREADS = graphql(
   `
     query Threads(
       $agentId: UUID!, $ofAgent: Boolean!, $channel: AddressChannel, $label: String, $unread: Boolean
-      $first: Int!, $after: String
+      $state: ThreadState, $assignedTo: UUID, $first: Int!, $after: String
     ) {
       agent(id: $agentId) @include(if: $ofAgent) {
         id
-        threads(first: $first, after: $after, channel: $channel, label: $label, unread: $unread) { ...ThreadPage }
+        threads(
+          first: $first, after: $after, channel: $channel, label: $label, unread: $unread, state: $state
+          assignedTo: $assignedTo
+        ) { ...ThreadPage }
       }
       workspace @skip(if: $ofAgent) {
         id
-        threads(first: $first, after: $after, channel: $channel, label: $label, unread: $unread) { ...ThreadPage }
+        threads(
+          first: $first, after: $after, channel: $channel, label: $label, unread: $unread, state: $state
+          assignedTo: $assignedTo
+        ) { ...ThreadPage }
       }
     }
     fragment ThreadPage on ThreadConnection {
@@ -45,13 +53,14 @@ const MESSAGES = graphql(
   `
     query FoundMessages(
       $agentId: UUID!, $ofAgent: Boolean!, $channel: AddressChannel, $label: String, $unread: Boolean
-      $q: String, $from: String, $status: MessageStatus, $hold: HoldReason, $hasAttachment: Boolean
-      $first: Int!, $after: String
+      $q: String, $from: String, $to: String, $subject: String, $since: DateTime, $until: DateTime
+      $status: MessageStatus, $hold: HoldReason, $hasAttachment: Boolean, $first: Int!, $after: String
     ) {
       agent(id: $agentId) @include(if: $ofAgent) {
         id
         messages(
           first: $first, after: $after, channel: $channel, label: $label, unread: $unread, q: $q, from: $from
+          to: $to, subject: $subject, since: $since, until: $until
           status: $status, hold: $hold, hasAttachment: $hasAttachment
         ) { ...MessagePage }
       }
@@ -59,6 +68,7 @@ const MESSAGES = graphql(
         id
         messages(
           first: $first, after: $after, channel: $channel, label: $label, unread: $unread, q: $q, from: $from
+          to: $to, subject: $subject, since: $since, until: $until
           status: $status, hold: $hold, hasAttachment: $hasAttachment
         ) { ...MessagePage }
       }
@@ -71,8 +81,17 @@ const MESSAGES = graphql(
   [MESSAGE_ROW],
 )
 
-const OF_MESSAGE = graphql(`query ThreadOfMessage($id: UUID!) { message(id: $id) { id threadId } }`)
-const ONE = graphql(`query OneThread($id: UUID!) { thread(id: $id) { ...ThreadRow } }`, [THREAD_ROW])
+/** Where the threads of found messages are. */
+const PLACES = graphql(`
+  query FoundThreads($ids: [UUID!]!) {
+    threadsOf(messageIds: $ids) { id doneAt snoozedUntil assignedTo { id name } }
+  }
+`)
+
+const OF_MESSAGES = graphql(
+  `query ThreadsOfMessages($ids: [UUID!]!) { threadsOf(messageIds: $ids) { ...ThreadRow } }`,
+  [THREAD_ROW],
+)
 
 const PAGE = 50
 /** Stands for the agent in a query of all, which leaves it out. */
@@ -80,21 +99,21 @@ const NO_AGENT = '00000000-0000-0000-0000-000000000000'
 
 const now = { requestPolicy: 'network-only' } as const
 
-/** The filters that the API knows by other names. */
+/** The states that the API knows by other names. */
 const stateOf = ({ state }: Search) => {
+  if (isThreadState(state)) return {}
   if (state === 'waiting') return { hold: 'approval' } as const
-  if (state === 'scheduled') return { hold: 'schedule' } as const
-  return state === null ? {} : { status: state }
+  return state === 'scheduled' ? ({ hold: 'schedule' } as const) : { status: state }
 }
 
-const commonOf = ({ agentId, search }: Filter, after: string | null) => ({
-  agentId: agentId ?? NO_AGENT,
-  ofAgent: agentId !== null,
+const commonOf = (search: Search, after: string | null) => ({
+  agentId: search.agentId ?? NO_AGENT,
+  ofAgent: search.agentId !== null,
   first: PAGE,
   after,
   channel: search.channel,
   label: search.label,
-  unread: search.unread ? true : null,
+  unread: search.unread,
 })
 
 interface Connection<Node> {
@@ -107,44 +126,57 @@ const pageOf = <Node>({ edges, pageInfo }: Connection<Node>, toRow: (node: Node)
   next: pageInfo.hasNextPage ? pageInfo.endCursor : null,
 })
 
-const loadThreads = async (client: Client, filter: Filter, after: string | null): Promise<Loaded> => {
-  const { data, error } = await client.query(THREADS, commonOf(filter, after), now).toPromise()
+const threadStateOf = ({ state }: Search) =>
+  state === 'open' || state === 'done' || state === 'snoozed' ? state : null
+
+const loadThreads = async (client: Client, search: Search, after: string | null): Promise<Loaded> => {
+  const state = { state: threadStateOf(search), assignedTo: search.assignedTo }
+  const { data, error } = await client
+    .query(THREADS, { ...commonOf(search, after), ...state }, now)
+    .toPromise()
   const connection = data?.agent?.threads ?? data?.workspace?.threads
   return connection
     ? { page: pageOf(connection, ofThread), failure: null }
     : { page: null, failure: failureOf(error)! }
 }
 
-const loadMessages = async (client: Client, filter: Filter, after: string | null): Promise<Loaded> => {
-  const { words, from, hasAttachment } = filter.search
+/** Whether messages are searched of which the API does not know whether they belong into the list. */
+export const isSifted = (search: Search): boolean =>
+  !isOfThreads(search) && (threadStateOf(search) !== null || search.assignedTo !== null)
+
+/** Leaves the messages whose threads are in the state that is searched for, and assigned to whom they should be. */
+const amongThreads = async (client: Client, search: Search, page: Page): Promise<Loaded> => {
+  const ids = page.rows.map(({ id }) => id)
+  if (ids.length === 0) return { page, failure: null }
+  const { data, error } = await client.query(PLACES, { ids }, now).toPromise()
+  if (!data) return { page: null, failure: failureOf(error)! }
+  const rows = page.rows.map((row, index) => ({ ...row, ...threadStateFields(data.threadsOf[index]) }))
+  return { page: { ...page, rows: rows.filter((row) => isInState(search, row)) }, failure: null }
+}
+
+const loadMessages = async (client: Client, search: Search, after: string | null): Promise<Loaded> => {
+  const { words, from, to, subject, since, until, hasAttachment } = search
   const variables = {
-    ...commonOf(filter, after),
-    ...stateOf(filter.search),
-    q: words || null,
-    from,
+    ...commonOf(search, after),
+    ...stateOf(search),
+    ...{ q: words || null, from, to, subject },
+    since: since?.toISOString() ?? null,
+    until: until?.toISOString() ?? null,
     hasAttachment: hasAttachment ? true : null,
   }
   const { data, error } = await client.query(MESSAGES, variables, now).toPromise()
   const connection = data?.agent?.messages ?? data?.workspace?.messages
-  return connection
-    ? { page: pageOf(connection, ofMessage), failure: null }
-    : { page: null, failure: failureOf(error)! }
+  if (!connection) return { page: null, failure: failureOf(error)! }
+  const page = pageOf(connection, ofMessage)
+  return isSifted(search) ? amongThreads(client, search, page) : { page, failure: null }
 }
 
-export const loadPage = (client: Client, filter: Filter, after: string | null): Promise<Loaded> =>
-  (isOfThreads(filter.search) ? loadThreads : loadMessages)(client, filter, after)
+export const loadPage = (client: Client, search: Search, after: string | null): Promise<Loaded> =>
+  (isOfThreads(search) ? loadThreads : loadMessages)(client, search, after)
 
-const threadOf = async (client: Client, messageId: string): Promise<string | null> =>
-  (await client.query(OF_MESSAGE, { id: messageId }).toPromise()).data?.message.threadId ?? null
-
-const loadThread = async (client: Client, id: string): Promise<Row | null> => {
-  const { data } = await client.query(ONE, { id }, now).toPromise()
-  return data ? ofThread(data.thread) : null
-}
-
-/** Reads the threads of some messages anew; null if one of them is gone. */
+/** Reads the threads of some messages anew, at most 100; null if one of them is gone. */
 export const loadThreadsOf = async (client: Client, messageIds: readonly string[]): Promise<Row[] | null> => {
-  const ids = await Promise.all(messageIds.map((id) => threadOf(client, id)))
-  const rows = await Promise.all([...new Set(ids)].map((id) => (id === null ? null : loadThread(client, id))))
-  return rows.includes(null) ? null : (rows as Row[])
+  const { data } = await client.query(OF_MESSAGES, { ids: [...messageIds] }, now).toPromise()
+  const threads = data?.threadsOf.filter((thread) => thread !== null)
+  return threads?.length === messageIds.length ? threads.map(ofThread) : null
 }

@@ -1,17 +1,22 @@
-import { memo, type RefObject, useEffect, useLayoutEffect, useRef } from 'react'
+import { type KeyboardEvent, memo, type RefObject, useEffect } from 'react'
 import { Link } from 'wouter'
 import { AgentIcon } from '../parts/agent-icon.tsx'
 import { Badge } from '../parts/badge.tsx'
+import { Highlight, type Sought } from '../parts/highlight.tsx'
 import { MessageSquareIcon, ReplyIcon, SmartphoneIcon } from '../parts/icons.tsx'
 import { Time } from '../parts/time.tsx'
 import { showRow, useWindow } from '../parts/use-window.ts'
 import { type AgentRef, useAgents } from '../shell/viewer.tsx'
-import type { Row } from './row.ts'
+import { isAway, type Row } from './row.ts'
 import { text } from './strings.ts'
+import { type Cursor, idOfRow } from './use-cursor.ts'
+import type { List } from './use-list.ts'
+import type { Selection } from './use-selection.ts'
+import { useStill } from './use-still.ts'
 
-/** The state of the message, where it asks for attention. */
-const State = ({ message }: { message: NonNullable<Row['message']> }) => {
-  const { status, hold } = message
+/** The state of the message or of its thread, where it asks for attention. */
+const State = ({ row }: { row: Row }) => {
+  const { status, hold } = row.message ?? {}
   if (status === 'sending' && hold)
     return <Badge tone="warn">{hold.reason === 'approval' ? text.waiting : text.scheduled}</Badge>
   if (status === 'failed' || status === 'refused') return <Badge tone="bad">{text[status]}</Badge>
@@ -19,10 +24,22 @@ const State = ({ message }: { message: NonNullable<Row['message']> }) => {
   return null
 }
 
+/** Where the thread is, if it is not open: rows that have just left the list still stand in it. */
+const Away = ({ row: { doneAt, snoozedUntil } }: { row: Row }) => {
+  if (doneAt) return <Badge tone="good">{text.done}</Badge>
+  return (
+    snoozedUntil && (
+      <Badge>
+        {text.snoozedUntil} <Time at={snoozedUntil} />
+      </Badge>
+    )
+  )
+}
+
 const CHANNEL_ICONS = { email: null, sms: SmartphoneIcon, telegram: MessageSquareIcon }
 
 /** As `--row` in the style, in root ems. */
-const ROW_REM = 4.7
+const ROW_REM = 4.75
 const ROW = ROW_REM * Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
 
 interface LineProps {
@@ -31,137 +48,168 @@ interface LineProps {
   index: number
   count: number
   href: string
-  current: boolean
+  /** Its thread is open. */
+  isOpen: boolean
+  /** The cursor is on it: of all rows, Tab leads to this one. */
+  isCurrent: boolean
   selected: boolean
-  onSelect(id: string): void
+  selecting: boolean
+  onSelect(id: string, isRange: boolean): void
+  onFocus(id: string): void
   agent: AgentRef | undefined
+  sought: readonly Sought[]
 }
 
-const Line = memo(({ row, index, count, href, current, selected, onSelect, agent }: LineProps) => {
+const Words = ({ row, agent, sought }: Pick<LineProps, 'agent' | 'row' | 'sought'>) => {
   const Channel = CHANNEL_ICONS[row.channel]
-  const who = row.who || text.unknown
+  return (
+    <>
+      <span className="thread-line">
+        {row.isUnread && <span className="unseen">{text.unreadMark}</span>}
+        <bdi className="thread-who">{row.who || text.unknown}</bdi>
+        {row.messageCount > 1 && (
+          <span className="thread-count" title={text.messages(row.messageCount)}>
+            {row.messageCount}
+          </span>
+        )}
+        <Time at={row.at} />
+      </span>
+      <span className="thread-line">
+        {row.message?.direction === 'outbound' && <ReplyIcon size={13} />}
+        {Channel && <Channel size={13} />}
+        <span className="thread-subject" dir="auto">
+          {row.subject === null ? text.noSubject : <Highlight text={row.subject} sought={sought} />}
+        </span>
+        <State row={row} />
+        <Away row={row} />
+        {row.labels.map((label) => (
+          <Badge key={label}>{label}</Badge>
+        ))}
+        {row.assignedTo && <Badge>{row.assignedTo.name}</Badge>}
+        {agent && (
+          <span className="thread-agent">
+            <AgentIcon name={agent.icon} size={12} />
+            {agent.name}
+          </span>
+        )}
+      </span>
+      <span className="thread-preview" dir="auto">
+        <Highlight text={row.message?.preview ?? ''} sought={sought} />
+      </span>
+    </>
+  )
+}
+
+const Line = memo((props: LineProps) => {
+  const { row, index, count, href, isOpen, isCurrent, selected, selecting, onSelect, onFocus } = props
+  const state = [
+    selected && 'selected',
+    isOpen && 'current',
+    row.isUnread && 'is-unread',
+    isAway(row) && 'away',
+  ]
   return (
     <li
-      className={['thread-item', selected && 'selected', current && 'current', row.isUnread && 'is-unread']
-        .filter(Boolean)
-        .join(' ')}
+      className={['thread-item', ...state].filter(Boolean).join(' ')}
       style={{ top: `${index * ROW_REM}rem` }}
       aria-posinset={index + 1}
       aria-setsize={count}
+      onFocus={() => onFocus(row.id)}
     >
-      <input
-        type="checkbox"
-        className="thread-check"
-        aria-label={text.select(who)}
-        checked={selected}
-        onChange={() => onSelect(row.id)}
-      />
+      <label className="thread-check">
+        <input
+          type="checkbox"
+          tabIndex={isCurrent ? 0 : -1}
+          aria-label={text.select(row.who || text.unknown)}
+          checked={selected}
+          onChange={({ nativeEvent }) => onSelect(row.id, (nativeEvent as MouseEvent).shiftKey)}
+        />
+      </label>
       <Link
+        id={idOfRow(row.id)}
         href={href}
+        tabIndex={isCurrent ? 0 : -1}
         className={row.isUnread ? 'thread-row unread' : 'thread-row'}
-        aria-current={current ? 'true' : undefined}
+        aria-current={isOpen ? 'true' : undefined}
+        onClick={(event) => {
+          // On a touch screen, a tap goes on selecting.
+          if (!selecting || !matchMedia('(hover: none)').matches) return
+          event.preventDefault()
+          onSelect(row.id, false)
+        }}
       >
-        <span className="thread-line">
-          {row.isUnread && <span className="unseen">{text.unreadMark}</span>}
-          <span className="thread-who" dir="auto">
-            {who}
-          </span>
-          {row.messageCount > 1 && (
-            <span className="thread-count" title={text.messages(row.messageCount)}>
-              {row.messageCount}
-            </span>
-          )}
-          <Time at={row.at} />
-        </span>
-        <span className="thread-line">
-          {row.message?.direction === 'outbound' && <ReplyIcon size={13} />}
-          {Channel && <Channel size={13} />}
-          <span className="thread-subject" dir="auto">
-            {row.subject ?? text.noSubject}
-          </span>
-          {row.message && <State message={row.message} />}
-          {row.message?.labels.map((label) => (
-            <Badge key={label}>{label}</Badge>
-          ))}
-          {agent && (
-            <span className="thread-agent">
-              <AgentIcon name={agent.icon} size={12} />
-              {agent.name}
-            </span>
-          )}
-        </span>
-        <span className="thread-preview" dir="auto">
-          {row.message?.preview}
-        </span>
+        <Words {...props} />
       </Link>
     </li>
   )
 })
 
+const STEPS: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, Home: -Infinity, End: Infinity }
+
 interface ListProps {
+  list: List
   rows: readonly Row[]
-  /** The thread that is open, or was before the list was shown again. */
-  current: string | undefined
-  isOpen: boolean
-  hrefOf(id: string): string
-  /** Names the agent of each thread, in a list over all. */
-  showAgent: boolean
-  selected: ReadonlySet<string>
-  onSelect(id: string): void
+  cursor: Cursor
+  selection: Selection
+  /** The thread that is open. */
+  thread: string | undefined
   scroller: RefObject<HTMLElement | null>
 }
 
-/** Keeps what is visible in its place when rows are added above it. */
-const useStill = (scroller: RefObject<HTMLElement | null>, rows: readonly Row[]): void => {
-  const seen = useRef({ rows, index: 0 })
-  useLayoutEffect(() => {
-    const element = scroller.current
-    if (!element) return
-    const before = seen.current
-    const id = before.rows[before.index]?.id
-    const index = before.rows === rows ? before.index : rows.findIndex((row) => row.id === id)
-    if (element.scrollTop > 0 && index >= 0) element.scrollTop += (index - before.index) * ROW
-    seen.current = { rows, index: Math.floor(element.scrollTop / ROW) }
-  })
-}
-
-/** The lines near what is visible: thousands of them would make scrolling slow. */
-export const RowList = ({
-  rows,
-  current,
-  isOpen,
-  hrefOf,
-  showAgent,
-  selected,
-  onSelect,
-  scroller,
-}: ListProps) => {
+/** The lines near what is visible, and the one with the cursor: thousands of them would make scrolling slow. */
+export const RowList = ({ list, rows, cursor, selection, thread, scroller }: ListProps) => {
   const agents = useAgents()
   const { from, to } = useWindow(scroller, ROW)
-  useStill(scroller, rows)
-  const at = rows.findIndex(({ threadId }) => threadId === current)
+  const { above, toTop } = useStill(scroller, rows, ROW)
+  const { index, asked } = cursor
+  const opened = index >= 0 ? thread : undefined
+  // Not for each row that the cursor comes to: with a press of the pointer, it would scroll away below it.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: shown when the keyboard moves, and when a thread opens
   useEffect(() => {
-    if (scroller.current && at >= 0) showRow(scroller.current, at, ROW)
-  }, [scroller, at])
+    if (scroller.current && index >= 0) showRow(scroller.current, index, ROW)
+  }, [scroller, asked, opened])
+  const shown = rows.slice(from, to).map((_, offset) => from + offset)
+  if (index >= 0 && (index < from || index >= to)) shown.push(index)
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = STEPS[event.key]
+    if (step === undefined || thread) return
+    event.preventDefault()
+    cursor.move(step)
+  }
   return (
-    <ul
-      className={selected.size > 0 ? 'thread-list selecting' : 'thread-list'}
-      aria-label={text.list}
-      style={{ height: `${rows.length * ROW_REM}rem` }}
-    >
-      {rows.slice(from, to).map((row, offset) => (
-        <Line
-          key={row.id}
-          row={row}
-          index={from + offset}
-          count={rows.length}
-          href={hrefOf(row.threadId)}
-          current={isOpen && row.threadId === current}
-          selected={selected.has(row.id)}
-          onSelect={onSelect}
-          agent={showAgent ? agents.find(({ id }) => id === row.agentId) : undefined}
-        />
-      ))}
-    </ul>
+    <>
+      {above > 0 && (
+        <button type="button" className="above" onClick={toTop}>
+          {text.newAbove(above)}
+        </button>
+      )}
+      <ul
+        className={selection.ids.size > 0 ? 'thread-list selecting' : 'thread-list'}
+        aria-label={text.list}
+        style={{ height: `${rows.length * ROW_REM}rem` }}
+        onKeyDown={onKeyDown}
+      >
+        {shown.map((at) => {
+          const row = rows[at]!
+          return (
+            <Line
+              key={row.id}
+              row={row}
+              index={at}
+              count={rows.length}
+              href={list.hrefOf(row.threadId)}
+              isOpen={row.threadId === thread}
+              isCurrent={at === Math.max(0, index)}
+              selected={selection.ids.has(row.id)}
+              selecting={selection.ids.size > 0}
+              onSelect={selection.toggle}
+              onFocus={cursor.set}
+              agent={list.agent ? undefined : agents.find(({ id }) => id === row.agentId)}
+              sought={list.sought}
+            />
+          )
+        })}
+      </ul>
+    </>
   )
 }

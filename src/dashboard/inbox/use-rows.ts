@@ -3,14 +3,17 @@ import { useClient } from 'urql'
 import type { Change } from '../live/change.ts'
 import type { Failure } from '../live/failure.ts'
 import { useChanges, useRetry } from '../live/use.ts'
-import { type Filter, loadPage, loadThreadsOf } from './load.ts'
-import { isOfThreads, parseSearch } from './query.ts'
-import type { Row } from './row.ts'
+import { isSifted, loadPage, loadThreadsOf } from './load.ts'
+import { isOfThreads, type Search } from './query.ts'
+import { isInState, type Row, stateOf } from './row.ts'
+import { onTriaged } from './use-triage.ts'
 
-/** With more changed messages than this, the list is read instead of each thread. */
-const MOST_SINGLE = 6
+/** With more changed messages than this, the list is read instead of their threads. */
+const MOST_SINGLE = 100
 /** After a gap, as much is read again as was shown, but no more than this. */
 const MOST_AGAIN = 300
+/** Of messages that are sifted by the state of their threads, this many pages are read before somebody asks for more. */
+const MOST_SIFTED = 5
 
 export interface Rows {
   rows: readonly Row[]
@@ -18,7 +21,11 @@ export interface Rows {
   busy: boolean
   failure: Failure | null
   hasMore: boolean
+  /** More is looked for only when somebody asks: most of what is read may not be what is searched for. */
+  isSifted: boolean
   more(): void
+  /** Loads more until there are this many, and resolves to all. */
+  loadUpTo(count: number): Promise<readonly Row[]>
   retry(): void
 }
 
@@ -29,10 +36,28 @@ const merge = (known: readonly Row[], fresh: readonly Row[]): Row[] => {
 }
 
 /** Whether a thread that changed belongs into the list. Its label is known of its newest message only. */
-const belongs = ({ agentId, search }: Filter, row: Row): boolean =>
-  (agentId === null || row.agentId === agentId) &&
+const belongs = (search: Search, row: Row): boolean =>
+  (search.agentId === null || row.agentId === search.agentId) &&
   (search.channel === null || row.channel === search.channel) &&
-  (!search.unread || row.isUnread)
+  (search.unread === null || search.unread === row.isUnread) &&
+  isInState(search, row)
+
+/** The rows after some threads were changed here: those that left the list are gone, the others are as they are now. */
+const afterTriage = (search: Search, known: readonly Row[], changed: readonly Row[]): Row[] => {
+  const threads = new Map(changed.map((row) => [row.threadId, row]))
+  const others = known.filter(({ threadId }) => !threads.has(threadId)).filter((row) => belongs(search, row))
+  if (isOfThreads(search))
+    return merge(
+      others,
+      changed.filter((row) => belongs(search, row)),
+    )
+  const found = known.filter(({ threadId }) => threads.has(threadId))
+  const now = found.map((row) => ({ ...row, ...stateOf(threads.get(row.threadId) as Required<Row>) }))
+  return merge(
+    others,
+    now.filter((row) => isInState(search, row)),
+  )
+}
 
 interface State {
   rows: readonly Row[] | null
@@ -44,34 +69,47 @@ interface State {
 const NOTHING: State = { rows: null, next: null, busy: false, failure: null }
 
 /** The threads of one agent or of all, or the messages found, kept up to date row by row. */
-export const useRows = (agentId: string | null, query: string): Rows => {
+export const useRows = (search: Search): Rows => {
   const client = useClient()
   const [state, setState] = useState<State>(NOTHING)
   /** Answers that come after the filter has changed are dropped. */
   const turn = useRef(0)
 
   const load = useCallback(
-    async (after: string | null, count: number) => {
-      const filter = { agentId, search: parseSearch(query) }
+    async (after: string | null, count: number): Promise<readonly Row[]> => {
       const mine = turn.current
       setState((old) => ({ ...old, busy: true }))
       let next = after
       let fresh: readonly Row[] = []
+      let pages = 0
       do {
-        const { page, failure } = await loadPage(client, filter, next)
-        if (turn.current !== mine) return
-        if (failure) return setState((old) => ({ ...old, busy: false, failure }))
+        const { page, failure } = await loadPage(client, search, next)
+        if (turn.current !== mine) return []
+        if (failure) {
+          setState((old) => ({ ...old, busy: false, failure }))
+          return []
+        }
         fresh = [...fresh, ...page.rows]
         next = page.next
-      } while (next !== null && fresh.length < count)
+        pages++
+      } while (next !== null && fresh.length < count && (pages < MOST_SIFTED || !isSifted(search)))
       setState((old) => ({
         rows: merge(after === null ? [] : (old.rows ?? []), fresh),
         next,
         busy: false,
         failure: null,
       }))
+      return fresh
     },
-    [client, agentId, query],
+    [client, search],
+  )
+
+  useEffect(
+    () =>
+      onTriaged((changed) =>
+        setState((old) => (old.rows ? { ...old, rows: afterTriage(search, old.rows, changed) } : old)),
+      ),
+    [search],
   )
 
   useEffect(() => {
@@ -84,7 +122,6 @@ export const useRows = (agentId: string | null, query: string): Rows => {
   useRetry(state.failure, loadAgain)
 
   const loadSome = async (messageIds: readonly string[]) => {
-    const filter = { agentId, search: parseSearch(query) }
     const mine = turn.current
     const fresh = await loadThreadsOf(client, messageIds)
     if (turn.current !== mine) return
@@ -96,16 +133,17 @@ export const useRows = (agentId: string | null, query: string): Rows => {
         ...old,
         rows: merge(
           old.rows ?? [],
-          fresh.filter((row) => shown.has(row.id) || belongs(filter, row)),
+          fresh.filter((row) => shown.has(row.id) || belongs(search, row)),
         ),
       }
     })
   }
 
   useChanges(['messages'], (changes: readonly Change[]) => {
-    const own = changes.filter((one) => one.topic === 'all' || agentId === null || one.agentId === agentId)
+    const own = changes.filter(
+      (one) => one.topic === 'all' || search.agentId === null || one.agentId === search.agentId,
+    )
     if (own.length === 0 || state.rows === null) return
-    const search = parseSearch(query)
     const ids = [...new Set(own.flatMap((one) => one.ids ?? []))]
     const missed = own.some(({ topic }) => topic === 'all') || ids.length > MOST_SINGLE
     if (missed || !isOfThreads(search) || search.label !== null) loadAgain()
@@ -119,6 +157,12 @@ export const useRows = (agentId: string | null, query: string): Rows => {
     busy,
     failure: rows === null ? failure : null,
     hasMore: next !== null,
+    isSifted: isSifted(search),
+    loadUpTo: async (count) => {
+      const known = rows ?? []
+      const missing = count - known.length
+      return next === null || missing <= 0 ? known : merge(known, await load(next, missing)).slice(0, count)
+    },
     more: () => {
       if (!busy && next !== null) void load(next, 1)
     },

@@ -8,10 +8,19 @@ export interface Toast {
   /** For failures: under which the service logged it. */
   requestId?: string | null
   /** Undoes what was done, or leads to it. */
-  action?: { label: string; run(): void }
+  action?: ToastAction
+}
+
+export interface ToastAction {
+  label: string
+  run(): void
+  /** The key that does the same while the notice is shown. */
+  keys?: string
 }
 
 const SHOWN_MS = 6_000
+/** There is time to read it, and to change one's mind. */
+const SHOWN_WITH_ACTION_MS = 10_000
 const MOST = 4
 
 let toasts: readonly Toast[] = []
@@ -29,7 +38,8 @@ export const dismiss = (id: number): void => set(toasts.filter((toast) => toast.
 export const say = (toast: Omit<Toast, 'id'>): void => {
   const id = nextId++
   set([...toasts, { ...toast, id }].slice(-MOST))
-  if (toast.kind === 'done') setTimeout(() => dismiss(id), SHOWN_MS)
+  const shown = toast.action ? SHOWN_WITH_ACTION_MS : SHOWN_MS
+  if (toast.kind === 'done') setTimeout(() => dismiss(id), shown)
 }
 
 const watch = (watcher: () => void): (() => void) => {

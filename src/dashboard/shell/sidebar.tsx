@@ -1,4 +1,5 @@
 import { Link, useLocation, useSearchParams } from 'wouter'
+import { SavedViews } from '../inbox/saved-views.tsx'
 import { useLiveStatus } from '../live/status.ts'
 import { AgentIcon } from '../parts/agent-icon.tsx'
 import { SearchIcon } from '../parts/icons.tsx'
@@ -95,6 +96,7 @@ export const Sidebar = ({ onCommands, onKeys }: SidebarProps) => {
                   {href === '/inbox' && <Count count={unread} label={text.unread(unread)} />}
                   {href === '/waiting' && <Count count={waiting} label={text.toDecide(waiting)} />}
                 </Link>
+                {href === '/inbox' && <SavedViews />}
               </li>
             )
           })}

@@ -11,6 +11,7 @@ const FRAME = graphql(`
         setAccess updateWorkspace
       }
       workspace { id name }
+      views { name path }
     }
     agents { id name icon unreadCount heldCount }
   }

@@ -1,5 +1,6 @@
 import { lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
+import { useTriage } from '../inbox/use-triage.ts'
 import { graphql, type ResultOf } from '../live/graphql.ts'
 import { useLive } from '../live/use.ts'
 import { Load } from '../parts/states.tsx'
@@ -72,8 +73,9 @@ const Shown = ({ thread, service, back, onNext }: ShownProps) => {
   useEffect(() => {
     if (isLong.current) end.current?.scrollIntoView({ block: 'end' })
   }, [])
+  const triage = useTriage()
   const done = async () => {
-    if (await marks.read()) onNext()
+    if (await triage.done([{ agentId: thread.agentId, threadId: thread.id }])) onNext()
   }
   const print = async () => {
     if (await older.all()) window.print()
