@@ -5,6 +5,7 @@ export const SETTINGS = graphql(`
   query AgentSettings($id: UUID!) {
     agent(id: $id) {
       id name icon approval instructors wakesPerHour wakesPerThreadDay eventTypes
+      signature templates { name text }
       addresses { id channel value primary domainId }
     }
   }

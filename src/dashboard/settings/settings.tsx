@@ -5,6 +5,7 @@ import { DeleteAgent } from './delete-agent.tsx'
 import { Identity } from './identity.tsx'
 import { SETTINGS } from './query.ts'
 import { Rules } from './rules.tsx'
+import { Writing } from './writing.tsx'
 
 /** What an agent is called, where it is reached, and what it may do without asking. */
 export const Screen = ({ agentId }: { agentId: string }) => {
@@ -15,6 +16,7 @@ export const Screen = ({ agentId }: { agentId: string }) => {
         <>
           <Identity agent={agent} />
           <Addresses agent={agent} />
+          <Writing agent={agent} />
           <Rules agent={agent} />
           <DeleteAgent agent={agent} />
         </>

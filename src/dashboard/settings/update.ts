@@ -13,10 +13,12 @@ type Changes = Omit<VariablesOf<typeof UPDATE>['input'], 'agentId'>
 /** Changes settings of an agent. Failures are in the API's words, beside the form. */
 export const useUpdate = (agentId: string) => {
   const { run, busy, failure } = useAction(UPDATE, { quiet: true })
-  const update = async (changes: Changes): Promise<void> => {
-    if (!(await run({ input: { agentId, ...changes } }))) return
+  /** Resolves to whether it was saved. */
+  const update = async (changes: Changes): Promise<boolean> => {
+    if (!(await run({ input: { agentId, ...changes } }))) return false
     announce([{ topic: 'agents', agentId }])
     say({ kind: 'done', text: text.saved })
+    return true
   }
   return { update, busy, failure }
 }
