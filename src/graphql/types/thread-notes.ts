@@ -29,6 +29,7 @@ const ThreadNote = builder.objectRef<ThreadNoteShape>('ThreadNote').implement({
 const ThreadWriter = builder.objectRef<ThreadWriterShape>('ThreadWriter').implement({
   description: 'Somebody who is writing a reply in a thread.',
   fields: (t) => ({
+    draftId: t.expose('draftId', { type: 'UUID', description: 'The draft.' }),
     by: t.expose('by', { type: Author, description: 'Who saved the draft last.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last saved.' }),
   }),
