@@ -335,10 +335,12 @@ describe('writing', () => {
     await page.getByLabel('To', { exact: true }).fill('nobody')
     await page.getByLabel('Text', { exact: true }).fill('Hello.')
     await button(page, 'Send').click()
-    await page.getByRole('alert').filter({ hasText: 'to' }).waitFor()
+    await page.getByRole('alert').filter({ hasText: '“nobody” is not an email address.' }).waitFor()
     expect(await page.getByLabel('Text', { exact: true }).inputValue()).toBe('Hello.')
     await expectAccessible(page)
     await picture(page, 'compose-refused')
+    await button(page, 'Discard').click()
+    await page.getByText('Discarded.').waitFor()
   })
 
   browserTest('a draft is kept, found and sent; a scheduled message is moved and cancelled', async () => {

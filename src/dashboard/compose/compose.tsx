@@ -1,114 +1,101 @@
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
 import { graphql, type ResultOf } from '../live/graphql.ts'
 import { useLive } from '../live/use.ts'
+import { LinkButton } from '../parts/button.tsx'
 import { Field, Select } from '../parts/field.tsx'
-import { BotIcon } from '../parts/icons.tsx'
-import { toInput } from '../parts/local-time.ts'
-import { Empty, Load } from '../parts/states.tsx'
+import { BotIcon, PencilIcon } from '../parts/icons.tsx'
+import { keptOf } from '../parts/kept.ts'
+import { Empty, Loading } from '../parts/states.tsx'
 import { Page } from '../shell/page.tsx'
-import { useAgents } from '../shell/viewer.tsx'
-import { type Channel, EMPTY, type Letter } from './letter.ts'
+import { useAgents, useViewer } from '../shell/viewer.tsx'
+import { EMPTY, type Words } from './letter.ts'
 import { LetterForm } from './letter-form.tsx'
+import type { Channel } from './recipients.ts'
+import { type Draft, readDraft } from './service.ts'
 import { text } from './strings.ts'
+import { type Agent, signed, useWritingAgent } from './use-agent.ts'
 import { useLetter } from './use-letter.ts'
+import { placeOfDraft, resumeAll, writingAt } from './writings.ts'
 
-const AGENTS = graphql(`query ComposeAgents { agents { id name addresses { id channel value primary } } }`)
-
-/** The drafts of one agent, of which one is written on; none without a draft. */
-const DRAFTS = graphql(`
-  query ComposeDrafts($agentId: UUID!, $isDraft: Boolean!) {
-    agent(id: $agentId) {
-      id
-      drafts(first: 100) @include(if: $isDraft) {
-        edges { node { id channel to cc subject text replyTo forward sendAt updatedAt attachments { name size } } }
-      }
-    }
+const FORWARDED = graphql(`
+  query Forwarded($id: UUID!) {
+    message(id: $id) { id channel subject counterpart counterpartName attachments { name } }
   }
 `)
 
-type Agents = ResultOf<typeof AGENTS>['agents']
-type Draft = NonNullable<ResultOf<typeof DRAFTS>['agent']['drafts']>['edges'][number]['node']
+type ForwardedMessage = ResultOf<typeof FORWARDED>['message']
 
-const fromDraft = (agentId: string, draft: Draft): Letter => ({
-  ...EMPTY,
-  agentId,
-  channel: draft.channel ?? 'email',
-  replyTo: draft.replyTo ?? null,
-  forward: draft.forward ?? null,
-  to: draft.to.join(', '),
-  cc: draft.cc.join(', '),
-  subject: draft.subject ?? '',
-  text: draft.text ?? '',
-  sendAt: draft.sendAt ? toInput(new Date(draft.sendAt)) : '',
-})
-
-interface WrittenProps {
-  agents: Agents
-  initial: Letter
-  draft: Draft | null
+/** What is forwarded. */
+const Forwarded = ({ message }: { message: ForwardedMessage }) => {
+  const { subject, counterpart, counterpartName, attachments } = message
+  return (
+    <>
+      {text.forwards(subject ?? text.noSubject, counterpartName ?? counterpart)}{' '}
+      {attachments.length > 0 && text.forwardsFiles(attachments.map(({ name }) => name).join(', '))}
+    </>
+  )
 }
 
-const Written = ({ agents, initial, draft }: WrittenProps) => {
+interface WrittenProps {
+  agent: Agent
+  blank: Words
+  /** Where it is kept on this device. */
+  place: string
+  hint?: ReactNode
+  /** Whether the cursor goes to its first field. */
+  isFirst: boolean
+}
+
+const Written = ({ agent, blank, place, hint, isFirst }: WrittenProps) => {
   const [, go] = useLocation()
-  const place = draft?.id ?? initial.forward ?? 'new'
-  const writing = useLetter(place, initial, draft?.id ?? null)
-  const { letter, change } = writing
-  const agent = agents.find(({ id }) => id === letter.agentId)
-  const channels = [...new Set(agent?.addresses.map(({ channel }) => channel))]
+  const writing = useLetter(place, blank)
+  const { letter, change, problems } = writing
+  const channels = [...new Set(agent.addresses.map(({ channel }) => channel))]
   const isNew = letter.replyTo === null && letter.forward === null
+  const to = useRef<HTMLInputElement>(null)
+  // After the page, which puts the focus on its title.
+  useEffect(() => {
+    if (isFirst) queueMicrotask(() => to.current?.focus())
+  }, [isFirst])
   return (
     <LetterForm
       writing={writing}
+      agent={agent}
       label={text.text}
-      hint={
-        draft &&
-        draft.attachments.length > 0 &&
-        `${text.kept} (${draft.attachments.map(({ name }) => name).join(', ')})`
-      }
+      hint={hint}
       onSent={({ threadId }) => go(`/inbox/${threadId}`)}
       onSaved={() => go('/drafts')}
     >
-      <div className="letter-from">
+      {isNew && channels.length > 1 && (
         <Select
-          label={text.from}
-          value={letter.agentId}
-          disabled={!isNew || draft !== null}
-          onChange={({ target }) => change({ agentId: target.value, channel: 'email' })}
+          label={text.channel}
+          value={letter.channel}
+          onChange={({ target }) => change({ channel: target.value as Channel })}
         >
-          {agents.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name}
+          {channels.map((channel) => (
+            <option key={channel} value={channel}>
+              {text.channels[channel]}
             </option>
           ))}
         </Select>
-        {isNew && channels.length > 1 && (
-          <Select
-            label={text.channel}
-            value={letter.channel}
-            onChange={({ target }) => change({ channel: target.value as Channel })}
-          >
-            {channels.map((channel) => (
-              <option key={channel} value={channel}>
-                {text.channels[channel]}
-              </option>
-            ))}
-          </Select>
-        )}
-      </div>
+      )}
       {letter.replyTo === null && (
         <Field
+          ref={to}
           label={text.to}
           hint={text.toHint}
+          error={problems.to}
           value={letter.to}
           onChange={({ target }) => change({ to: target.value })}
           autoComplete="off"
           spellCheck={false}
-          autoFocus={draft === null}
         />
       )}
       {isNew && letter.channel === 'email' && (
         <Field
           label={text.subject}
+          error={problems.subject}
           value={letter.subject}
           onChange={({ target }) => change({ subject: target.value })}
           maxLength={240}
@@ -118,26 +105,65 @@ const Written = ({ agents, initial, draft }: WrittenProps) => {
   )
 }
 
+/** A draft, as it is on the service or, newer, on this device. */
+const OpenedDraft = ({ agentId, draftId, agent }: { agentId: string; draftId: string; agent: Agent }) => {
+  const owner = keptOf(useViewer(), 'letter')
+  const [place] = useState(() => placeOfDraft(owner, draftId) ?? `${owner}:${agentId}:draft:${draftId}`)
+  const blank = { ...EMPTY, agentId }
+  const [draft, setDraft] = useState<Draft | 'gone' | null>(null)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: read once; later changes are heard
+  useEffect(() => {
+    void readDraft(agentId, draftId).then(({ value, failure }) => {
+      if (value) writingAt(place, blank).take(value)
+      // What this device has of it can be written on without the service.
+      setDraft(value ?? (failure?.code === 'not_found' ? 'gone' : null))
+    })
+  }, [])
+  const isHere = placeOfDraft(owner, draftId) !== undefined
+  if (draft === 'gone' && !isHere)
+    return (
+      <Empty icon={PencilIcon} title={text.noSuchDraft}>
+        <LinkButton href="/drafts">{text.allDrafts}</LinkButton>
+      </Empty>
+    )
+  if (draft === null && !isHere) return <Loading lines={6} />
+  const hint = draft !== null && draft !== 'gone' && draft.html ? text.hasHtml : undefined
+  return <Written agent={agent} blank={blank} place={place} hint={hint} isFirst={false} />
+}
+
+interface ComposeProps {
+  agentId: string
+  draftId: string | null
+  forward: string | null
+  isFirst: boolean
+}
+
 /** Writes a new message, forwards one (`?forward=`), or goes on with a draft (`?draft=`). */
-const Compose = ({ agentId }: { agentId: string }) => {
-  const [search] = useSearchParams()
-  const draftId = search.get('draft')
-  const forward = search.get('forward')
-  const agents = useLive(AGENTS, {}, ['agents'])
-  const drafts = useLive(DRAFTS, { agentId, isDraft: draftId !== null }, [])
-  return (
-    <Load from={agents}>
-      {({ agents: all }) => (
-        <Load from={drafts}>
-          {({ agent }) => {
-            const draft = agent.drafts?.edges.find(({ node }) => node.id === draftId)?.node ?? null
-            const initial = draft ? fromDraft(agentId, draft) : { ...EMPTY, agentId, forward }
-            return <Written key={draft?.id ?? forward ?? ''} agents={all} initial={initial} draft={draft} />
-          }}
-        </Load>
-      )}
-    </Load>
-  )
+const Compose = ({ agentId, draftId, forward, isFirst }: ComposeProps) => {
+  const owner = keptOf(useViewer(), 'letter', agentId)
+  const agent = useWritingAgent(agentId)
+  const message = useLive(FORWARDED, { id: forward ?? '' }, [], { pause: forward === null }).data?.message
+  if (draftId) return <OpenedDraft agentId={agentId} draftId={draftId} agent={agent} />
+  const channel = message?.channel ?? 'email'
+  const blank = { ...EMPTY, agentId, forward, channel, text: signed(agent, channel) }
+  const hint = message && <Forwarded message={message} />
+  return <Written {...{ agent, blank, hint, isFirst }} place={`${owner}:${forward ?? 'new'}`} />
+}
+
+const LAST_AGENT = 'ams-writes-as'
+
+/** The agent of the address; without one, the one that was written as last goes into the address. */
+const useAgentId = (): string | undefined => {
+  const [search, setSearch] = useSearchParams()
+  const all = useAgents()
+  const inAddress = search.get('agent')
+  const last = all.find(({ id }) => id === localStorage.getItem(LAST_AGENT)) ?? all[0]
+  useEffect(() => {
+    if (inAddress) localStorage.setItem(LAST_AGENT, inAddress)
+    else if (last)
+      setSearch((before) => ({ ...Object.fromEntries(before), agent: last.id }), { replace: true })
+  }, [inAddress, last, setSearch])
+  return inAddress ?? last?.id
 }
 
 const titleOf = (search: URLSearchParams): string => {
@@ -146,12 +172,42 @@ const titleOf = (search: URLSearchParams): string => {
 }
 
 export const Screen = () => {
-  const [search] = useSearchParams()
+  const [search, setSearch] = useSearchParams()
+  const viewer = useViewer()
   const all = useAgents()
-  const agentId = search.get('agent') ?? all[0]?.id
+  const agentId = useAgentId()
+  const [first] = useState(agentId)
+  const [draftId, forward] = [search.get('draft'), search.get('forward')]
+  const isKnown = all.some(({ id }) => id === agentId)
+  const isFixed = draftId !== null || forward !== null
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once
+  useEffect(() => resumeAll(keptOf(viewer, 'letter')), [])
   return (
     <Page title={titleOf(search)}>
-      {agentId ? <Compose agentId={agentId} /> : <Empty icon={BotIcon} title={text.noAgent} />}
+      {agentId && isKnown ? (
+        <div className="letter-of">
+          <Select
+            label={text.from}
+            hint={isFixed ? undefined : text.agentHint}
+            value={agentId}
+            disabled={isFixed}
+            onChange={({ target }) => setSearch({ agent: target.value })}
+          >
+            {all.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </Select>
+          <Compose
+            key={`${agentId} ${draftId} ${forward}`}
+            {...{ agentId, draftId, forward }}
+            isFirst={agentId === first && draftId === null}
+          />
+        </div>
+      ) : (
+        <Empty icon={BotIcon} title={all.length > 0 ? text.noSuchAgent : text.noAgent} />
+      )}
     </Page>
   )
 }

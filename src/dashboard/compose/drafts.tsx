@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { useClient } from 'urql'
 import { Link } from 'wouter'
 import { failureOf } from '../live/failure.ts'
@@ -8,19 +8,22 @@ import { useAction, useChanges, useLive } from '../live/use.ts'
 import { IconButton, LinkButton } from '../parts/button.tsx'
 import { Confirm } from '../parts/dialog.tsx'
 import { PencilIcon, PlusIcon, Trash2Icon } from '../parts/icons.tsx'
+import { keptOf } from '../parts/kept.ts'
 import { More } from '../parts/more.tsx'
 import { Empty, Load } from '../parts/states.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
 import { say } from '../parts/toast.ts'
 import { Page } from '../shell/page.tsx'
+import { useViewer } from '../shell/viewer.tsx'
 import { text } from './strings.ts'
+import { resumeAll } from './writings.ts'
 
 const DRAFTS = graphql(`
   query Drafts {
     agents {
       id name
-      drafts(first: 20) { edges { node { id to subject text updatedAt } } pageInfo { endCursor hasNextPage } }
+      drafts(first: 20) { edges { node { id to subject text updatedAt savedBy { id name } } } pageInfo { endCursor hasNextPage } }
     }
   }
 `)
@@ -29,7 +32,7 @@ const MORE_DRAFTS = graphql(`
     agent(id: $agentId) {
       id name
       drafts(first: 100, after: $after) {
-        edges { node { id to subject text updatedAt } }
+        edges { node { id to subject text updatedAt savedBy { id name } } }
         pageInfo { endCursor hasNextPage }
       }
     }
@@ -115,6 +118,13 @@ const Discard = ({ row }: { row: Row }) => {
   )
 }
 
+const Changed = ({ updatedAt, savedBy }: Row) => (
+  <>
+    {savedBy && `${savedBy.name} · `}
+    <Time at={updatedAt} />
+  </>
+)
+
 const COLUMNS: readonly Column<Row>[] = [
   {
     title: text.subject,
@@ -130,20 +140,28 @@ const COLUMNS: readonly Column<Row>[] = [
     cell: ({ to }) => to.join(', ') || <span className="soft">{text.nobody}</span>,
   },
   { title: text.from, wide: true, cell: ({ agent }) => agent },
-  { title: text.changed, right: true, cell: ({ updatedAt }) => <Time at={updatedAt} /> },
+  { title: text.changed, right: true, cell: Changed },
   { title: text.discard, right: true, cell: (row) => <Discard row={row} /> },
 ]
 
 /** The drafts of all agents, which members and agents share. */
-export const Screen = () => (
-  <Page
-    title={text.drafts}
-    actions={
-      <LinkButton href="/compose" kind="primary" icon={PlusIcon}>
-        {text.title}
-      </LinkButton>
-    }
-  >
-    <Load from={useLive(DRAFTS, {}, ['drafts', 'agents'])}>{({ agents }) => <Drafts agents={agents} />}</Load>
-  </Page>
-)
+export const Screen = () => {
+  const viewer = useViewer()
+  // What was written on this device and is in no draft yet becomes one.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once
+  useEffect(() => resumeAll(keptOf(viewer, 'letter')), [])
+  return (
+    <Page
+      title={text.drafts}
+      actions={
+        <LinkButton href="/compose" kind="primary" icon={PlusIcon}>
+          {text.title}
+        </LinkButton>
+      }
+    >
+      <Load from={useLive(DRAFTS, {}, ['drafts', 'agents'])}>
+        {({ agents }) => <Drafts agents={agents} />}
+      </Load>
+    </Page>
+  )
+}

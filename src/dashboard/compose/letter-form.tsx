@@ -1,15 +1,30 @@
-import { type ReactNode, type Ref, useRef, useState } from 'react'
+import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
 import { Button, IconButton } from '../parts/button.tsx'
 import { Field, TextField } from '../parts/field.tsx'
-import { ClockIcon, PaperclipIcon, SendIcon, XIcon } from '../parts/icons.tsx'
+import { ClockIcon, FileTextIcon, PaperclipIcon, SendIcon, Trash2Icon, XIcon } from '../parts/icons.tsx'
+import { Menu } from '../parts/menu.tsx'
 import { say } from '../parts/toast.ts'
 import { useKeys } from '../shell/keys.ts'
 import './compose.css'
 import type { AttachedFile } from './files.ts'
+import { LetterNotes, Saving } from './letter-notes.tsx'
+import type { Sent } from './service.ts'
 import { text } from './strings.ts'
-import type { Sent, useLetter } from './use-letter.ts'
+import type { Agent } from './use-agent.ts'
+import type { useLetter } from './use-letter.ts'
 
 type Writing = ReturnType<typeof useLetter>
+
+/** Escape leaves the field, so that the keys of the screen work again. */
+const leaveOnEscape = (event: KeyboardEvent): void => {
+  if (event.key !== 'Escape' || !(event.target instanceof HTMLElement) || event.defaultPrevented) return
+  event.preventDefault()
+  event.target.blur()
+}
+
+/** The text with something put where the cursor is, or in place of what is selected. */
+const inserted = (field: HTMLTextAreaElement | null, before: string, added: string): string =>
+  before.slice(0, field?.selectionStart ?? 0) + added + before.slice(field?.selectionEnd ?? 0)
 
 const Files = ({
   files,
@@ -61,38 +76,44 @@ const saySent = ({ hold }: Sent): void => {
 
 interface ActionsProps {
   writing: Writing
+  /** Buttons between the files and the time. */
   children: ReactNode
   onSend(): void
-  onSaved(): void
+  onSaved: (() => void) | undefined
 }
 
 const Actions = ({ writing, children, onSend, onSaved }: ActionsProps) => {
-  const { letter, change, busy } = writing
+  const { letter, change, sending, saving, objection } = writing
   const isLater = letter.sendAt !== ''
-  const [choosing, setChoosing] = useState(isLater)
-  const save = async () => {
-    if (!(await writing.save())) return
+  const [choosing, setChoosing] = useState(false)
+  const isChoosing = choosing || isLater
+  const putAway = async () => {
+    if (!(await writing.writing.putAway())) return
     say({ kind: 'done', text: text.saved })
-    onSaved()
+    onSaved?.()
+  }
+  const discard = async () => {
+    const undo = await writing.writing.discard()
+    say({ kind: 'done', text: text.letterDiscarded, action: { label: text.undo, run: undo } })
   }
   return (
     <div className="row">
-      <Button kind="primary" submit icon={isLater ? ClockIcon : SendIcon} busy={busy} onClick={onSend}>
-        {isLater ? text.schedule : text.send}
+      <Button kind="primary" icon={isLater ? ClockIcon : SendIcon} busy={sending} onClick={onSend}>
+        {objection ? text.sendAnyway : isLater ? text.schedule : text.send}
       </Button>
-      <Button onClick={() => void save()}>{text.save}</Button>
+      {onSaved && <Button onClick={() => void putAway()}>{text.save}</Button>}
       {children}
       {letter.channel === 'email' && <AttachButton onFiles={(files) => void writing.attach(files)} />}
       <IconButton
         icon={ClockIcon}
-        label={choosing ? text.notLater : text.later}
-        aria-expanded={choosing}
+        label={isChoosing ? text.notLater : text.later}
+        aria-expanded={isChoosing}
         onClick={() => {
-          setChoosing(!choosing)
-          change({ sendAt: '' })
+          setChoosing(!isChoosing)
+          if (isLater) change({ sendAt: '' })
         }}
       />
-      {choosing && (
+      {isChoosing && (
         <input
           type="datetime-local"
           className="when"
@@ -101,28 +122,67 @@ const Actions = ({ writing, children, onSend, onSaved }: ActionsProps) => {
           onChange={({ target }) => change({ sendAt: target.value })}
         />
       )}
+      {saving !== 'none' && (
+        <IconButton icon={Trash2Icon} label={text.discard} onClick={() => void discard()} />
+      )}
+      <Saving writing={writing} />
     </div>
   )
 }
 
+/** The agent's own texts, put where the cursor is. */
+const Templates = ({
+  templates,
+  onChoose,
+}: {
+  templates: Agent['templates']
+  onChoose(chosen: string): void
+}) => (
+  <Menu label={text.templates} icon={FileTextIcon}>
+    {templates.map((template) => (
+      <Button key={template.name} kind="ghost" onClick={() => onChoose(template.text)}>
+        {template.name}
+      </Button>
+    ))}
+  </Menu>
+)
+
 interface LetterFormProps {
   writing: Writing
+  agent: Agent
   /** Names the field of the text. */
   label: string
   hint?: ReactNode
-  textRef?: Ref<HTMLTextAreaElement>
+  textRef?: RefObject<HTMLTextAreaElement | null>
   /** The fields above the text, of a message that is no answer. */
   children?: ReactNode
   onSent(sent: Sent): void
-  onSaved(): void
+  /** The letter was left to its draft; undefined where there is no button for that. */
+  onSaved?: () => void
 }
 
 /** Where a message is written: its text, files, when it is sent, and what to do with it. */
-export const LetterForm = ({ writing, label, hint, textRef, children, onSent, onSaved }: LetterFormProps) => {
-  const { letter, change, problem, busy } = writing
-  const [showCc, setShowCc] = useState(letter.cc !== '')
+export const LetterForm = ({
+  writing,
+  agent,
+  label,
+  hint,
+  textRef,
+  children,
+  onSent,
+  onSaved,
+}: LetterFormProps) => {
+  const { letter, change, problems, sending, saving } = writing
+  const own = useRef<HTMLTextAreaElement>(null)
+  const field = textRef ?? own
+  const form = useRef<HTMLFormElement>(null)
+  const [isCopied, setCopied] = useState(false)
+  const showCc = isCopied || letter.cc !== ''
+  useEffect(() => {
+    if (Object.keys(problems).length === 0) return
+    form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
+  }, [problems])
   const send = async () => {
-    if (busy || letter.text.trim() === '') return
     const sent = await writing.send()
     if (!sent) return
     saySent(sent)
@@ -132,29 +192,51 @@ export const LetterForm = ({ writing, label, hint, textRef, children, onSent, on
     { keys: 'mod+enter', label: text.keys.send, group: 'thread', inFields: true, run: () => void send() },
   ])
   return (
-    <form className="letter" onSubmit={(event) => event.preventDefault()}>
+    <form
+      ref={form}
+      className="letter"
+      onSubmit={(event) => event.preventDefault()}
+      onKeyDown={leaveOnEscape}
+    >
       {children}
       {showCc && (
-        <Field label={text.cc} value={letter.cc} onChange={({ target }) => change({ cc: target.value })} />
+        <Field
+          label={text.cc}
+          error={problems.cc}
+          value={letter.cc}
+          onChange={({ target }) => change({ cc: target.value })}
+        />
       )}
       <TextField
-        ref={textRef}
+        ref={field}
         label={label}
         hint={hint}
-        error={problem}
+        error={problems.text}
         value={letter.text}
         onChange={({ target }) => change({ text: target.value })}
         onPaste={({ clipboardData }) => {
           if (clipboardData.files.length > 0) void writing.attach([...clipboardData.files])
         }}
+        onFocus={({ target }) => {
+          // One writes above the signature.
+          if (saving === 'none') target.setSelectionRange(0, 0)
+        }}
+        readOnly={sending}
         maxLength={32_000}
       />
       {letter.files.length > 0 && <Files files={letter.files} onChange={(files) => change({ files })} />}
+      <LetterNotes writing={writing} />
       <Actions writing={writing} onSend={() => void send()} onSaved={onSaved}>
         {letter.channel === 'email' && !showCc && (
-          <Button kind="ghost" onClick={() => setShowCc(true)}>
+          <Button kind="ghost" onClick={() => setCopied(true)}>
             {text.addCc}
           </Button>
+        )}
+        {agent.templates.length > 0 && (
+          <Templates
+            templates={agent.templates}
+            onChoose={(chosen) => change({ text: inserted(field.current, letter.text, chosen) })}
+          />
         )}
       </Actions>
     </form>

@@ -1,12 +1,13 @@
 import type { AttachedFile } from './files.ts'
+import { type Channel, readRecipients } from './recipients.ts'
+import { text } from './strings.ts'
 
-export type Channel = 'email' | 'sms' | 'telegram'
-
-/** What is being written. */
-export interface Letter {
+/** What is being written, without the contents of its files. */
+export interface Words {
   agentId: string
   channel: Channel
   replyTo: string | null
+  replyAll: boolean
   forward: string | null
   to: string
   cc: string
@@ -14,45 +15,103 @@ export interface Letter {
   text: string
   /** As the field for a local time has it; empty to send at once. */
   sendAt: string
+  /** When the newest message was made that its writer knew of, for answers. */
+  since: string | null
+}
+
+export interface Letter extends Words {
   files: readonly AttachedFile[]
 }
 
-export const EMPTY: Omit<Letter, 'agentId'> = {
+export const EMPTY: Omit<Words, 'agentId'> = {
   channel: 'email',
   replyTo: null,
+  replyAll: false,
   forward: null,
   to: '',
   cc: '',
   subject: '',
   text: '',
   sendAt: '',
-  files: [],
+  since: null,
 }
 
-const listOf = (value: string): string[] =>
-  value
-    .split(/[,;\n]/)
-    .map((one) => one.trim())
-    .filter(Boolean)
+/** As many recipients as the service takes. */
+export const MOST_TO = 10
+export const MOST_CC = 50
 
-/** The letter as the API takes it. An answer needs neither recipients nor a subject. */
-export const inputOf = (letter: Letter) => {
-  const { agentId, channel, replyTo, forward, subject, text, sendAt, files } = letter
-  const isNew = replyTo === null && forward === null
-  const to = listOf(letter.to)
-  const cc = listOf(letter.cc)
+const isNew = ({ replyTo, forward }: Words): boolean => replyTo === null && forward === null
+
+/** Whether the words are those that a letter begins with: none, or the signature. */
+export const isBlank = (words: Words, blank: Words): boolean =>
+  [words.to, words.cc, words.subject, words.sendAt].every((one) => one.trim() === '') &&
+  ['', blank.text.trim()].includes(words.text.trim())
+
+/** What the letter says, to compare it with another version. */
+export const saidBy = ({ to, cc, subject, text, sendAt }: Words): string =>
+  JSON.stringify([to, cc, subject, text, sendAt])
+
+export type Problems = Partial<Record<'cc' | 'subject' | 'text' | 'to', string>>
+
+const problemOf = (written: string, channel: Channel, most: number): string | null => {
+  const { addresses, wrong } = readRecipients(written, channel)
+  if (wrong.length > 0) return text.wrongAddress(wrong)
+  return addresses.length > most ? text.tooMany(addresses.length, most) : null
+}
+
+/** What is missing or wrong before the letter can be sent, by field. */
+export const problemsOf = (words: Words): Problems => {
+  const to =
+    words.replyTo !== null
+      ? null
+      : (problemOf(words.to, words.channel, MOST_TO) ?? (words.to.trim() === '' ? text.missingTo : null))
+  const cc = problemOf(words.cc, words.channel, MOST_CC)
   return {
-    agentId,
-    text,
-    ...(replyTo === null ? {} : { replyTo }),
-    ...(forward === null ? {} : { forward }),
-    ...(isNew ? { channel } : {}),
-    ...(to.length > 0 ? { to } : {}),
-    ...(cc.length > 0 ? { cc } : {}),
-    ...(isNew && channel === 'email' && subject !== '' ? { subject } : {}),
-    ...(sendAt === '' ? {} : { sendAt: new Date(sendAt).toISOString() }),
-    ...(files.length > 0
-      ? { attachments: files.map(({ name, type, content }) => ({ name, type, content })) }
-      : {}),
+    ...(to === null ? {} : { to }),
+    ...(cc === null ? {} : { cc }),
+    ...(words.text.trim() === '' ? { text: text.missingText } : {}),
   }
 }
+
+const attachmentsOf = (files: readonly AttachedFile[]) =>
+  files.map(({ name, type, content }) => ({ name, type, content }))
+
+/** The letter as the API takes it to send. An answer needs neither recipients nor a subject. */
+export const inputOf = (letter: Letter) => {
+  const { agentId, channel, replyTo, replyAll, forward, subject, text: said, sendAt, files } = letter
+  const to = readRecipients(letter.to, channel).addresses
+  const cc = readRecipients(letter.cc, channel).addresses
+  return {
+    agentId,
+    text: said,
+    ...(replyTo === null ? {} : { replyTo, replyAll }),
+    ...(forward === null ? {} : { forward }),
+    ...(isNew(letter) ? { channel } : {}),
+    ...(to.length > 0 ? { to } : {}),
+    ...(cc.length > 0 ? { cc } : {}),
+    ...(isNew(letter) && channel === 'email' && subject !== '' ? { subject } : {}),
+    ...(sendAt === '' ? {} : { sendAt: new Date(sendAt).toISOString() }),
+    ...(files.length > 0 ? { attachments: attachmentsOf(files) } : {}),
+  }
+}
+
+/** Recipients as a draft keeps them: addresses, and what is not one yet as it was written. */
+const keptRecipients = (written: string, channel: Channel, most: number): string[] | null => {
+  const { addresses, wrong } = readRecipients(written, channel)
+  const all = [...addresses, ...wrong.map((one) => one.slice(0, 320))].slice(0, most)
+  return all.length > 0 ? all : null
+}
+
+/** The letter as a draft. Files are saved only when they changed: they replace all files of the draft. */
+export const draftOf = (words: Words, files: readonly AttachedFile[] | null) => ({
+  text: words.text || null,
+  replyTo: words.replyTo,
+  replyAll: words.replyAll,
+  forward: words.forward,
+  channel: isNew(words) ? words.channel : null,
+  to: keptRecipients(words.to, words.channel, MOST_TO),
+  cc: keptRecipients(words.cc, words.channel, MOST_CC),
+  subject: words.subject || null,
+  sendAt: words.sendAt === '' ? null : new Date(words.sendAt).toISOString(),
+  ...(files === null ? {} : { attachments: attachmentsOf(files) }),
+})

@@ -1,99 +1,69 @@
-import { useRef, useState } from 'react'
-import { graphql } from '../live/graphql.ts'
-import { announce } from '../live/live.ts'
-import { useAction } from '../live/use.ts'
+import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
+import { useChanges } from '../live/use.ts'
 import { readFiles } from './files.ts'
-import { inputOf, type Letter } from './letter.ts'
+import { type Letter, problemsOf, type Words } from './letter.ts'
+import type { Sent } from './service.ts'
+import { text } from './strings.ts'
+import { writingAt } from './writings.ts'
 
-const SEND = graphql(`
-  mutation SendMessage($input: SendMessageInput!) {
-    sendMessage(input: $input) { message { id threadId hold { reason } } }
-  }
-`)
-const SAVE = graphql(`
-  mutation SaveDraft($input: SaveDraftInput!) { saveDraft(input: $input) { draft { id } } }
-`)
-const SEND_DRAFT = graphql(`
-  mutation SendDraft($input: SendDraftInput!) {
-    sendDraft(input: $input) { message { id threadId hold { reason } } }
-  }
-`)
-
-/** What was written and not sent stays until the page is left, also when another thread is opened. */
-const unsent = new Map<string, Letter>()
-
-export interface Sent {
-  id: string
-  threadId: string
-  hold: { reason: 'approval' | 'schedule' } | null
-}
+/** Two presses within this time are one: nothing is sent by a double click. */
+const DOUBLE_MS = 700
 
 /**
- * A letter that is being written, and what can be done with it. `place` names where it is written; `draftId` is
- * the draft that it came from.
+ * The letter that is written in one place (`parts/kept.ts`), and what can be done with it. `blank` is what it begins
+ * with. `objectionTo` says what its writer should know before it is sent; they are told once.
  */
-export const useLetter = (place: string, initial: Letter, draftId: string | null = null) => {
-  const [letter, setLetter] = useState(() => unsent.get(place) ?? initial)
-  const [problem, setProblem] = useState<string | null>(null)
-  const send = useAction(SEND, { quiet: true })
-  const save = useAction(SAVE, { quiet: true })
-  const sendDraft = useAction(SEND_DRAFT, { quiet: true })
-  /** The same letter sent again after a lost answer is sent once: it has the same key. */
-  const attempt = useRef({ input: '', key: '' })
-
-  const change = (changes: Partial<Letter>) => {
-    const next = { ...letter, ...changes }
-    unsent.set(place, next)
-    setLetter(next)
-    setProblem(null)
-  }
-  const forget = () => {
-    unsent.delete(place)
-    setLetter({ ...initial, text: '', files: [], cc: '', sendAt: '' })
-  }
-  const keyOf = (input: object): string => {
-    const written = JSON.stringify(input)
-    if (attempt.current.input !== written) attempt.current = { input: written, key: crypto.randomUUID() }
-    return attempt.current.key
-  }
-  const saveDraft = async (): Promise<string | null> => {
-    const input = { ...inputOf(letter), ...(draftId === null ? {} : { draftId }) }
-    const saved = await save.run({ input }, keyOf(input))
-    announce([{ topic: 'drafts' }])
-    return saved?.saveDraft?.draft.id ?? null
-  }
-  const sendIt = async (): Promise<Sent | null> => {
-    if (draftId === null) {
-      const input = inputOf(letter)
-      return (await send.run({ input }, keyOf(input)))?.sendMessage?.message ?? null
-    }
-    if (!(await saveDraft())) return null
-    const { agentId } = letter
-    const sent = await sendDraft.run({ input: { agentId, draftId } }, `${keyOf(letter)}-send`)
-    announce([{ topic: 'drafts' }])
-    return sent?.sendDraft?.message ?? null
+export const useLetter = (
+  name: string,
+  blank: Words,
+  objectionTo: (words: Words) => string | null = () => null,
+) => {
+  const begun = JSON.stringify(blank)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the same as long as it begins with the same words
+  const writing = useMemo(() => writingAt(name, blank), [name])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: compared by its words
+  useEffect(() => writing.begin(blank), [writing, begun])
+  const shown = useSyncExternalStore(writing.watch, writing.shown)
+  const { letter, draftId } = shown
+  const objection = shown.saving === 'none' ? null : objectionTo(letter)
+  const [told, setTold] = useState({ objection: '', at: 0 })
+  const sentAt = useRef(0)
+  useChanges(['drafts'], (changes) => {
+    const isOurs = draftId !== null && changes.some(({ ids }) => ids?.includes(draftId))
+    if (isOurs || changes.some(({ topic }) => topic === 'all')) void writing.check()
+  })
+  const refuse = (problems: ReturnType<typeof problemsOf>): null => {
+    writing.refuse(problems)
+    return null
   }
   return {
-    letter,
-    change,
-    attach: async (chosen: readonly File[]) => {
+    ...shown,
+    writing,
+    /** What is said before it is sent all the same. */
+    objection: objection !== null && told.objection === objection ? objection : null,
+    change: (changes: Partial<Letter>) => writing.change(changes),
+    attach: async (chosen: readonly File[]): Promise<void> => {
       try {
-        change({ files: await readFiles(letter.files, chosen) })
+        writing.change({ files: await readFiles(letter.files, chosen) })
+        // Only the service keeps files for certain.
+        void writing.save()
       } catch (error) {
-        setProblem(error instanceof Error ? error.message : String(error))
+        refuse({ text: error instanceof Error ? error.message : String(error) })
       }
     },
-    send: async () => {
-      const sent = await sendIt()
-      if (sent) forget()
+    send: async (): Promise<Sent | null> => {
+      if (Date.now() - sentAt.current < DOUBLE_MS) return null
+      const problems = problemsOf(letter)
+      if (Object.keys(problems).length > 0) return refuse(problems)
+      if (shown.lost.length > 0) return refuse({ text: text.attachAgain(shown.lost.map((one) => one.name)) })
+      if (objection !== null && told.objection !== objection) {
+        setTold({ objection, at: Date.now() })
+        return null
+      }
+      if (objection !== null && Date.now() - told.at < DOUBLE_MS) return null
+      const sent = await writing.send()
+      if (sent) sentAt.current = Date.now()
       return sent
     },
-    save: async () => {
-      const saved = await saveDraft()
-      if (saved) forget()
-      return saved
-    },
-    busy: send.busy || save.busy || sendDraft.busy,
-    problem: problem ?? (send.failure ?? save.failure ?? sendDraft.failure)?.message ?? null,
   }
 }

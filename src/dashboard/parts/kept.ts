@@ -89,7 +89,11 @@ export const saveAllKept = async (): Promise<void> => {
   await Promise.allSettled([...leaving].map((save) => save()))
 }
 
+/** Where the contents of attached files are kept. */
+export const FILES_DATABASE = 'ams-kept-files'
+
 /** Forgets all words of a member on this device, who has signed out. */
 export const dropAllKept = (viewer: Parameters<typeof keptOf>[0]): void => {
+  indexedDB.deleteDatabase(FILES_DATABASE)
   for (const name of names(keptOf(viewer))) localStorage.removeItem(name)
 }

@@ -40,9 +40,12 @@ const shortOf = (time: Date, at: number): string => {
   return ago < 0 ? `${dated}, ${clock.format(time)}` : dated
 }
 
+/** The present time, read every half minute. */
+export const useNow = (): number => useSyncExternalStore(watch, () => now)
+
 /** A time: short, and in full as its tooltip. `full` adds date and time of day. */
 export const Time = ({ at, detailed = false }: { at: string; detailed?: boolean }) => {
-  const current = useSyncExternalStore(watch, () => now)
+  const current = useNow()
   const time = new Date(at)
   // A time that is newer than the last tick is just now, not in the future.
   const seen = Math.max(current, Math.min(time.getTime(), Date.now()))

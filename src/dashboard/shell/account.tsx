@@ -5,6 +5,7 @@ import { useAction } from '../live/use.ts'
 import { Button, LinkButton } from '../parts/button.tsx'
 import { Choices } from '../parts/choices.tsx'
 import { FileTextIcon, KeyboardIcon, LogOutIcon, ShieldCheckIcon, UserRoundIcon } from '../parts/icons.tsx'
+import { dropAllKept, saveAllKept } from '../parts/kept.ts'
 import { chooseLanguage, chosenLanguage } from '../parts/language.ts'
 import { Menu } from '../parts/menu.tsx'
 import { text } from './strings.ts'
@@ -20,10 +21,14 @@ const END = graphql(`
 const useSignOut = () => {
   const client = useClient()
   const { run, busy } = useAction(END)
+  const viewer = useViewer()
   const signOut = async () => {
+    await saveAllKept()
     const { data } = await client.query(SESSIONS, {}, { requestPolicy: 'network-only' }).toPromise()
     const current = data?.viewer.sessions.find((session) => session.current)
-    if (current && (await run({ sessionId: current.id }))) askToSignIn()
+    if (!current || !(await run({ sessionId: current.id }))) return
+    dropAllKept(viewer)
+    askToSignIn()
   }
   return { signOut, busy }
 }

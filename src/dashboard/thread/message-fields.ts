@@ -7,7 +7,7 @@ export const MESSAGE = graphql(`
     agent { id }
     sentBy { kind id name }
     hold { reason until by }
-    counterpart counterpartName to cc subject text replyText createdAt readAt labels
+    counterpart counterpartName replyAddress to cc subject text replyText createdAt readAt labels
     checks { name verdict detail }
     recipients { address status detail updatedAt deliveredAt }
     attachments { name type size }

@@ -110,7 +110,9 @@ const Shown = ({ thread, service, back, onNext }: ShownProps) => {
         {refused.length > 0 ? (
           <RefusedBar messages={refused} />
         ) : (
-          answered && <Answer agentId={thread.agentId} to={answered} />
+          answered && (
+            <Answer agentId={thread.agentId} threadId={thread.id} to={answered} messages={newestFirst} />
+          )
         )}
         <div ref={end} />
       </div>
