@@ -69,8 +69,12 @@ const Write = ({ service, agent, address }: Data & { address: string }) => (
 const ArrivedRow = ({ message }: { message: Arrived }) => (
   <li>
     <Link href={`/inbox/${message.threadId}`} className="arrived">
-      <span className="arrived-from">{message.counterpartName ?? message.counterpart}</span>
-      <span className="arrived-subject">{message.subject ?? text.noSubject}</span>
+      <span className="arrived-from" dir="auto">
+        {message.counterpartName ?? message.counterpart}
+      </span>
+      <span className="arrived-subject" dir="auto">
+        {message.subject ?? text.noSubject}
+      </span>
       {message.refusal && (
         <Badge tone="bad" icon={ShieldXIcon}>
           {text.refused}

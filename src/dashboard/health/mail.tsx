@@ -88,7 +88,7 @@ const FailedMail = () => (
             {messages.edges.map(({ node }) => (
               <li key={node.id} className="failed-mail">
                 <div className="row between">
-                  <Link href={`/inbox/${node.threadId}`}>
+                  <Link href={`/inbox/${node.threadId}`} dir="auto">
                     {node.subject ?? (node.preview || text.noSubject)}
                   </Link>
                   <span className="hint">{text.byAgent(node.agent.name)}</span>

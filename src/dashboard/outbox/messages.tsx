@@ -61,7 +61,7 @@ const columnsOf = (captured: boolean): readonly Column<Sent>[] => [
     title: text.columns.message,
     cell: (message) => (
       <>
-        <Link href={`/inbox/${message.threadId}`}>
+        <Link href={`/inbox/${message.threadId}`} dir="auto">
           {message.subject ?? (message.text.slice(0, 80) || text.noSubject)}
         </Link>
         <p className="hint">{text.to(toOf(message))}</p>

@@ -66,6 +66,14 @@ const followHeight = (frame: HTMLIFrameElement, mail: Document): (() => void) =>
   }
 }
 
+/** A link to the same page that is signed anew does not load the mail again. */
+const useSame = (url: string): string => {
+  const [shown, setShown] = useState(url)
+  const isSame = new URL(shown).pathname === new URL(url).pathname
+  if (!isSame) setShown(url)
+  return isSame ? shown : url
+}
+
 interface FrameProps {
   url: string
   title: string
@@ -78,6 +86,7 @@ interface FrameProps {
  * the frame then has a fixed height.
  */
 export const HtmlFrame = ({ url, title, agentId }: FrameProps) => {
+  const src = useSame(url)
   const frame = useRef<HTMLIFrameElement>(null)
   const stop = useRef<() => void>(undefined)
   const [misleading, setMisleading] = useState<Misleading[]>([])
@@ -115,7 +124,7 @@ export const HtmlFrame = ({ url, title, agentId }: FrameProps) => {
         title={title}
         sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox"
         referrerPolicy="no-referrer"
-        src={url}
+        src={src}
         onLoad={onLoad}
       />
     </>

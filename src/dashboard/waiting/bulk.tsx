@@ -63,7 +63,7 @@ export const Bulk = (props: BulkProps) => {
       <ul className="bulk-list">
         {rows.map(({ id, subject, to, cc, agent }) => (
           <li key={id}>
-            {subject ?? text.noSubject}
+            <bdi>{subject ?? text.noSubject}</bdi>
             <span className="hint">{text.fromTo(agent.name, [...to, ...cc].join(', '))}</span>
           </li>
         ))}

@@ -93,7 +93,7 @@ const Before = ({ thread, id, agent }: { thread: HeldThread; id: string; agent: 
       <ol>
         {earlier.map(({ id: earlierId, direction, counterpart, counterpartName, preview, createdAt }) => (
           <li key={earlierId}>
-            <strong>{direction === 'inbound' ? (counterpartName ?? counterpart) : agent}</strong>{' '}
+            <strong dir="auto">{direction === 'inbound' ? (counterpartName ?? counterpart) : agent}</strong>{' '}
             <span className="soft" dir="auto">
               {preview}
             </span>{' '}

@@ -38,7 +38,7 @@ const Line = ({ row, isDecided, isCurrent, selection, onChoose }: LineProps) => 
       )}
       <button type="button" data-row={id} aria-current={isCurrent ? 'true' : undefined} onClick={onChoose}>
         <span className="row between">
-          <strong>{title}</strong>
+          <strong dir="auto">{title}</strong>
           <Time at={createdAt} />
         </span>
         <span className="hint">{text.fromTo(agent.name, [...to, ...cc].join(', '))}</span>

@@ -61,14 +61,14 @@ const Row = ({ message, selection, isCurrent }: RowProps) => {
       />
       <div>
         <div className="row between">
-          <Link href={`/inbox/${threadId}`} data-row={id}>
+          <Link href={`/inbox/${threadId}`} data-row={id} dir="auto">
             {subject}
           </Link>
           <span className="hint">
             {text.refusedFor(agent.name)} · <Time at={createdAt} />
           </span>
         </div>
-        <p>{counterpartName ? `${counterpartName} <${counterpart}>` : counterpart}</p>
+        <p dir="auto">{counterpartName ? `${counterpartName} <${counterpart}>` : counterpart}</p>
         {refusal && <p className="hint">{text.reasons[refusal]}</p>}
         {may.setAccess && <Actions messages={[message]} act={act} names={text} />}
       </div>
