@@ -12,6 +12,7 @@ const TYPES: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.webmanifest': 'application/manifest+json; charset=utf-8',
 }
 /** The encodings made at build time, the smallest first. */
 const ENCODINGS = { br: '.br', gzip: '.gz' } as const
@@ -19,7 +20,7 @@ type Encoding = keyof typeof ENCODINGS
 
 const POLICY = [
   "default-src 'none'",
-  "script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; frame-src 'self'",
+  "script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; frame-src 'self'; manifest-src 'self'",
   "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   "require-trusted-types-for 'script'; trusted-types 'none'",
 ].join('; ')

@@ -17,7 +17,7 @@ beforeAll(async () => {
   service = await startService()
   member = await signedIn(service, (await service.workspace()).token)
   const page = await member.get('/app/inbox')
-  script = /src="(\/app\/assets\/[^"]+\.js)"/.exec(page.text)?.[1] ?? 'no script'
+  script = /src="(\/app\/assets\/app-[^"]+\.js)"/.exec(page.text)?.[1] ?? 'no script'
 })
 
 /** Without `fetch`, which decodes by itself. */
@@ -90,6 +90,31 @@ test('assets are compressed as the browser likes, and kept for ever', async () =
   expect(gunzipSync(gzip.bytes).equals(plain.bytes)).toBe(true)
   expect(brotli.bytes.length).toBeLessThan(plain.bytes.length / 3)
   expect((await load(script, 'gzip;q=0, br;q=0')).headers['content-encoding']).toBeUndefined()
+})
+
+test('what every screen needs comes in few files, and at once', async () => {
+  const { text } = await member.get('/app/inbox')
+  const scripts = [...text.matchAll(/<(?:script|link)[^>]*\/app\/assets\/[^"]+\.js"[^>]*>/g)].map(
+    ([tag]) => tag,
+  )
+  expect(scripts.length).toBeLessThanOrEqual(3)
+  // None paints before the theme is known.
+  for (const tag of scripts) expect(tag).toContain('blocking="render"')
+})
+
+test('browsers can install the application, with icons of its own', async () => {
+  const { text, headers } = await member.get('/app')
+  expect(headers.get('content-security-policy')).toContain("manifest-src 'self'")
+  const path = /<link rel="manifest" href="([^"]+)"/.exec(text)?.[1] ?? 'none'
+  const manifest = await load(path)
+  expect(manifest.headers['content-type']).toBe('application/manifest+json; charset=utf-8')
+  const { icons, ...rest } = JSON.parse(manifest.bytes.toString())
+  expect(rest).toMatchObject({ id: '/app', start_url: '/app', scope: '/app', display: 'standalone' })
+  expect(icons.map(({ purpose }: { purpose: string }) => purpose)).toEqual(['any', 'maskable'])
+  for (const { src, type } of icons) {
+    const icon = await load(src)
+    expect([icon.status, icon.headers['content-type']]).toEqual([200, type])
+  }
 })
 
 test('an asset of another build is not found, nor is anything else of the machine', async () => {

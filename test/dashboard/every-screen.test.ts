@@ -8,6 +8,7 @@ import {
   startBrowser,
   type TestBrowser,
 } from '../support/browser.ts'
+import { expectCommands } from '../support/commands.ts'
 import { expectAccessible, expectLegible, openApp, originOf, untilLive } from '../support/dashboard.ts'
 import { fakeResolver } from '../support/dns.ts'
 import { type Furnished, furnish, NORTHWIND } from '../support/furnished.ts'
@@ -73,6 +74,7 @@ const lookAt = async (page: Page, name: string, path: string): Promise<void> => 
   await untilShown(page)
   await expectAccessible(page)
   await picture(page, `${name}-light-wide`)
+  await expectCommands(page)
   await page.emulateMedia({ colorScheme: 'dark' })
   await expectLegible(page)
   await picture(page, `${name}-dark-wide`)
@@ -86,7 +88,7 @@ const lookAt = async (page: Page, name: string, path: string): Promise<void> => 
 }
 
 browserTest(
-  'every screen is accessible, legible in light and dark, and fits a phone',
+  'every screen is accessible, legible in light and dark, fits a phone, and is in the command menu',
   { timeout: 240_000 },
   async () => {
     const page = await openApp(await browser.page({ reducedMotion: 'reduce' }), service, owner)

@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { Button, IconButton } from './button.tsx'
 import { EllipsisIcon, type Icon } from './icons.tsx'
+import { useListing } from './listing.ts'
 
 interface MenuProps {
   /** What the button is called; shown unless `icon` stands for it. */
@@ -16,6 +17,7 @@ interface MenuProps {
 /** A button that opens a list of buttons and links. A choice, Escape, or going elsewhere closes it. */
 export const Menu = ({ label, icon, face, side = 'below', children }: MenuProps) => {
   const [open, setOpen] = useState(false)
+  const listing = useListing()
   const frame = useRef<HTMLDivElement>(null)
   const button = useRef<HTMLButtonElement>(null)
   const id = useId()
@@ -63,7 +65,7 @@ export const Menu = ({ label, icon, face, side = 'below', children }: MenuProps)
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: the choices inside are buttons and links */}
       {/* biome-ignore lint/a11y/noStaticElementInteractions: a choice inside closes it */}
       <div className={`menu-list ${side}`} id={id} hidden={!open} onClick={() => setOpen(false)}>
-        {open && children}
+        {(open || listing) && children}
       </div>
     </div>
   )

@@ -18,7 +18,7 @@ const END = graphql(`
   mutation SignOut($sessionId: UUID!) { revokeSession(input: { sessionId: $sessionId }) { sessionId } }
 `)
 
-const useSignOut = () => {
+export const useSignOut = () => {
   const client = useClient()
   const { run, busy } = useAction(END)
   const viewer = useViewer()

@@ -1,62 +1,31 @@
-import { type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useState } from 'react'
-import { useLocation } from 'wouter'
-import { AgentIcon } from '../parts/agent-icon.tsx'
-import { ChevronRightIcon, SearchIcon } from '../parts/icons.tsx'
+import { type KeyboardEvent, useEffect, useId, useState } from 'react'
 import { useModal } from '../parts/modal.ts'
+import { type Command, noteRun, useCommands } from './commands.tsx'
 import { Keys } from './key-help.tsx'
-import { useBindings } from './keys.ts'
-import { DESTINATIONS } from './navigation.ts'
 import { text } from './strings.ts'
-import { useAgents } from './viewer.tsx'
 
-interface Command {
+/** Commands of a group, which follow each other. */
+const groupsOf = (commands: readonly Command[]) => {
+  const groups = [...new Set(commands.map(({ group }) => group))]
+  return groups.map((group) => ({ group, own: commands.filter((one) => one.group === group) }))
+}
+
+interface OptionProps {
+  command: Command
   id: string
-  label: string
-  icon: ReactNode
-  keys?: string
-  run(): void
+  selected: boolean
+  onChoose(): void
 }
 
-/** Whether all words occur, in any order. */
-const matches = (label: string, words: readonly string[]): boolean =>
-  words.every((word) => label.toLowerCase().includes(word))
-
-const useCommands = (typed: string): Command[] => {
-  const [, go] = useLocation()
-  const bindings = useBindings()
-  const agents = useAgents()
-  const all = useMemo<Command[]>(
-    () => [
-      ...DESTINATIONS.map(({ href, label, icon: Shape, keys }) => ({
-        id: href,
-        label,
-        icon: <Shape />,
-        keys,
-        run: () => go(href),
-      })),
-      ...bindings
-        .filter(({ group, keys }) => group !== 'go' && keys !== 'mod+k')
-        .map(({ keys, label, run }) => ({ id: keys, label, icon: <ChevronRightIcon />, keys, run })),
-      ...agents.map(({ id, name, icon }) => ({
-        id,
-        label: name,
-        icon: <AgentIcon name={icon} />,
-        run: () => go(`/inbox?agent=${id}`),
-      })),
-    ],
-    [agents, bindings, go],
-  )
-  const words = typed.toLowerCase().split(/\s+/).filter(Boolean)
-  const found = all.filter(({ label }) => matches(label, words))
-  if (words.length === 0) return found
-  const search = {
-    id: 'search',
-    label: text.searchFor(typed.trim()),
-    icon: <SearchIcon />,
-    run: () => go(`/inbox?q=${encodeURIComponent(typed.trim())}`),
-  }
-  return [...found, search]
-}
+const Option = ({ command, id, selected, onChoose }: OptionProps) => (
+  // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the keyboard, and names the current entry
+  <div id={id} role="option" tabIndex={-1} aria-selected={selected} onClick={onChoose}>
+    {command.icon}
+    <span>{command.label}</span>
+    {command.context && <span className="command-context">{command.context}</span>}
+    {command.keys && <Keys keys={command.keys} />}
+  </div>
+)
 
 /** Goes anywhere and does anything by typing a part of its name. */
 export const CommandMenu = ({ onClose }: { onClose(): void }) => {
@@ -71,7 +40,10 @@ export const CommandMenu = ({ onClose }: { onClose(): void }) => {
   }, [current, id])
   const choose = (command: Command | undefined) => {
     onClose()
-    command?.run()
+    if (!command) return
+    noteRun(command)
+    // Before the menu has gone, and with it what closed menus contain.
+    command.run()
   }
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
@@ -97,23 +69,25 @@ export const CommandMenu = ({ onClose }: { onClose(): void }) => {
         onKeyDown={onKeyDown}
       />
       <div role="listbox" id={`${id}-list`} aria-label={text.commands}>
-        {commands.map((command, index) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the keyboard, and names the current entry
-          <div
-            key={command.id}
-            id={`${id}-${index}`}
-            role="option"
-            tabIndex={-1}
-            aria-selected={index === current}
-            onClick={() => choose(command)}
-          >
-            {command.icon}
-            <span>{command.label}</span>
-            {command.keys && <Keys keys={command.keys} />}
+        {groupsOf(commands).map(({ group, own }) => (
+          // biome-ignore lint/a11y/useSemanticElements: a fieldset is no part of a listbox
+          <div key={group} role="group" aria-labelledby={`${id}-${group}`}>
+            <p id={`${id}-${group}`}>{text.commandGroups[group]}</p>
+            {own.map((command) => {
+              const index = commands.indexOf(command)
+              return (
+                <Option
+                  key={command.id}
+                  command={command}
+                  id={`${id}-${index}`}
+                  selected={index === current}
+                  onChoose={() => choose(command)}
+                />
+              )
+            })}
           </div>
         ))}
       </div>
-      {commands.length === 0 && <p className="hint">{text.noCommand}</p>}
     </dialog>
   )
 }

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 
-const THEMES = ['system', 'light', 'dark'] as const
+export const THEMES = ['system', 'light', 'dark'] as const
 type Theme = (typeof THEMES)[number]
 
 const KEY = 'ams-theme'
