@@ -17,20 +17,25 @@ export const commandsFor = async (page: Page, words: string): Promise<string[]> 
   return options.map((option) => option.replace(/\s+/g, ' ').trim())
 }
 
-/** The names of the buttons in a part of the page, as its accessibility tree has them. */
-const buttonsIn = async (page: Page, part: string): Promise<string[]> => {
+const ROLES = 'button|radio|checkbox|combobox|textbox|searchbox|spinbutton'
+const CONTROL = new RegExp(`- (?:${ROLES}) "((?:[^"\\\\]|\\\\.)*)"(?![^\\n]*\\[disabled\\])`, 'g')
+
+/** What is done in the list itself, where the line is seen: `x` selects it. */
+const EXCEPTIONS = /^Select the thread with /
+
+/** The names of what can be pressed or filled in in a part of the page, as its accessibility tree has them. */
+const controlsIn = async (page: Page, part: string): Promise<string[]> => {
   const tree = await page.locator(part).first().ariaSnapshot()
-  return [...tree.matchAll(/- (?:button|radio) "((?:[^"\\]|\\.)*)"(?![^\n]*\[disabled\])/g)].map(
-    ([, name = '']) => name.replaceAll('\\"', '"'),
-  )
+  const names = [...tree.matchAll(CONTROL)].map(([, name = '']) => name.replaceAll('\\"', '"'))
+  return names.filter((name) => !EXCEPTIONS.test(name))
 }
 
-/** Everything on the page that can be pressed, with what its menus contain. */
+/** Everything that the page lets a member do, with what its menus contain. */
 const pressable = async (page: Page): Promise<string[]> => {
-  const names = await buttonsIn(page, 'main')
+  const names = await controlsIn(page, 'main')
   for (const menu of await page.locator('main .menu > button').all()) {
     await menu.press('Enter')
-    names.push(...(await buttonsIn(page, 'main .menu-list:not([hidden])')))
+    names.push(...(await controlsIn(page, 'main .menu-list:not([hidden])')))
     await page.keyboard.press('Escape')
   }
   const links = await page.locator('main a.button').allTextContents()
