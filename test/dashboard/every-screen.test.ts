@@ -89,7 +89,7 @@ const lookAt = async (page: Page, name: string, path: string): Promise<void> => 
 
 browserTest(
   'every screen is accessible, legible in light and dark, fits a phone, and is in the command menu',
-  { timeout: 240_000 },
+  { timeout: 420_000 },
   async () => {
     const page = await openApp(await browser.page({ reducedMotion: 'reduce' }), service, owner)
     for (const [name, path] of Object.entries(screens(furnished)))

@@ -4,6 +4,7 @@ import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
 import { Button } from '../parts/button.tsx'
 import { Field } from '../parts/field.tsx'
+import { switchNotifications, useNotificationState } from '../parts/notifications.ts'
 import { Switch } from '../parts/switch.tsx'
 import { say } from '../parts/toast.ts'
 import { useEdits } from '../parts/use-edits.ts'
@@ -28,6 +29,7 @@ export const Profile = ({ viewer }: { viewer: Viewer }) => {
     event.preventDefault()
     void update(fields)
   }
+  const notifications = useNotificationState()
   const member = viewer.workspace.members.find(({ id }) => id === viewer.id)
   return (
     <section className="panel">
@@ -53,6 +55,13 @@ export const Profile = ({ viewer }: { viewer: Viewer }) => {
           hint={text.approvalMailsHint}
           on={member?.approvalMails ?? false}
           onSwitch={(on) => update({ approvalMails: on })}
+        />
+        <Switch
+          label={text.notifications}
+          hint={text.notificationsHint[notifications]}
+          on={notifications === 'on'}
+          disabled={notifications === 'denied' || notifications === 'unsupported'}
+          onSwitch={switchNotifications}
         />
       </form>
     </section>

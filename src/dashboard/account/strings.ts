@@ -10,6 +10,13 @@ export const text = words('account', {
   saved: 'Saved.',
   approvalMails: 'Mail me when a message waits for approval',
   approvalMailsHint: 'With a link to a page where you approve or reject it.',
+  notifications: 'Notify me in this browser',
+  notificationsHint: {
+    off: 'When a message waits for approval, a thread is assigned to you, or a note mentions you (@ and your name). Your browser asks whether it may.',
+    on: 'When a message waits for approval, a thread is assigned to you, or a note mentions you (@ and your name), while this application is open in a tab.',
+    denied: 'Your browser does not allow it. Change that in its settings for this page first.',
+    unsupported: 'Your browser cannot do it.',
+  },
   sessions: 'Where you are signed in',
   sessionList: 'Your sessions',
   columns: { browser: 'Browser', used: 'Last used', since: 'Since', end: 'End' },

@@ -52,6 +52,9 @@ const lead = (): Promise<never> => {
   return new Promise(() => undefined)
 }
 
+/** Whether this tab has the stream: it does what only one tab may do. */
+export const leads = (): boolean => connection !== null
+
 /** Starts to hear what changes in the workspace. */
 export const startLive = (): void => {
   channel = new BroadcastChannel(NAME)

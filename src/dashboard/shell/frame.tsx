@@ -8,6 +8,7 @@ import { KeyHelp } from './key-help.tsx'
 import { type Binding, useKeys } from './keys.ts'
 import { DESTINATIONS } from './navigation.ts'
 import { Arrivals, NotLive } from './notice.tsx'
+import { Notifications } from './notifications.tsx'
 import { Sidebar } from './sidebar.tsx'
 import { text } from './strings.ts'
 import { Toasts } from './toasts.tsx'
@@ -77,6 +78,7 @@ export const Frame = ({ children }: { children: ReactNode }) => {
       </div>
       <Arrivals />
       <Toasts />
+      <Notifications />
       {opened === 'drawer' && <Drawer onClose={close}>{sidebar}</Drawer>}
       {opened === 'commands' && <CommandMenu onClose={close} />}
       {opened === 'keys' && <KeyHelp onClose={close} />}

@@ -63,6 +63,7 @@ export const SETTINGS: readonly Place[] = [
   ]),
   ...at('/profile', [
     account.approvalMails,
+    account.notifications,
     account.sessions,
     account.endAll,
     account.passkeys,

@@ -48,6 +48,11 @@ export const text = words('shell', {
   requestId: (id: string) => `Request ${id}`,
   copyRequestId: 'the request id',
   arrived: (from: string, subject: string) => `New message from ${from}${subject ? `: ${subject}` : ''}`,
+  notification: {
+    decide: (agent: string) => `${agent} asks for your approval`,
+    assigned: (agent: string) => `A thread of ${agent} was assigned to you`,
+    mentioned: (by: string, agent: string) => `${by} mentioned you in a thread of ${agent}`,
+  },
   missing: 'There is no such page',
   missingHint: 'The address may be mistyped, or the page may show something that was deleted.',
   toInbox: 'Go to the inbox',
