@@ -99,6 +99,19 @@ browserTest('a token is shown once, works, and is revoked', async () => {
   expect(errorsOf(page)).toEqual([])
 })
 
+browserTest('a token that ends tomorrow says so', async () => {
+  const tomorrow = new Date()
+  tomorrow.setDate(tomorrow.getDate() + 1)
+  tomorrow.setHours(1, 0, 0, 0)
+  const ends = { name: 'brief', expiresAt: tomorrow.toISOString() }
+  expect((await owner.api('POST', `/agents/${agent.id}/tokens`, ends)).status).toBe(201)
+  const page = await openTab('tokens')
+  const row = page.getByRole('row', { name: /brief/ })
+  const day = new Intl.DateTimeFormat('en-US', { day: 'numeric', month: 'short' }).format(tomorrow)
+  expect(await row.getByText(/1:00/).textContent()).toContain(day)
+  expect(errorsOf(page)).toEqual([])
+})
+
 browserTest('a secret is set, replaced and deleted, and its value never comes back', async () => {
   const page = await openTab('secrets')
   const received: string[] = []

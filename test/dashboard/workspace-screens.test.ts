@@ -162,6 +162,10 @@ browserTest('plan, numbers and the audit log can be read on a phone', async () =
   await expectAccessible(page)
   await page.goto(`${originOf(service)}/app/workspace/audit`)
   await page.getByRole('cell', { name: 'created a token' }).first().waitFor()
+  // Who signed in is named, and every value can be read whole, also here.
+  const session = page.getByRole('row', { name: /signed in/ }).first()
+  await session.getByRole('cell', { name: owner.email }).waitFor()
+  await session.getByText(/^[0-9a-f-]{36}$/).waitFor()
   await expectNarrow(page)
   await expectAccessible(page)
   await picture(page, 'phone-audit')

@@ -1,36 +1,65 @@
 import { useState } from 'react'
 import type { ResultOf } from '../live/graphql.ts'
 import { usePages } from '../live/pages.ts'
+import { useLive } from '../live/use.ts'
 import { Select } from '../parts/field.tsx'
 import { More } from '../parts/more.tsx'
 import { Load } from '../parts/states.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
-import { type AgentRef, useAgents } from '../shell/viewer.tsx'
+import { useAgents } from '../shell/viewer.tsx'
 import './audit.css'
-import { type Action, AUDIT, type Entry, type Filter } from './query.ts'
+import { type Action, AUDIT, type Entry, type Filter, NAMES } from './query.ts'
 import { ACTIONS, text } from './strings.ts'
 
-const Detail = ({ detail }: Pick<Entry, 'detail'>) => (
+type NameOf = (id: string) => string | undefined
+
+/** Lists and objects in words: `added: a, b`. Ids of people and agents become their names. */
+const shown = (value: unknown, nameOf: NameOf): string => {
+  if (Array.isArray(value)) return value.map((one) => shown(one, nameOf)).join(', ')
+  if (typeof value !== 'object' || value === null) return nameOf(String(value)) ?? String(value)
+  return Object.entries(value)
+    .map(([name, one]) => `${name}: ${shown(one, nameOf)}`)
+    .join('; ')
+}
+
+const Detail = ({ detail, nameOf }: Pick<Entry, 'detail'> & { nameOf: NameOf }) => (
   <dl className="audit-detail">
     {Object.entries(detail).map(([name, value]) => (
       <div key={name}>
         <dt>{name}</dt>
-        <dd>{typeof value === 'string' ? value : JSON.stringify(value)}</dd>
+        <dd>{shown(value, nameOf)}</dd>
       </div>
     ))}
   </dl>
 )
 
-const columnsOf = (agents: readonly AgentRef[]): readonly Column<Entry>[] => {
-  const nameOf = (id: string): string => agents.find((agent) => agent.id === id)?.name ?? text.deleted
-  return [
-    { title: text.columns.when, cell: ({ createdAt }) => <Time at={createdAt} /> },
-    { title: text.columns.who, cell: ({ actor }) => actor.name ?? text.kinds[actor.kind] },
-    { title: text.columns.what, cell: ({ action }) => ACTIONS[action] },
-    { title: text.columns.agent, cell: ({ agentId }) => agentId && nameOf(agentId), wide: true },
-    { title: text.columns.detail, cell: ({ detail }) => <Detail detail={detail} />, wide: true },
-  ]
+const columnsOf = (nameOf: NameOf): readonly Column<Entry>[] => [
+  { title: text.columns.when, cell: ({ createdAt }) => <Time at={createdAt} /> },
+  {
+    title: text.columns.who,
+    // Entries about signing in have no name of their own.
+    cell: ({ actor: { name, id, kind } }) => name ?? (id && nameOf(id)) ?? text.kinds[kind],
+  },
+  {
+    title: text.columns.what,
+    cell: ({ action, agentId, detail }) => (
+      <>
+        {ACTIONS[action]}
+        {agentId && <span className="soft"> {text.of(nameOf(agentId) ?? text.deleted)}</span>}
+        <Detail detail={detail} nameOf={nameOf} />
+      </>
+    ),
+  },
+]
+
+/** The people and agents that there are now. */
+const useNames = (): NameOf => {
+  const agents = useAgents()
+  const members = useLive(NAMES, {}, ['members']).data?.workspace.members ?? []
+  return (id) =>
+    agents.find((agent) => agent.id === id)?.name ??
+    members.filter((member) => member.id === id).map(({ name, email }) => name ?? email)[0]
 }
 
 const Filters = ({ filter, onChange }: { filter: Filter; onChange(filter: Filter): void }) => {
@@ -68,7 +97,7 @@ const Filters = ({ filter, onChange }: { filter: Filter; onChange(filter: Filter
 /** Who changed what in the workspace. */
 export const Screen = () => {
   const [filter, setFilter] = useState<Filter>({ action: null, agentId: null })
-  const agents = useAgents()
+  const nameOf = useNames()
   const pages = usePages({
     query: AUDIT,
     variables: filter,
@@ -83,7 +112,7 @@ export const Screen = () => {
         {(entries) => (
           <section className="panel">
             {entries.length > 0 ? (
-              <Table label={text.list} columns={columnsOf(agents)} rows={entries} keyOf={({ id }) => id} />
+              <Table label={text.list} columns={columnsOf(nameOf)} rows={entries} keyOf={({ id }) => id} />
             ) : (
               <p className="panel-content soft">{text.none}</p>
             )}

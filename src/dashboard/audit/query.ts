@@ -6,12 +6,14 @@ export const AUDIT = graphql(`
     workspace {
       id
       audit(first: 50, action: $action, agentId: $agentId, after: $after) {
-        edges { node { id action createdAt agentId detail actor { kind name } } }
+        edges { node { id action createdAt agentId detail actor { kind id name } } }
         pageInfo { endCursor hasNextPage }
       }
     }
   }
 `)
+
+export const NAMES = graphql(`query MemberNames { workspace { id members { id name email } } }`)
 
 export type Entry = ResultOf<typeof AUDIT>['workspace']['audit']['edges'][number]['node']
 export type Action = Entry['action']

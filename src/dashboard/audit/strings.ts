@@ -5,7 +5,8 @@ import type { Action } from './query.ts'
 export const text = words('audit', {
   intro: 'Who changed what. Entries name no values of secrets and no tokens.',
   list: 'Audit log',
-  columns: { when: 'When', who: 'Who', what: 'What', agent: 'Agent', detail: 'Details' },
+  columns: { when: 'When', who: 'Who', what: 'What' },
+  of: (agent: string) => `(${agent})`,
   action: 'Action',
   agent: 'Agent',
   any: 'Any',

@@ -14,7 +14,7 @@ import { text } from './strings.ts'
 const COUNTS = graphql(`
   query Counts($from: String!, $agentId: UUID) {
     counts(from: $from, agentId: $agentId) {
-      day received refused sent failed deliveriesAccepted deliveriesFailed
+      day received refused sent failed bounced reported deliveriesAccepted deliveriesFailed
     }
   }
 `)
@@ -24,7 +24,10 @@ type Metric = Exclude<keyof Day, 'day'>
 
 const METRICS = Object.keys(text.metrics) as readonly Metric[]
 /** What should not happen has the colour of it. */
-const BAD: ReadonlySet<Metric> = new Set(['refused', 'failed', 'deliveriesFailed'])
+const BAD: ReadonlySet<Metric> = new Set(['refused', 'failed', 'bounced', 'reported', 'deliveriesFailed'])
+
+/** What the table has room for on a phone; all of it is drawn. */
+const NARROW: ReadonlySet<Metric> = new Set(['received', 'refused', 'sent', 'failed'])
 
 const DAY_MS = 86_400_000
 const daysAgo = (days: number): string => new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10)
@@ -37,7 +40,7 @@ const COLUMNS: readonly Column<Day>[] = [
   ...METRICS.map((metric) => ({
     title: text.metrics[metric],
     right: true,
-    wide: metric.startsWith('deliveries'),
+    wide: !NARROW.has(metric),
     cell: (day: Day) => day[metric].toLocaleString(locale),
   })),
 ]

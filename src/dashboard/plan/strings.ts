@@ -30,6 +30,8 @@ export const text = words('plan', {
     refused: 'Refused',
     sent: 'Sent',
     failed: 'Failed',
+    bounced: 'Bounced',
+    reported: 'Reported as spam',
     deliveriesAccepted: 'Delivered to webhooks',
     deliveriesFailed: 'Failed deliveries',
   },
