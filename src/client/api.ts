@@ -2287,6 +2287,30 @@ export interface components {
         };
         /**
          * @example {
+         *       "id": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
+         *       "name": "Support Bot",
+         *       "icon": "headphones",
+         *       "approval": "none",
+         *       "instructors": "members",
+         *       "wakesPerHour": 60,
+         *       "wakesPerThreadDay": null,
+         *       "eventTypes": [
+         *         "message.received"
+         *       ],
+         *       "createdAt": "2026-11-20T09:30:00.000Z"
+         *     }
+         */
+        AgentWithTexts: components["schemas"]["Agent"] & {
+            /** @description What the web application puts below what people write for the agent */
+            signature: string | null;
+            /** @description Texts to answer with */
+            templates: {
+                name: string;
+                text: string;
+            }[];
+        };
+        /**
+         * @example {
          *       "id": "0193a5c2-9d20-7f4b-8a11-5e6f7a8b9c0d",
          *       "channel": "email",
          *       "value": "support-bot@agents.localhost",
@@ -2858,6 +2882,7 @@ export interface components {
          *       "address": "ann@example.com",
          *       "status": "failed",
          *       "detail": "550 5.1.1 No such user",
+         *       "deliveredAt": null,
          *       "updatedAt": "2026-11-20T09:30:00.000Z"
          *     }
          */
@@ -2867,6 +2892,11 @@ export interface components {
             status: "sending" | "sent" | "failed";
             /** @description The last error reply of the receiving side, if any */
             detail: string | null;
+            /**
+             * Format: date-time
+             * @description When its delivery was reported, which SMS providers do
+             */
+            deliveredAt: string | null;
             /** Format: date-time */
             updatedAt: string;
         };
@@ -3434,6 +3464,13 @@ export interface components {
             wakesPerThreadDay?: number | null;
             /** @description Types of the events that its log contains from now on; message.received is always among them. A listener receives message.received alone until it asks for more */
             eventTypes?: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
+            /** @description Null or an empty text removes it */
+            signature?: string | null;
+            /** @description All of them */
+            templates?: {
+                name: string;
+                text: string;
+            }[];
         };
         /**
          * @example {
@@ -5456,7 +5493,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Agent"];
+                    "application/json": components["schemas"]["AgentWithTexts"];
                 };
             };
             400: components["responses"]["InvalidInput"];
@@ -5522,7 +5559,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Agent"];
+                    "application/json": components["schemas"]["AgentWithTexts"];
                 };
             };
             400: components["responses"]["InvalidInput"];

@@ -1,6 +1,7 @@
 import { presentAddress } from '../agent/address.ts'
 import { presentAgent } from '../agent/agent.ts'
 import { presentSuppression } from '../agent/suppression.ts'
+import { readTexts } from '../agent/texts.ts'
 import type { Db } from '../db/client.ts'
 import type { Agent } from '../db/generated/prisma/client.ts'
 import { json, jsonLines } from './json.ts'
@@ -32,7 +33,10 @@ const settingsOf = async ({ prisma }: Db, agent: Agent): Promise<ArchiveFile[]> 
     }),
   ])
   return [
-    { path: 'agent.json', content: json(presentAgent(agent)) },
+    {
+      path: 'agent.json',
+      content: json({ ...presentAgent(agent), ...(await readTexts({ prisma }, agent.id)) }),
+    },
     { path: 'addresses.jsonl', content: jsonLines(addresses.map(presentAddress)) },
     { path: 'access.jsonl', content: jsonLines(access.map(({ agentId: _, ...entry }) => entry)) },
     { path: 'webhooks.jsonl', content: jsonLines(webhooks) },

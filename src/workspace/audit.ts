@@ -70,7 +70,7 @@ export interface Audited {
 }
 
 interface AuditDeps {
-  prisma: Pick<Prisma.TransactionClient, 'auditEntry' | '$executeRaw'>
+  prisma: Pick<Prisma.TransactionClient, 'auditEntry' | 'member' | '$executeRaw'>
   clock: Pick<Clock, 'now'>
 }
 
@@ -111,6 +111,17 @@ const changedBy = (action: Action): ChangeKind | null => {
   return !READS.has(action) && subject in CHANGE_KINDS ? (subject as ChangeKind) : null
 }
 
+/** Returns what the log calls the actor: some are known by their id alone, such as a member who signs in. */
+const nameOf = async (
+  { member }: Pick<Prisma.TransactionClient, 'member'>,
+  { kind, id, name, email }: Actor,
+): Promise<string | null> => {
+  const given = name ?? email ?? null
+  if (given !== null || kind !== 'member' || id === null) return given
+  const found = await member.findUnique({ where: { id }, select: { name: true, email: true } })
+  return found?.name ?? found?.email ?? null
+}
+
 /**
  * Records who did what, when, and tells the members who watch the workspace. Resolves once that is committed, or
  * part of the caller's transaction.
@@ -128,7 +139,7 @@ export const audit = async (
       agentId,
       actorKind: actor.kind,
       actorId: actor.id,
-      actorName: actor.name ?? actor.email ?? null,
+      actorName: await nameOf(prisma, actor),
       tokenId: actor.tokenId,
       action,
       detail: actor.app === undefined ? detail : { ...detail, app: actor.app },

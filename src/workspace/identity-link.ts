@@ -7,7 +7,10 @@ import { hashToken, newToken } from './token.ts'
 
 /** The part of the database that one transaction needs. */
 interface Within {
-  prisma: Pick<Db['prisma'], '$queryRaw' | 'identityLink' | '$executeRaw' | 'memberIdentity' | 'auditEntry'>
+  prisma: Pick<
+    Db['prisma'],
+    '$queryRaw' | 'identityLink' | '$executeRaw' | 'member' | 'memberIdentity' | 'auditEntry'
+  >
   clock: Clock
 }
 

@@ -43,9 +43,26 @@ export interface AuditFilter {
   until?: Date | undefined
 }
 
+/** Names the members of entries that have no name because they are older: as they are called now, if they still are members. */
+const withNames = async ({ prisma }: Db, entries: AuditEntry[]): Promise<AuditEntry[]> => {
+  const unnamed = entries.flatMap(({ actorKind, actorId, actorName }) =>
+    actorKind === 'member' && actorId !== null && actorName === null ? [actorId] : [],
+  )
+  if (unnamed.length === 0) return entries
+  const members = await prisma.member.findMany({
+    where: { id: { in: [...new Set(unnamed)] } },
+    select: { id: true, name: true, email: true },
+  })
+  const names = new Map(members.map(({ id, name, email }) => [id, name ?? email]))
+  return entries.map((entry) => ({
+    ...entry,
+    actorName: entry.actorName ?? names.get(entry.actorId ?? '') ?? null,
+  }))
+}
+
 /** Returns a page of the workspace's audit log, newest first. For members. */
 export const listAudit = async (
-  { prisma }: Db,
+  db: Db,
   viewer: Viewer,
   { agentId, action, actorId, since, until }: AuditFilter,
   { limit, cursor }: { limit: number; cursor?: string | undefined },
@@ -59,10 +76,10 @@ export const listAudit = async (
       ? { AND: [{ createdAt: { ...(since && { gte: since }), ...(until && { lte: until }) } }] }
       : {}),
   }
-  const found = await prisma.auditEntry.findMany({
+  const found = await db.prisma.auditEntry.findMany({
     where: { workspaceId: viewer.workspaceId, ...filter, ...(cursor === undefined ? {} : behind(cursor)) },
     orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
     take: limit + 1,
   })
-  return pageOf(found, limit, auditCursor)
+  return pageOf(await withNames(db, found), limit, auditCursor)
 }

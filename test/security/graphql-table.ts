@@ -71,7 +71,7 @@ export const TYPES: Record<string, TypeRow> = {
     reach: '{ viewer { % } }',
     rule: OWN,
     fields: 'kind id name email role tokenId expiresAt workspace agent may',
-    members: 'tokens identities sessions passkeys',
+    members: 'tokens identities sessions passkeys views',
   },
   ViewerMay: {
     reach: '{ viewer { may { % } } }',
@@ -83,7 +83,8 @@ export const TYPES: Record<string, TypeRow> = {
     reach: '{ workspace { % } }',
     rule: OWN,
     fields: 'id name createdAt deletesAt settings plan',
-    members: 'members invitations domains phoneNumbers audit connectedApps messages threads',
+    members:
+      'members invitations domains phoneNumbers audit connectedApps messages threads webhooks mailHealth',
   },
   WorkspaceSettings: {
     reach: '{ workspace { settings { % } } }',
@@ -137,7 +138,7 @@ export const TYPES: Record<string, TypeRow> = {
   DayCounts: {
     reach: '{ counts { % } }',
     rule: MEMBERS,
-    fields: 'day received refused refusals sent failed deliveriesAccepted deliveriesFailed',
+    fields: 'day received refused refusals sent failed bounced reported deliveriesAccepted deliveriesFailed',
   },
   RefusalCount: { reach: '{ counts { refusals { % } } }', rule: MEMBERS, fields: 'reason count' },
   PhoneNumberOffer: {
@@ -159,7 +160,7 @@ export const TYPES: Record<string, TypeRow> = {
     reach: inAgent('%'),
     rule: AGENT,
     fields:
-      'id name icon approval instructors wakesPerHour wakesPerThreadDay eventTypes createdAt messageUrl addresses access messages threads lastMessage unreadCount secrets listeners webhooks tokens events suppressions drafts',
+      'id name icon approval instructors wakesPerHour wakesPerThreadDay eventTypes createdAt messageUrl activity listening unheardCount heldCount refusedCount signature templates addresses access messages threads lastMessage unreadCount secrets listeners webhooks tokens events suppressions drafts',
   },
   Address: {
     reach: inAgent('addresses { % }'),
@@ -170,11 +171,20 @@ export const TYPES: Record<string, TypeRow> = {
   Access: { reach: inAgent('access { email { % } }'), rule: AGENT, fields: 'admit senders blocked' },
   Token: { reach: inAgent('tokens { % }'), rule: AGENT, fields: 'id name createdAt lastUsedAt expiresAt' },
   Secret: { reach: inAgent('secrets { % }'), rule: AGENT, fields: 'name kind setBy updatedAt' },
+  Listening: { reach: inAgent('listening { % }'), rule: AGENT, fields: 'now since' },
+  Template: { reach: inAgent('templates { % }'), rule: AGENT, fields: 'name text' },
+  SavedView: { reach: '{ viewer { views { % } } }', rule: MEMBERS, fields: 'name path' },
+  DomainHealth: {
+    reach: '{ workspace { mailHealth { % } } }',
+    rule: MEMBERS,
+    fields: 'domain sent bounced complained',
+  },
   Listener: { reach: inAgent('listeners { % }'), rule: AGENT, fields: 'kind client machine id url' },
   Webhook: {
     reach: inAgent('webhooks { % }'),
     rule: AGENT,
-    fields: 'id url name events createdAt pausedAt error attempts retryAt lastDeliveredAt deliveries',
+    fields:
+      'id agentId url name events createdAt pausedAt error attempts retryAt failingSince lastDeliveredAt deliveries blocking',
   },
   Delivery: {
     reach: inAgent('webhooks { deliveries { edges { node { % } } } }'),
@@ -195,7 +205,11 @@ export const TYPES: Record<string, TypeRow> = {
   Attachment: { reach: inMessage('attachments { % }'), rule: AGENT, fields: 'name type size url link' },
   AttachmentLink: { reach: inMessage('attachments { link { % } }'), rule: AGENT, fields: 'url expiresAt' },
   HeaderField: { reach: inMessage('headers { % }'), rule: AGENT, fields: 'name value' },
-  Recipient: { reach: inMessage('recipients { % }'), rule: AGENT, fields: 'address status detail updatedAt' },
+  Recipient: {
+    reach: inMessage('recipients { % }'),
+    rule: AGENT,
+    fields: 'address status detail deliveredAt updatedAt',
+  },
   Suppression: {
     reach: inAgent('suppressions { edges { node { % } } }'),
     rule: AGENT,

@@ -18,7 +18,8 @@ const Actor = builder.objectRef<EntryRow>('AuditActor').implement({
     id: t.expose('actorId', { type: 'UUID', nullable: true, description: "The member's or the agent's id." }),
     name: t.exposeString('actorName', {
       nullable: true,
-      description: 'The name that it had then, or else the email address; null in older entries.',
+      description:
+        'The name that it had then, or else the email address; null for the operator, and for some who have left.',
     }),
     tokenId: t.expose('tokenId', {
       type: 'UUID',

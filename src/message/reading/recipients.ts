@@ -14,9 +14,10 @@ export const listRecipients = async (
 }
 
 /** A recipient as the API presents it. */
-export const presentRecipient = ({ address, status, detail, updatedAt }: Recipient) => ({
+export const presentRecipient = ({ address, status, detail, deliveredAt, updatedAt }: Recipient) => ({
   address,
   status,
   detail,
+  deliveredAt: deliveredAt?.toISOString() ?? null,
   updatedAt: updatedAt.toISOString(),
 })

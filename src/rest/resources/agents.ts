@@ -1,8 +1,17 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import { deleteAgent, ICONS, listAgents, MAX_AGENTS, presentAgent, updateAgent } from '../../agent/agent.ts'
+import {
+  type Agent,
+  deleteAgent,
+  ICONS,
+  listAgents,
+  MAX_AGENTS,
+  presentAgent,
+  updateAgent,
+} from '../../agent/agent.ts'
 import { createAgent } from '../../agent/create.ts'
 import { findAgent } from '../../agent/permission.ts'
-import { agentName, wakeLimit } from '../../core/rules.ts'
+import { readTexts } from '../../agent/texts.ts'
+import { agentName, signature, templates, wakeLimit } from '../../core/rules.ts'
 import { Approval, Instructors } from '../../db/generated/prisma/enums.ts'
 import { EVENT_NAMES } from '../../event/event.ts'
 import { eventTypes } from '../../event/selection.ts'
@@ -22,6 +31,18 @@ import {
 import { count, ID, id, TIME, time } from '../views.ts'
 
 const approval = z.enum(Approval)
+
+const EXAMPLE = {
+  id: ID,
+  name: 'Support Bot',
+  icon: 'headphones',
+  approval: 'none',
+  instructors: 'members',
+  wakesPerHour: 60,
+  wakesPerThreadDay: null,
+  eventTypes: EVENT_NAMES.slice(0, 1),
+  createdAt: TIME,
+} as const
 
 const AgentView = z
   .object({
@@ -48,18 +69,29 @@ const AgentView = z
     createdAt: time,
   })
   .openapi('Agent', {
-    example: {
-      id: ID,
-      name: 'Support Bot',
-      icon: 'headphones',
-      approval: 'none',
-      instructors: 'members',
-      wakesPerHour: 60,
-      wakesPerThreadDay: null,
-      eventTypes: EVENT_NAMES.slice(0, 1),
-      createdAt: TIME,
-    },
+    example: EXAMPLE,
   })
+
+const AgentWithTextsView = AgentView.extend({
+  signature: z.string().nullable().openapi({
+    maxLength: 2000,
+    description: 'What the web application puts below what people write for the agent',
+  }),
+  templates: z
+    .array(
+      z.object({
+        name: z.string().openapi({ minLength: 1, maxLength: 60 }),
+        text: z.string().openapi({ minLength: 1, maxLength: 10_000 }),
+      }),
+    )
+    .openapi({ maxItems: 50, description: 'Texts to answer with' }),
+}).openapi('AgentWithTexts', {
+  example: {
+    ...EXAMPLE,
+    signature: 'Support Team',
+    templates: [{ name: 'Refund', text: 'We have refunded your order.' }],
+  },
+})
 
 const icon = z.enum(ICONS)
 const tags = ['Agents']
@@ -114,7 +146,7 @@ const read = createRoute({
   tags,
   security,
   request: { params: ids('id') },
-  responses: { 200: ok('The agent', AgentView), ...failures('agent') },
+  responses: { 200: ok('The agent', AgentWithTextsView), ...failures('agent') },
 })
 
 const update = createRoute({
@@ -144,11 +176,16 @@ const update = createRoute({
             description:
               'Types of the events that its log contains from now on; message.received is always among them. A listener receives message.received alone until it asks for more',
           }),
+          signature: signature
+            .nullable()
+            .optional()
+            .openapi({ description: 'Null or an empty text removes it' }),
+          templates: templates.optional().openapi({ description: 'All of them' }),
         })
         .openapi({ example: { name: 'Help Desk' } }),
     ),
   },
-  responses: { 200: ok('The agent', AgentView), ...failures('agent', 'body', 'conflict') },
+  responses: { 200: ok('The agent', AgentWithTextsView), ...failures('agent', 'body', 'conflict') },
 })
 
 const remove = createRoute({
@@ -160,6 +197,12 @@ const remove = createRoute({
   security,
   request: { params: ids('id') },
   responses: { 204: NO_CONTENT, ...failures('agent') },
+})
+
+/** An agent with its texts, which lists leave out because they may be long. */
+const withTexts = async (deps: Parameters<typeof readTexts>[0], agent: Agent) => ({
+  ...presentAgent(agent),
+  ...(await readTexts(deps, agent.id)),
 })
 
 export const agentRoutes = (app: OpenAPIHono<RestEnv>): void => {
@@ -174,15 +217,15 @@ export const agentRoutes = (app: OpenAPIHono<RestEnv>): void => {
       c.header('Link', nextLink(`${deps.publicUrl()}/agents`, { ...query, cursor: nextCursor }))
     return c.json(items.map(presentAgent), 200)
   })
-  app.openapi(read, async (c) =>
-    c.json(presentAgent(await findAgent(c.var.deps, c.var.viewer, c.req.valid('param').id)), 200),
-  )
-  app.openapi(update, async (c) =>
-    c.json(
-      presentAgent(await updateAgent(c.var.deps, c.var.viewer, c.req.valid('param').id, c.req.valid('json'))),
-      200,
-    ),
-  )
+  app.openapi(read, async (c) => {
+    const { deps, viewer } = c.var
+    return c.json(await withTexts(deps, await findAgent(deps, viewer, c.req.valid('param').id)), 200)
+  })
+  app.openapi(update, async (c) => {
+    const { deps, viewer } = c.var
+    const agent = await updateAgent(deps, viewer, c.req.valid('param').id, c.req.valid('json'))
+    return c.json(await withTexts(deps, agent), 200)
+  })
   app.openapi(remove, async (c) => {
     await deleteAgent(c.var.deps, c.var.viewer, c.req.valid('param').id)
     return c.body(null, 204)

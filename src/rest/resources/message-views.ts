@@ -158,6 +158,9 @@ export const RecipientView = z
       .string()
       .nullable()
       .openapi({ description: 'The last error reply of the receiving side, if any' }),
+    deliveredAt: time
+      .nullable()
+      .openapi({ description: 'When its delivery was reported, which SMS providers do' }),
     updatedAt: time,
   })
   .openapi('Recipient', {
@@ -165,6 +168,7 @@ export const RecipientView = z
       address: 'ann@example.com',
       status: 'failed',
       detail: '550 5.1.1 No such user',
+      deliveredAt: null,
       updatedAt: TIME,
     },
   })
