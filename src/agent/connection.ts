@@ -53,7 +53,7 @@ export const connectClient = async (
     if (!log) throw notFound('agent')
     await noteChange(tx, { workspaceId, kind: 'listener', agentId })
     await tx.$executeRaw`
-      update connection set replaced_at = ${now}, lease_until = null, changed_at = coalesce(least(lease_until, ${now}), changed_at)
+      update connection set replaced_at = ${now}, lease_until = null, changed_at = case when lease_until is null then changed_at else least(lease_until, ${now}) end
        where agent_id = ${agentId}::uuid and replaced_at is null`
     return tx.connection.create({
       data: {
@@ -177,8 +177,7 @@ const END = {
   name: 'end leases',
   text: `
     with ended as (
-      update connection c set lease_until = null, changed_at = coalesce(least(c.lease_until, $3), c.changed_at)
-        from unnest($1::uuid[], $2::uuid[]) as held(id, agent_id)
+      update connection c set lease_until = null, changed_at = case when c.lease_until is null then c.changed_at else least(c.lease_until, $3) end from unnest($1::uuid[], $2::uuid[]) as held(id, agent_id)
        where c.id = held.id and c.agent_id = held.agent_id and c.replaced_at is null returning c.id, c.agent_id
     ),
     gone as (select e.id, e.agent_id, a.workspace_id from ended e join agent a on a.id = e.agent_id),${noteChanges('listener', 'gone')}

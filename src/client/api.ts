@@ -2297,7 +2297,14 @@ export interface components {
          *       "eventTypes": [
          *         "message.received"
          *       ],
-         *       "createdAt": "2026-11-20T09:30:00.000Z"
+         *       "createdAt": "2026-11-20T09:30:00.000Z",
+         *       "signature": "Support Team",
+         *       "templates": [
+         *         {
+         *           "name": "Refund",
+         *           "text": "We have refunded your order."
+         *         }
+         *       ]
          *     }
          */
         AgentWithTexts: components["schemas"]["Agent"] & {

@@ -20,6 +20,15 @@ const QUERIES: Record<string, { query: string; statements: number }> = {
       secrets { name } listeners { kind client url } } }`,
     statements: 10,
   },
+  'the state of each agent': {
+    query: `{ agents(first: 200) { id name unreadCount activity listening { now since } unheardCount heldCount refusedCount signature } }`,
+    statements: 8,
+  },
+  'the webhooks of the workspace with what blocks them': {
+    query: `{ workspace { webhooks(failing: true) { id url blocking { createdAt attempts { at status error answer { body } } } }
+      mailHealth { domain sent bounced complained } } }`,
+    statements: 4,
+  },
   "an agent's inbox page": {
     query: `query ($agent: UUID!) { agent(id: $agent) { name messages(first: 20) { edges { cursor node { id counterpart counterpartName subject
       text status createdAt attachments { name size } } } pageInfo { hasNextPage endCursor } } } }`,
