@@ -86,8 +86,8 @@ export const ofMessage = (message: MessageFields): Row => ({
 
 export const isAway = ({ doneAt, snoozedUntil }: ThreadState): boolean => (doneAt ?? snoozedUntil) != null
 
-/** Whether a message of the thread was received: only then is there something to do. */
-const wasReceived = ({ message, messageCount }: Row): boolean =>
+/** Whether a message of the thread was received: only then there is something to do. */
+export const wasReceived = ({ message, messageCount }: Row): boolean =>
   message?.status === 'received' || messageCount > 1
 
 /** Whether a thread is in the state that is listed, and assigned to whom it should be. */
@@ -95,5 +95,5 @@ export const isInState = ({ state, assignedTo }: Search, row: Row): boolean => {
   if (assignedTo !== null && row.assignedTo?.id !== assignedTo) return false
   if (state === 'done') return row.doneAt != null
   if (state === 'snoozed') return row.doneAt == null && row.snoozedUntil != null
-  return state !== 'open' || (!isAway(row) && wasReceived(row))
+  return state !== 'open' || !isAway(row)
 }

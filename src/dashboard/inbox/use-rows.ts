@@ -5,7 +5,7 @@ import type { Failure } from '../live/failure.ts'
 import { useChanges, useRetry } from '../live/use.ts'
 import { isSifted, loadPage, loadThreadsOf } from './load.ts'
 import { isOfThreads, type Search } from './query.ts'
-import { isInState, type Row, stateOf } from './row.ts'
+import { isInState, type Row, stateOf, wasReceived } from './row.ts'
 import { onTriaged } from './use-triage.ts'
 
 /** With more changed messages than this, the list is read instead of their threads. */
@@ -40,23 +40,18 @@ const belongs = (search: Search, row: Row): boolean =>
   (search.agentId === null || row.agentId === search.agentId) &&
   (search.channel === null || row.channel === search.channel) &&
   (search.unread === null || search.unread === row.isUnread) &&
-  isInState(search, row)
+  isInState(search, row) &&
+  (search.state !== 'open' || !isOfThreads(search) || wasReceived(row))
 
 /** The rows after some threads were changed here: those that left the list are gone, the others are as they are now. */
 const afterTriage = (search: Search, known: readonly Row[], changed: readonly Row[]): Row[] => {
   const threads = new Map(changed.map((row) => [row.threadId, row]))
-  const others = known.filter(({ threadId }) => !threads.has(threadId)).filter((row) => belongs(search, row))
-  if (isOfThreads(search))
-    return merge(
-      others,
-      changed.filter((row) => belongs(search, row)),
-    )
+  const others = known.filter(({ threadId }) => !threads.has(threadId))
   const found = known.filter(({ threadId }) => threads.has(threadId))
-  const now = found.map((row) => ({ ...row, ...stateOf(threads.get(row.threadId) as Required<Row>) }))
-  return merge(
-    others,
-    now.filter((row) => isInState(search, row)),
-  )
+  const now = isOfThreads(search)
+    ? changed.filter((row) => search.label === null || found.some(({ id }) => id === row.id))
+    : found.map((row) => ({ ...row, ...stateOf(threads.get(row.threadId) as Required<Row>) }))
+  return merge(others, now).filter((row) => belongs(search, row))
 }
 
 interface State {
