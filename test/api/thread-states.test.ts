@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { deleteMessagesOf } from '../../src/message/agent-messages.ts'
+import { mergeThreads } from '../../src/message/import/threads.ts'
 import { endSnoozes } from '../../src/message/thread/snooze.ts'
 import { type Ask, startGraphql, type TestTenant } from '../support/graphql.ts'
 
@@ -352,4 +353,32 @@ test('the threads of messages are read at once, without those of others', async 
   expect(errorOf(await ours.ask(query, { ids: Array.from({ length: 101 }, () => own) }))).toContain(
     '1 to 100',
   )
+})
+
+test('a message that a member approves keeps its author', async () => {
+  const { agent, send } = await mailbox(ours, 'Approved')
+  const input = { agentId: agent.id, approval: 'all' }
+  await ours.ask('mutation ($input: UpdateAgentInput!) { updateAgent(input: $input) { agent { id } } }', {
+    input,
+  })
+  const { id } = await send({ channel: 'email', to: ['x@example.com'], subject: 'Hi' }, agent.ask)
+  const { data } = await ours.ask(
+    'mutation ($input: ApproveMessageInput!) { approveMessage(input: $input) { message { hold { by } sentBy { kind id } } } }',
+    { input: { agentId: agent.id, messageId: id, text: 'Edited' } },
+  )
+  expect(data.approveMessage.message).toEqual({
+    hold: { by: ours.email },
+    sentBy: { kind: 'agent', id: agent.id },
+  })
+})
+
+test('a part of a thread that is merged into another one takes its notes and its state along', async () => {
+  const { agent, arrive, update, read } = await mailbox(ours, 'Merged')
+  const [source, target] = [await arrive('one'), await arrive('two')]
+  await update([source, target], { done: true })
+  await ours.ask(ADD, { input: { agentId: agent.id, threadId: source, text: 'kept' } })
+  await mergeThreads(service.deps.pool, agent.id, new Map([[source, target]]))
+  expect(await read(target)).toMatchObject({ doneAt: expect.any(String) })
+  expect((await ours.ask(NOTES, { id: target })).data.thread.notes).toEqual([{ text: 'kept' }])
+  expect(await service.deps.prisma.threadState.count({ where: { agentId: agent.id } })).toBe(1)
 })

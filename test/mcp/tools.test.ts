@@ -46,6 +46,17 @@ const inside = (wrapped: string) =>
   /^<<<OUTSIDE ([0-9a-f]{12})>>>\s([\s\S]*)\s<<<END \1>>>$/.exec(wrapped)?.[2]
 const TOKEN_CHARACTERS = 4
 
+test('a message that a member sent says so, one of the agent itself does not', async () => {
+  const { agent, mcp } = await start()
+  const { id } = await letter(agent)
+  const answer = (api: typeof agent.api) =>
+    api('POST', `/agents/${agent.id}/messages`, { replyTo: id, text: 'Soon.' })
+  const read = async (messageId: string) => (await mcp.call('read_message', { messageId })).result
+  expect(await read((await answer(owner.api)).body.id)).toMatchObject({ sentByMember: owner.email })
+  expect(await read((await answer(agent.api)).body.id)).not.toHaveProperty('sentByMember')
+  expect(await read(id)).not.toHaveProperty('sentByMember')
+})
+
 describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => {
   test('reads who the server is, its instructions and its tools', async () => {
     const { mcp } = await start(era)

@@ -4,7 +4,8 @@ import { type MailView, type Readable, type ViewOptions, viewReadable } from '..
 import { builder } from '../builder.ts'
 import { batched } from '../execution/batch.ts'
 import type { GraphqlContext } from '../execution/context.ts'
-import { AttachmentLink, isReceivedMail, Message } from './message.ts'
+import { AttachmentLink } from './attachment.ts'
+import { isReceivedMail, Message } from './message.ts'
 
 /** Cost of parsing a mail that may have 25 MiB; HTML and header fields can take megabytes of the response. */
 const PARSED = 250

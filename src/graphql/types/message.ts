@@ -1,18 +1,17 @@
 import { findAgent, findAgents } from '../../agent/permission.ts'
 import { CHANNELS, type ChannelKind } from '../../core/channels.ts'
 import { notFound } from '../../core/errors.ts'
-import type { Prisma } from '../../db/generated/prisma/client.ts'
 import { sentByOf } from '../../message/author.ts'
 import { type Hold, holdOf } from '../../message/out/hold.ts'
 import { segmentsOf } from '../../message/out/segments.ts'
 import { type presentMessage, threadOf } from '../../message/reading/present.ts'
 import { readPreviews } from '../../message/reading/preview.ts'
-import { type SignedLink, signLink } from '../../message/reading/signed-link.ts'
 import { builder } from '../builder.ts'
 import { batched } from '../execution/batch.ts'
 import type { GraphqlContext } from '../execution/context.ts'
 import { readInTurn } from '../execution/limits.ts'
 import { Agent } from './agent.ts'
+import { ATTACHMENT, Attachment, hasAttachments } from './attachment.ts'
 import { Author } from './author.ts'
 import {
   AddressChannel,
@@ -23,61 +22,6 @@ import {
   RecipientStatus,
   Refusal,
 } from './enums.ts'
-
-export const AttachmentLink = builder.objectRef<SignedLink>('AttachmentLink').implement({
-  description: 'A temporary URL from which anyone who has it can download a file, for ten minutes.',
-  fields: (t) => ({
-    url: t.exposeString('url', { description: 'The URL. No token is required.' }),
-    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When it stops working.' }),
-  }),
-})
-
-/** What is read of each attachment, whichever of its fields are requested: a list reads it with its messages. */
-const ATTACHMENT = {
-  messageId: true,
-  index: true,
-  name: true,
-  type: true,
-  size: true,
-  message: { select: { agentId: true } },
-} as const
-
-type AttachmentShape = Prisma.AttachmentGetPayload<{ select: typeof ATTACHMENT }>
-
-/** Whether a message was read with its attachments: one that was just sent has only their names, types and sizes. */
-const hasAttachments = ({ attachments }: { attachments?: Partial<AttachmentShape>[] }): boolean =>
-  attachments?.every(({ message }) => message !== undefined) ?? false
-
-const Attachment = builder.objectRef<AttachmentShape>('Attachment').implement({
-  description: 'A file attached to a message, without its content.',
-  fields: (t) => ({
-    name: t.exposeString('name', { description: 'Its name.' }),
-    type: t.string({
-      description: 'Its media type.',
-      resolve: ({ type }) => type.split(';', 1)[0]!,
-    }),
-    size: t.expose('size', { type: 'SafeInt', description: 'Its size in bytes.' }),
-    url: t.string({
-      description: 'URL of the content. Requires the same token.',
-      resolve: ({ messageId, index, message }, _args, { deps }) =>
-        `${deps.publicUrl()}/agents/${message.agentId}/messages/${messageId}/attachments/${index}`,
-    }),
-    link: t.field({
-      type: AttachmentLink,
-      description:
-        'A temporary link to the content that works without a token. Each request returns a new link.',
-      args: {
-        view: t.arg.boolean({
-          defaultValue: false,
-          description:
-            'Whether browsers show it instead of saving it: PNG, JPEG, GIF, WebP, AVIF and PDF. Everything else is always saved.',
-        }),
-      },
-      resolve: ({ messageId, index }, { view }, { deps }) =>
-        signLink(deps, { messageId, file: view ? `${index}-view` : index }),
-    }),
-  }),
-})
 
 const Recipient = builder.prismaObject('Recipient', {
   description: 'The status of a sent message for one recipient.',

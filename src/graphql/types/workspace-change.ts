@@ -51,7 +51,7 @@ builder.subscriptionField('workspaceChanged', (t) =>
   t.field({
     type: WorkspaceChanges,
     description:
-      'What changes in the workspace: messages (also refused ones), agents, access, listeners, webhooks, drafts, members and so on. Members only. The first result is sent at once, with the position at which the subscription starts: query what you show after it. Each change is then in one result, within about two seconds of its commit. Resume with the last `position` as `after`: nothing is lost and nothing is repeated, over reconnects and restarts, for a day. Before the server ends the subscription, it sends an error with the reason: unauthorized (the token was revoked or expired), unavailable (the service is stopping).',
+      'What changes in the workspace: messages (also refused ones), threads, agents, access, listeners, webhooks, drafts, members and so on. Members only. The first result is sent at once, with the position at which the subscription starts: query what you show after it. Each change is then in one result, within about two seconds of its commit. Resume with the last `position` as `after`: nothing is lost and nothing is repeated, over reconnects and restarts, for a day. Before the server ends the subscription, it sends an error with the reason: unauthorized (the token was revoked or expired), unavailable (the service is stopping).',
     args: {
       after: t.arg.string({
         description: 'The `position` of an earlier result: start after it. If left out, starts now.',
