@@ -88,10 +88,12 @@ const PLACES = graphql(`
   }
 `)
 
-const OF_MESSAGES = graphql(
-  `query ThreadsOfMessages($ids: [UUID!]!) { threadsOf(messageIds: $ids) { ...ThreadRow } }`,
+const THREADS_OF = graphql(
+  `query ThreadsOf($ids: [UUID!]!) { threadsOf(messageIds: $ids) { ...ThreadRow } }`,
   [THREAD_ROW],
 )
+/** As many messages as the service takes at once. */
+const MOST_IDS = 100
 
 const PAGE = 50
 /** Stands for the agent in a query of all, which leaves it out. */
@@ -174,9 +176,14 @@ const loadMessages = async (client: Client, search: Search, after: string | null
 export const loadPage = (client: Client, search: Search, after: string | null): Promise<Loaded> =>
   (isOfThreads(search) ? loadThreads : loadMessages)(client, search, after)
 
-/** Reads the threads of some messages anew, at most 100; null if one of them is gone. */
+/** Reads the threads of some messages anew; null if that failed, or one of them is gone. */
 export const loadThreadsOf = async (client: Client, messageIds: readonly string[]): Promise<Row[] | null> => {
-  const { data } = await client.query(OF_MESSAGES, { ids: [...messageIds] }, now).toPromise()
-  const threads = data?.threadsOf.filter((thread) => thread !== null)
-  return threads?.length === messageIds.length ? threads.map(ofThread) : null
+  const parts = Array.from({ length: Math.ceil(messageIds.length / MOST_IDS) }, (_, part) =>
+    messageIds.slice(part * MOST_IDS, (part + 1) * MOST_IDS),
+  )
+  // They go in one request.
+  const answers = await Promise.all(parts.map((ids) => client.query(THREADS_OF, { ids }, now).toPromise()))
+  const threads = answers.flatMap(({ data }) => data?.threadsOf ?? [null])
+  if (threads.includes(null)) return null
+  return threads.flatMap((thread) => (thread ? [ofThread(thread)] : []))
 }

@@ -9,7 +9,7 @@ import { isInState, type Row, stateOf, wasReceived } from './row.ts'
 import { onTriaged } from './use-triage.ts'
 
 /** With more changed messages than this, the list is read instead of their threads. */
-const MOST_SINGLE = 100
+const MOST_SINGLE = 300
 /** After a gap, as much is read again as was shown, but no more than this. */
 const MOST_AGAIN = 300
 /** Of messages that are sifted by the state of their threads, this many pages are read before somebody asks for more. */
@@ -32,7 +32,7 @@ export interface Rows {
 /** Adds and replaces rows, the most recent activity first. */
 const merge = (known: readonly Row[], fresh: readonly Row[]): Row[] => {
   const all = new Map([...known, ...fresh].map((row) => [row.id, row]))
-  return [...all.values()].sort((a, b) => b.at.localeCompare(a.at))
+  return [...all.values()].sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0))
 }
 
 /** Whether a thread that changed belongs into the list. Its label is known of its newest message only. */
