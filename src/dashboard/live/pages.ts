@@ -24,7 +24,7 @@ interface Options<Data, Variables, Node> {
   query: TypedDocumentNode<Data, Variables & { after: string | null }>
   variables: Variables
   pick(data: Data): Connection<Node>
-  /** After changes of these, the list is read again from its beginning. */
+  /** After changes of these, what is shown of the list is read again. */
   topics: readonly Topic[]
 }
 
@@ -34,6 +34,9 @@ interface State<Node> {
   failure: Failure | null
   busy: boolean
 }
+
+/** After a change, as much is read again as was shown, but no more than this. */
+const MOST_AGAIN = 200
 
 /** A list that is read page by page, newest first. */
 export const usePages = <Data, Variables extends AnyVariables, Node>({
@@ -50,27 +53,33 @@ export const usePages = <Data, Variables extends AnyVariables, Node>({
   })
   const current = useRef(0)
   const load = useCallback(
-    async (before: readonly Node[], after: string | null) => {
+    async (before: readonly Node[], after: string | null, count = 0) => {
       current.current += 1
       const turn = current.current
       setState((was) => ({ ...was, busy: true }))
-      const given = { ...latest.current.variables, after } as Variables & { after: string | null }
-      const { data, error } = await client
-        .query(latest.current.query, given, { requestPolicy: 'network-only' })
-        .toPromise()
-      // A later question was asked meanwhile, such as one with another filter.
-      if (turn !== current.current) return
-      if (!data) return setState((was) => ({ ...was, failure: failureOf(error), busy: false }))
-      const { edges, pageInfo } = latest.current.pick(data)
-      const rows = [...before, ...edges.map(({ node }) => node)]
-      setState({ rows, next: pageInfo.hasNextPage ? pageInfo.endCursor : null, failure: null, busy: false })
+      let rows = before
+      let next = after
+      do {
+        const given = { ...latest.current.variables, after: next } as Variables & { after: string | null }
+        const { data, error } = await client
+          .query(latest.current.query, given, { requestPolicy: 'network-only' })
+          .toPromise()
+        // A later question was asked meanwhile, such as one with another filter.
+        if (turn !== current.current) return
+        if (!data) return setState((was) => ({ ...was, failure: failureOf(error), busy: false }))
+        const { edges, pageInfo } = latest.current.pick(data)
+        rows = [...rows, ...edges.map(({ node }) => node)]
+        next = pageInfo.hasNextPage ? pageInfo.endCursor : null
+      } while (next !== null && rows.length < count)
+      setState({ rows, next, failure: null, busy: false })
     },
     [client],
   )
-  const refresh = useCallback(() => void load([], null), [load])
   const key = JSON.stringify(variables)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: read again when the variables change
-  useEffect(refresh, [refresh, key])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: read anew when the variables change
+  useEffect(() => void load([], null), [load, key])
+  const shown = Math.min(state.rows?.length ?? 0, MOST_AGAIN)
+  const refresh = () => void load([], null, shown)
   useChanges(topics, refresh)
   const { rows, next, failure, busy } = state
   useRetry(failure, refresh)
