@@ -222,8 +222,17 @@ export const TYPES: Record<string, TypeRow> = {
     reach: inThread('%'),
     rule: AGENT,
     fields:
-      'id agentId channel subject participants messageCount unreadCount lastActivityAt lastMessage messages',
+      'id agentId channel subject participants messageCount unreadCount lastActivityAt lastMessage messages doneAt snoozedUntil assignedTo writers',
+    members: 'notes',
   },
+  Author: { reach: inMessage('sentBy { % }'), rule: AGENT, fields: 'kind id name' },
+  ThreadMember: { reach: inThread('assignedTo { % }'), rule: AGENT, fields: 'id name' },
+  ThreadNote: {
+    reach: inThread('notes { % }'),
+    rule: rule('ok', 'ok', 'forbidden', 'forbidden', 'not_found', 'not_found'),
+    fields: 'id text createdAt author',
+  },
+  ThreadWriter: { reach: inThread('writers { % }'), rule: AGENT, fields: 'by updatedAt draftId' },
   Participant: { reach: inThread('participants { % }'), rule: AGENT, fields: 'address name' },
   Event: {
     reach: inAgent('events { edges { node { % } } }'),
@@ -266,7 +275,7 @@ export const TYPES: Record<string, TypeRow> = {
     reach: inAgent('drafts { edges { node { % } } }'),
     rule: AGENT,
     fields:
-      'id text html replyTo replyAll forward channel to cc subject sendAt attachments createdAt updatedAt',
+      'id text html replyTo replyAll forward channel to cc subject sendAt attachments createdAt updatedAt savedBy',
   },
   DraftFile: {
     reach: inAgent('drafts { edges { node { attachments { % } } } }'),
@@ -389,6 +398,23 @@ export const MUTATIONS: Record<string, MutationRow> = {
     rule: AGENT,
     input: ({ agentId, messageId }) => ({ agentId, ids: [messageId], read: true }),
   },
+  updateThreads: {
+    rule: AGENT,
+    input: ({ agentId, messageId: threadId }) => ({ threads: [{ agentId, threadId }], done: true }),
+  },
+  addThreadNote: {
+    rule: MEMBERS_ID,
+    input: (t) => ({ ...ofAgent(t), threadId: t.messageId, text: 'Call her' }),
+  },
+  deleteThreadNote: {
+    rule: MEMBERS_MISSING,
+    input: (t) => ({ ...ofAgent(t), threadId: t.messageId, noteId: t.messageId }),
+  },
+  // Its delivery was accepted, so no other waits for it.
+  unblockWebhook: {
+    rule: rule('conflict', 'conflict', 'conflict', 'forbidden', 'not_found', 'not_found'),
+    input: (t) => ({ ...ofWebhook(t), deliveryId: t.deliveryId, skip: false }),
+  },
   saveDraft: { rule: AGENT, input: (t) => ({ ...ofAgent(t), text: 'hi' }) },
   deleteDraft: { rule: AGENT, input: ({ agentId, draftId }) => ({ agentId, draftId }) },
   sendDraft: { rule: AGENT, input: ({ agentId, draftId }) => ({ agentId, draftId }) },
@@ -482,6 +508,8 @@ export const QUERIES: Record<string, { query: string; rule: Rule }> = {
   agent: { query: inAgent('id'), rule: AGENT },
   message: { query: inMessage('id'), rule: AGENT },
   thread: { query: inThread('id'), rule: AGENT },
+  // A thread of another agent is null.
+  threadsOf: { query: 'query ($messageId: UUID!) { threadsOf(messageIds: [$messageId]) { id } }', rule: OWN },
 }
 
 export const SUBSCRIPTIONS: Record<string, { query: string; rule: Rule }> = {
