@@ -156,11 +156,15 @@ browserTest('links and codes of a text work, and right-to-left texts keep their 
   await picture(page, 'links')
   await page.getByRole('link', { name: 'help@example.com', exact: true }).click()
   await page.waitForURL(/\/app\/compose\?agent=.*to=help%40example.com/)
+  await expect.poll(() => page.getByLabel('To', { exact: true }).inputValue()).toBe('help@example.com')
   expect(errorsOf(page)).toEqual([])
 
   const hebrew = await open(await corpus('hebrew'))
-  for (const selector of ['h1', '.message-text', '.thread-subject', '.thread-preview', '.thread-who'])
-    expect([selector, await hebrew.locator(selector).first().getAttribute('dir')]).toEqual([selector, 'auto'])
+  for (const selector of ['h1', '.message-text', '.thread-subject', '.thread-preview'])
+    expect([
+      selector,
+      await hebrew.evaluate(`getComputedStyle(document.querySelector('${selector}')).direction`),
+    ]).toEqual([selector, 'rtl'])
   await picture(hebrew, 'hebrew')
   const arabic = await open(await corpus('arabic-html'), { ...PHONE, colorScheme: 'dark' })
   await arabic.getByText('HTML', { exact: true }).click()
@@ -363,13 +367,16 @@ browserTest('notes and an assignment stay among members, and survive a reload un
     .getByText('Do not promise anything')
     .waitFor()
   await button(page, 'Assign to a member').click()
-  await page.getByRole('button', { name: /owner/ }).last().click()
+  await page.locator('.thread-tools').getByRole('button', { name: /owner/ }).click()
   await page.getByRole('button', { name: /^Assigned to/ }).waitFor()
   await expectAccessible(page)
   await picture(page, 'notes')
-  // The agent sees neither.
-  const { body } = await agent.api('GET', `/agents/${agent.id}/threads/${message.threadId}`)
-  expect(JSON.stringify(body)).not.toContain('promise')
+  // The agent does not see it.
+  const query = `{ thread(id: "${message.threadId}") { subject notes { text } } }`
+  for (const path of ['threads', 'messages'])
+    expect((await agent.api('GET', `/agents/${agent.id}/${path}`)).text).not.toContain('promise')
+  expect((await agent.api('POST', '/graphql', { query })).text).not.toContain('promise')
+  expect((await owner.api('POST', '/graphql', { query })).text).toContain('promise')
   await button(page, 'Delete the note').click()
   await page.getByRole('dialog').getByRole('button', { name: 'Delete the note' }).click()
   await page.getByText('Do not promise anything').waitFor({ state: 'detached' })
@@ -390,4 +397,24 @@ browserTest('a message is deleted after a question', async () => {
   await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click()
   await page.waitForURL(/\/app\/inbox$/)
   expect((await owner.api('GET', `/agents/${agent.id}/messages/${message.id}`)).status).toBe(404)
+})
+
+browserTest('a thread is put away from its header, and says so', async () => {
+  const message = await mail({ subject: 'Put away' })
+  const page = await open(message)
+  const query = `{ thread(id: "${message.threadId}") { doneAt snoozedUntil } }`
+  const threadIs = async () => (await owner.api('POST', '/graphql', { query })).body.data.thread
+  await page.locator('.thread-head').getByRole('button', { name: 'Done', exact: true }).click()
+  await expect.poll(async () => (await threadIs()).doneAt).not.toBeNull()
+  const again = await open(message)
+  await again.locator('.thread-head').getByText('Done', { exact: true }).waitFor()
+  await button(again, 'Open again').click()
+  await expect.poll(async () => (await threadIs()).doneAt).toBeNull()
+  await again.keyboard.press('h')
+  await again
+    .getByRole('dialog')
+    .getByRole('button', { name: /Tomorrow/ })
+    .click()
+  await expect.poll(async () => (await threadIs()).snoozedUntil).not.toBeNull()
+  expect(errorsOf(again)).toEqual([])
 })

@@ -138,16 +138,26 @@ interface ComposeProps {
   isFirst: boolean
 }
 
+/** What a link to an address begins a letter with (`?to=`). */
+const useGiven = () => {
+  const [search] = useSearchParams()
+  const [to = '', cc = '', subject = '', body = ''] = ['to', 'cc', 'subject', 'body'].map(
+    (name) => search.get(name) ?? '',
+  )
+  return { to, cc, subject: subject.slice(0, 240), text: body }
+}
+
 /** Writes a new message, forwards one (`?forward=`), or goes on with a draft (`?draft=`). */
 const Compose = ({ agentId, draftId, forward, isFirst }: ComposeProps) => {
   const owner = keptOf(useViewer(), 'letter', agentId)
   const agent = useWritingAgent(agentId)
+  const given = useGiven()
   const message = useLive(FORWARDED, { id: forward ?? '' }, [], { pause: forward === null }).data?.message
   if (draftId) return <OpenedDraft agentId={agentId} draftId={draftId} agent={agent} />
   const channel = message?.channel ?? 'email'
-  const blank = { ...EMPTY, agentId, forward, channel, text: signed(agent, channel) }
+  const blank = { ...EMPTY, ...given, agentId, forward, channel, text: given.text + signed(agent, channel) }
   const hint = message && <Forwarded message={message} />
-  return <Written {...{ agent, blank, hint, isFirst }} place={`${owner}:${forward ?? 'new'}`} />
+  return <Written {...{ agent, blank, hint, isFirst }} place={`${owner}:${forward ?? (given.to || 'new')}`} />
 }
 
 const LAST_AGENT = 'ams-writes-as'

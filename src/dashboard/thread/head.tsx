@@ -2,10 +2,9 @@ import { type ReactNode, useEffect, useRef } from 'react'
 import { Link } from 'wouter'
 import { AgentIcon } from '../parts/agent-icon.tsx'
 import { Badge } from '../parts/badge.tsx'
-import { Button, IconButton } from '../parts/button.tsx'
+import { Button } from '../parts/button.tsx'
 import {
   ArrowLeftIcon,
-  CheckIcon,
   ClockIcon,
   MailIcon,
   PencilIcon,
@@ -79,11 +78,6 @@ export const Head = ({ thread, labels, back, marks, onPerson, onNote, onPrint, c
         )}
         <State thread={thread} />
         <Labels labels={labels} onAdd={marks.addLabel} onRemove={(label) => void marks.removeLabel(label)} />
-        {thread.unreadCount > 0 ? (
-          <IconButton icon={CheckIcon} label={text.read} hint="e" onClick={() => void marks.read()} />
-        ) : (
-          <IconButton icon={MailIcon} label={text.unread} hint="u" onClick={() => void marks.unread()} />
-        )}
         {children}
         <Assign thread={thread} />
         <Menu label={text.moreOfThread}>
@@ -92,6 +86,9 @@ export const Head = ({ thread, labels, back, marks, onPerson, onNote, onPrint, c
               {text.keys.person}
             </Button>
           )}
+          <Button kind="ghost" icon={MailIcon} onClick={() => void marks.unread()}>
+            {text.unread}
+          </Button>
           <Button kind="ghost" icon={PencilIcon} onClick={onNote}>
             {text.notes.add}
           </Button>

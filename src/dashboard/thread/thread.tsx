@@ -1,6 +1,5 @@
 import { lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
-import { useTriage } from '../inbox/use-triage.ts'
 import { graphql, type ResultOf } from '../live/graphql.ts'
 import { useLive } from '../live/use.ts'
 import { Load } from '../parts/states.tsx'
@@ -15,6 +14,7 @@ import { NOTES, Notes, useNote } from './notes.tsx'
 import { RefusedBar } from './refused-bar.tsx'
 import { text } from './strings.ts'
 import './thread.css'
+import { Triage, useThreadTriage } from './triage.tsx'
 import { useMarks } from './use-marks.ts'
 import { useOlder } from './use-older.ts'
 
@@ -73,15 +73,14 @@ const Shown = ({ thread, service, back, onNext }: ShownProps) => {
   useEffect(() => {
     if (isLong.current) end.current?.scrollIntoView({ block: 'end' })
   }, [])
-  const triage = useTriage()
-  const done = async () => {
-    if (await triage.done([{ agentId: thread.agentId, threadId: thread.id }])) onNext()
-  }
+  const triage = useThreadTriage({ thread, messages: newestFirst, onNext })
   const print = async () => {
     if (await older.all()) window.print()
   }
   useKeys([
-    { keys: 'e', label: text.keys.read, group: 'thread', run: () => void done() },
+    { keys: 'e', label: text.markDone, group: 'thread', run: triage.done },
+    { keys: 'h', label: text.snooze, group: 'thread', run: triage.ask },
+    { keys: '#', label: text.spam, group: 'thread', run: triage.spam },
     { keys: 'u', label: text.keys.unread, group: 'thread', run: () => void marks.unread() },
     { keys: 'i', label: text.keys.person, group: 'thread', run: () => setPerson(other) },
     { keys: 'mod+p', label: text.keys.print, group: 'thread', run: () => void print() },
@@ -104,7 +103,9 @@ const Shown = ({ thread, service, back, onNext }: ShownProps) => {
           onPerson={other ? () => setPerson(other) : undefined}
           onNote={note.begin}
           onPrint={() => void print()}
-        />
+        >
+          <Triage triage={triage} />
+        </Head>
         <Messages agentId={thread.agentId} messages={messages} older={older} />
         <Notes thread={thread} note={note} />
         {refused.length > 0 ? (

@@ -18,11 +18,6 @@ export const useMarks = (agentId: string, messages: readonly ShownMessage[]) => 
   }
   const inbound = messages.filter(({ direction, status }) => direction === 'inbound' && status === 'received')
   return {
-    read: () =>
-      mark(
-        inbound.filter(({ readAt }) => readAt === null).map(({ id }) => id),
-        { read: true },
-      ),
     /** Of a thread that is read, only the newest message becomes unread again. */
     unread: () =>
       mark(
