@@ -86,7 +86,9 @@ browserTest('the first page lists what needs a person first, and leads to where 
 })
 
 browserTest('a webhook that stands still shows what was answered, and goes on after a skip', async () => {
-  receiver.always('/hook', { status: 500, body: 'no such column' })
+  receiver.always('/hook', (res, { body }) =>
+    body.includes('Poison') ? res.writeHead(500).end('no such column') : res.writeHead(204).end(),
+  )
   const hook = { url: `${receiver.url}/hook`, name: 'Shop' }
   await owner.api('POST', `/agents/${stuck.id}/webhooks`, hook)
   await owner.api('POST', `/agents/${calm.id}/webhooks`, { url: `${receiver.url}/fine`, name: 'Fine' })
@@ -103,12 +105,12 @@ browserTest('a webhook that stands still shows what was answered, and goes on af
   await expectAccessible(page)
   await picture(page, 'webhook-blocked')
   await stands.getByRole('button', { name: 'Try again now' }).click()
-  await receiver.got('/hook', 2)
-  receiver.always('/hook', 204)
+  await page.getByText('It is sent again now.').waitFor()
   await stands.getByRole('button', { name: 'Skip it' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Skip it' }).click()
   await stands.waitFor({ state: 'detached' })
-  await receiver.got('/hook', 3)
+  const received = () => receiver.received.filter(({ path }) => path === '/hook').at(-1)?.body
+  await expect.poll(received).toContain('Next')
   // Both webhooks get what they missed.
   await page.goto(page.url().replace(`/agents/${stuck.id}/webhooks`, '/health'))
   await page.getByRole('checkbox', { name: 'All' }).check()

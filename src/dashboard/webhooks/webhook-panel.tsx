@@ -8,9 +8,13 @@ import { WebhookActions } from './webhook-actions.tsx'
 import './webhooks.css'
 import type { Webhook } from './query.ts'
 
-const State = ({ webhook: { error, attempts, failingSince, lastDeliveredAt } }: { webhook: Webhook }) => (
+const State = ({
+  webhook: { error, attempts, failingSince, lastDeliveredAt, blocking },
+}: {
+  webhook: Webhook
+}) => (
   <p className="hint">
-    {error && `${text.failed(attempts)} ${error} `}
+    {error && !blocking && `${text.failed(attempts)} ${error} `}
     {failingSince && (
       <>
         {text.failingSince} <Time at={failingSince} />.{' '}
