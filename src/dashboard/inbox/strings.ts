@@ -62,7 +62,7 @@ export const text = words('inbox', {
   messages: (count: number) => `${count} messages`,
   nothingFound: 'Nothing found',
   nothingFoundHint:
-    'Words are searched in subjects, texts and addresses. Put "several words" in quotes, exclude with -word.',
+    'Words are searched in subjects, texts and addresses. Put "several words" in quotes, exclude with -word, and find what begins with beg*.',
   searchOlder: 'Search older messages',
   none: 'Nothing here yet',
   allDone: 'Nothing is left to do',

@@ -17,7 +17,7 @@ const BLOCK = graphql(`
 
 /** The API changes this many threads at once. */
 const MOST = 100
-export const SPAM = 'spam'
+const SPAM = 'spam'
 
 /** A time of the coming days, as it is said. */
 export const moment = new Intl.DateTimeFormat(locale, {
