@@ -1,7 +1,19 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { beforeAll, expect } from 'vitest'
-import { browserTest, errorsOf, startBrowser, type TestBrowser } from '../support/browser.ts'
-import { openApp } from '../support/dashboard.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { GERMAN } from '../../src/dashboard/german/german.ts'
+import {
+  browserTest,
+  errorsOf,
+  expectNarrow,
+  picture,
+  startBrowser,
+  type TestBrowser,
+} from '../support/browser.ts'
+import { expectAccessible, openApp, originOf } from '../support/dashboard.ts'
+import { fakeResolver } from '../support/dns.ts'
+import { type Furnished, furnish, NORTHWIND } from '../support/furnished.ts'
 import { startService, type Tenant, type TestService } from '../support/service.ts'
 
 /** The language of the web application. */
@@ -9,13 +21,28 @@ import { startService, type Tenant, type TestService } from '../support/service.
 let service: TestService
 let owner: Tenant
 let browser: TestBrowser
+let furnished: Furnished
 beforeAll(async () => {
-  service = await startService()
-  owner = await service.workspace('Acme')
+  service = await startService({ world: { resolver: fakeResolver(NORTHWIND) } })
+  owner = await service.workspace('Northwind', 'olivia@northwind.example')
+  furnished = await furnish(service, owner)
   browser = await startBrowser()
 })
 
 const languageOf = (page: Page) => page.evaluate<string>('document.documentElement.lang')
+
+const SOURCES = join(import.meta.dirname, '..', '..', 'src', 'dashboard')
+
+test('every folder has its words in German; that none is missing is checked by their types', () => {
+  const files = readdirSync(SOURCES)
+    .map((folder) => join(SOURCES, folder, 'strings.ts'))
+    .filter((file) => existsSync(file))
+  const named = files.flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/= words\('([^']+)'/g)].map(([, name]) => name),
+  )
+  expect(named.length).toBeGreaterThan(20)
+  expect(Object.keys(GERMAN).sort()).toEqual(named.sort())
+})
 
 /** The files of the application that a page has loaded. */
 const loaded = (page: Page) =>
@@ -41,3 +68,44 @@ browserTest('words in English need no other file', async () => {
   expect(await loaded(page)).not.toMatch(/\/german-/)
   expect(errorsOf(page)).toEqual([])
 })
+
+browserTest(
+  'all screens are in German, also on a phone, with dates and numbers as they are written there',
+  async () => {
+    const { support, thread } = furnished
+    const page = await openApp(await browser.page({ locale: 'de-DE' }), service, owner)
+    const screens: [path: string, title: string | RegExp][] = [
+      ['/home', 'Start'],
+      ['/inbox', /Posteingang/],
+      [`/inbox/${thread}`, /order 4711/],
+      ['/waiting', 'Wartet auf Sie'],
+      ['/compose', 'Neue Nachricht'],
+      ['/outbox', 'Postausgang'],
+      [`/agents/${support.id}`, 'Support'],
+      [`/agents/${support.id}/access`, 'Support'],
+      [`/agents/${support.id}/webhooks`, 'Support'],
+      [`/agents/${support.id}/settings`, 'Support'],
+      ['/workspace', 'Arbeitsbereich'],
+      ['/workspace/plan', 'Arbeitsbereich'],
+      ['/workspace/audit', 'Arbeitsbereich'],
+      ['/profile', 'Ihr Konto'],
+    ]
+    for (const [path, title] of screens) {
+      await page.setViewportSize({ width: 1440, height: 900 })
+      await page.goto(`${originOf(service)}/app${path}`)
+      await page.getByRole('heading', { name: title, level: 1 }).waitFor()
+      await expect.poll(() => page.locator('.loading').count()).toBe(0)
+      const name = `german${path.replaceAll('/', '-').replace(/-[0-9a-f-]{36}/, '')}`
+      await picture(page, name)
+      await page.setViewportSize({ width: 390, height: 844 })
+      await expectNarrow(page)
+      await expectAccessible(page)
+      await picture(page, `${name}-phone`)
+    }
+    await page.setViewportSize({ width: 1440, height: 900 })
+    await page.goto(`${originOf(service)}/app/agents/${support.id}/tokens`)
+    // Day before month, as in German.
+    expect(await page.locator('time').first().getAttribute('title')).toMatch(/^[A-Z]\w+, \d+\. \p{L}+ \d{4}/u)
+    expect(errorsOf(page)).toEqual([])
+  },
+)
