@@ -3,7 +3,8 @@ import type { ACTIONS, text as english } from '../audit/strings.ts'
 export const audit: typeof english = {
   intro: 'Wer was geändert hat. Einträge nennen keine Werte von Geheimnissen und keine Tokens.',
   list: 'Protokoll',
-  columns: { when: 'Wann', who: 'Wer', what: 'Was', agent: 'Agent', detail: 'Einzelheiten' },
+  columns: { when: 'Wann', who: 'Wer', what: 'Was' },
+  of: (agent) => `(${agent})`,
   action: 'Aktion',
   agent: 'Agent',
   any: 'Alle',

@@ -30,6 +30,8 @@ export const plan: typeof english = {
     refused: 'Abgewiesen',
     sent: 'Gesendet',
     failed: 'Fehlgeschlagen',
+    bounced: 'Unzustellbar',
+    reported: 'Als Spam gemeldet',
     deliveriesAccepted: 'An Webhooks zugestellt',
     deliveriesFailed: 'Fehlgeschlagene Zustellungen',
   },
