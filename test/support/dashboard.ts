@@ -26,10 +26,8 @@ export const openApp = async (
   const deps = { ...service.db, clock: systemClock, publicUrl: () => origin }
   await page.goto((await createOperatorLink(deps, { email: tenant.email })).url)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-  await page
-    .getByRole('navigation', { name: 'Main' })
-    .or(page.getByRole('button', { name: 'Open the menu' }))
-    .waitFor()
+  // By its id: its words are in the language of the browser.
+  await page.locator('#content').waitFor()
   if (path !== '/app') await page.goto(origin + path)
   return page
 }
