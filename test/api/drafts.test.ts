@@ -138,3 +138,23 @@ test('the thousandth draft is the last', async () => {
   expect((await agent.api('POST', path, {})).status).toBe(201)
   expectFailure(await agent.api('POST', path, {}), 'conflict', /1000 drafts/)
 })
+
+test('a draft is read by its id in GraphQL, and saved only if nobody else changed it', async () => {
+  const ask = async (query: string, variables: object) =>
+    (await agent.api('POST', '/graphql', { query, variables })).body
+  const draft = await create(WHOLE)
+  const read = 'query ($agentId: UUID!, $id: UUID!) { draft(agentId: $agentId, id: $id) { text updatedAt } }'
+  const ids = { agentId: agent.id, id: draft.id }
+  expect((await ask(read, ids)).data.draft).toEqual({ text: 'hi', updatedAt: draft.updatedAt })
+  const other = await createTestAgent(service, owner)
+  expect((await ask(read, { ...ids, agentId: other.id })).errors[0].extensions.code).toBe('forbidden')
+  expect((await ask(read, { ...ids, id: randomUUID() })).errors[0].extensions.code).toBe('not_found')
+  const save = 'mutation ($input: SaveDraftInput!) { saveDraft(input: $input) { draft { text updatedAt } } }'
+  const known = { agentId: agent.id, draftId: draft.id, unchangedSince: draft.updatedAt }
+  const saved = (await ask(save, { input: { ...known, text: 'mine' } })).data.saveDraft.draft
+  expect(saved.text).toBe('mine')
+  // As another one who began with the same draft.
+  const refused = await ask(save, { input: { ...known, text: 'theirs' } })
+  expect(refused.errors[0].extensions.code).toBe('conflict')
+  expect((await ask(read, ids)).data.draft.text).toBe('mine')
+})

@@ -266,6 +266,28 @@ browserTest(
   },
 )
 
+browserTest('a message is forwarded to whom is written there', async () => {
+  const agent = await openAgent('Forward')
+  const { threadId } = await mail(agent, 'Pass it on', {
+    attachments: [{ filename: 'plan.txt', content: 'the plan' }],
+  })
+  const page = await open(`/app/inbox/${threadId}`)
+  await page.getByRole('article').getByText('Hello?').waitFor()
+  await page.keyboard.press('f')
+  await page
+    .getByText('Forwards “Pass it on” from Ann Example, below your text. With its files: plan.txt.')
+    .waitFor()
+  await page.locator('input:focus').waitFor()
+  await page.keyboard.type('Bob <bob@example.org>')
+  await text(page).fill('For you')
+  await page.keyboard.press('Control+Enter')
+  await page.getByText('The message is on its way.').waitFor()
+  const [sent] = await sentOf(agent)
+  expect(sent).toMatchObject({ to: ['bob@example.org'], attachments: [{ name: 'plan.txt' }] })
+  expect(sent.text).toMatch(/^For you\n[\s\S]*Hello\?/)
+  expect(errorsOf(page)).toEqual([])
+})
+
 browserTest(
   'a reply to all shows whom it goes to; a newer message and an answer of others are told',
   async () => {

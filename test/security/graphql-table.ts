@@ -200,7 +200,7 @@ export const TYPES: Record<string, TypeRow> = {
     reach: inMessage('%'),
     rule: AGENT,
     fields:
-      'id addressId channel direction counterpart counterpartName to cc subject text replyText segments attachments recipients thread threadId status refusal admission mayInstruct error checks labels readAt hold createdAt preview rawUrl rawLink html htmlLink blockedImages headers agent',
+      'id addressId channel direction counterpart counterpartName replyAddress to cc subject text replyText segments attachments recipients thread threadId status refusal admission mayInstruct error checks labels readAt hold createdAt preview rawUrl rawLink html htmlLink blockedImages headers agent',
   },
   Attachment: { reach: inMessage('attachments { % }'), rule: AGENT, fields: 'name type size url link' },
   AttachmentLink: { reach: inMessage('attachments { link { % } }'), rule: AGENT, fields: 'url expiresAt' },
@@ -510,6 +510,10 @@ export const QUERIES: Record<string, { query: string; rule: Rule }> = {
   thread: { query: inThread('id'), rule: AGENT },
   // A thread of another agent is null.
   threadsOf: { query: 'query ($messageId: UUID!) { threadsOf(messageIds: [$messageId]) { id } }', rule: OWN },
+  draft: {
+    query: 'query ($agentId: UUID!, $draftId: UUID!) { draft(agentId: $agentId, id: $draftId) { id } }',
+    rule: AGENT,
+  },
 }
 
 export const SUBSCRIPTIONS: Record<string, { query: string; rule: Rule }> = {

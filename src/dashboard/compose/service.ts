@@ -24,16 +24,13 @@ const DELETE = graphql(`
 `)
 const DRAFT = graphql(`
   query Draft($agentId: UUID!, $id: UUID!) {
-    agent(id: $agentId) {
-      id
-      draft(id: $id) {
-        id channel to cc subject text html replyTo replyAll forward sendAt updatedAt attachments { name size }
-      }
+    draft(agentId: $agentId, id: $id) {
+      id channel to cc subject text html replyTo replyAll forward sendAt updatedAt attachments { name size }
     }
   }
 `)
 
-export type Draft = ResultOf<typeof DRAFT>['agent']['draft']
+export type Draft = ResultOf<typeof DRAFT>['draft']
 export type Sent = NonNullable<ResultOf<typeof SEND>['sendMessage']>['message']
 
 /** The result, or why there is none. */
@@ -79,7 +76,7 @@ export const readDraft = async (agentId: string, id: string): Promise<Answer<Dra
   const { data, error } = await client
     .query(DRAFT, { agentId, id }, { requestPolicy: 'network-only' })
     .toPromise()
-  return answerOf(data?.agent.draft, error)
+  return answerOf(data?.draft, error)
 }
 
 export const deleteDraft = async (agentId: string, draftId: string) => {

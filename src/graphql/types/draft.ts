@@ -116,13 +116,16 @@ builder.prismaObjectField(Agent, 'drafts', (t) =>
   }),
 )
 
-builder.prismaObjectField(Agent, 'draft', (t) =>
+builder.queryField('draft', (t) =>
   t.field({
     type: Draft,
-    description: 'One of its drafts.',
-    args: { id: t.arg({ type: 'UUID', required: true, description: 'The draft.' }) },
-    resolve: async ({ id }, args, { deps, viewer }) =>
-      presentDraft(await readDraft(deps, viewer, { agentId: id, draftId: args.id })),
+    description: 'One draft of an agent.',
+    args: {
+      agentId: t.arg({ type: 'UUID', required: true, description: 'The agent.' }),
+      id: t.arg({ type: 'UUID', required: true, description: 'The draft.' }),
+    },
+    resolve: async (_root, { agentId, id: draftId }, { deps, viewer }) =>
+      presentDraft(await readDraft(deps, viewer, { agentId, draftId })),
   }),
 )
 
