@@ -1611,6 +1611,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/agents/{id}/webhooks/{webhookId}/deliveries/{deliveryId}/unblock": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send the delivery that others wait for now, or skip it
+         * @description Ends the wait of a webhook for the next attempt of the delivery that all others wait for. `conflict` if it is not waited for any more, or if the webhook is paused.
+         */
+        post: operations["unblockWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/agents/{id}/webhooks/{webhookId}/replay": {
         parameters: {
             query?: never;
@@ -1621,8 +1641,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Resend all events after a position
-         * @description Resends every event after `after` that is still in the log (7 days) in order, including events from before the webhook was added, then continues where it was. Messages to the Message URL are skipped, because their text is not stored.
+         * Resend all events after a position or since a time
+         * @description Resends every event after `after`, or that happened at `since` or later, and is still in the log (7 days) in order, including events from before the webhook was added, then continues where it was. Messages to the Message URL are skipped, because their text is not stored.
          */
         post: operations["replayWebhook"];
         delete?: never;
@@ -3915,12 +3935,26 @@ export interface components {
         };
         /**
          * @example {
+         *       "skip": true
+         *     }
+         */
+        UnblockWebhookInput: {
+            /** @description Skip it instead of sending it */
+            skip?: boolean;
+        };
+        /**
+         * @example {
          *       "after": 41
          *     }
          */
         ReplayWebhookInput: {
             /** @description An event's id or a delivery's `cursor`; 0 resends all events */
-            after: number;
+            after?: number;
+            /**
+             * Format: date-time
+             * @description Instead of `after`: resends the events that happened then or later
+             */
+            since?: string;
         };
         /**
          * @example {
@@ -8363,6 +8397,52 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    unblockWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
+                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+                webhookId: string;
+                deliveryId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UnblockWebhookInput"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["NotJson"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

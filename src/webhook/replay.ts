@@ -1,4 +1,4 @@
-import { notFound } from '../core/errors.ts'
+import { invalidInput, notFound } from '../core/errors.ts'
 import type { Prisma } from '../db/generated/prisma/client.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { type EventRange, requeueEvents, requeueGivenUp } from './manual-delivery.ts'
@@ -43,7 +43,21 @@ const rewind = async (
 }
 
 /** Where a replay begins: after an event, or at the first event that happened at a time or later. */
-export type ReplayStart = { after: number } | { since: Date }
+type ReplayStart = { after: number } | { since: Date }
+
+/** Reads where a replay is to begin. Throws `invalid_input` unless there is one of the two. */
+export const replayStart = ({
+  after,
+  since,
+}: {
+  after?: number | null | undefined
+  since?: Date | null | undefined
+}): ReplayStart => {
+  if (since && typeof after === 'number') throw invalidInput('since', 'and `after` exclude each other')
+  if (since) return { since }
+  if (typeof after !== 'number') throw invalidInput('after', 'is required, unless there is `since`')
+  return { after }
+}
 
 const positionOf = async (tx: Tx, agentId: string, start: ReplayStart): Promise<bigint> => {
   if ('after' in start) return BigInt(start.after)

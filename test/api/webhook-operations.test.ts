@@ -124,14 +124,18 @@ test('the delivery that others wait for is sent again at once, or skipped; a rep
   ])
   receiver.always('/stuck', 204)
   const between = new Date()
-  await change('unblockWebhook', { deliveryId: id, skip: true })
+  expect(await other.api('POST', `${path}/${id}/unblock`, { skip: true })).toMatchObject({ status: 204 })
   await receiver.got('/stuck', 3)
   await until(async () => (await listed())[0].status === 'delivered')
   expect((await blocking()).status).toBe('skipped')
   await write('last')
   await receiver.got('/stuck', 4)
   await until(async () => (await listed())[0].status === 'delivered')
-  await change('replayWebhook', { since: between.toISOString() })
+  const replay = path.replace(/deliveries$/, 'replay')
+  expect(await other.api('POST', replay, { since: between.toISOString() })).toMatchObject({
+    status: 201,
+    body: { events: 1 },
+  })
   const got = await receiver.got('/stuck', 5)
   expect(got.map(({ body }) => JSON.parse(body).cursor)).toEqual(['1', '1', '2', '3', '3'])
   expect(

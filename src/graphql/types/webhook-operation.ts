@@ -1,6 +1,5 @@
-import { invalidInput } from '../../core/errors.ts'
 import { resendDelivery, rotateWebhook, testWebhook } from '../../webhook/operate.ts'
-import { type ReplayStart, replayWebhook, resendGivenUp } from '../../webhook/replay.ts'
+import { replayStart, replayWebhook, resendGivenUp } from '../../webhook/replay.ts'
 import { unblockWebhook } from '../../webhook/unblock.ts'
 import { builder } from '../builder.ts'
 import { Delivery } from './delivery.ts'
@@ -125,19 +124,6 @@ const ResendGivenUpPayload = builder.objectRef<{ events: number }>('ResendGivenU
   fields: (t) => ({ events: t.exposeInt('events', { description: 'Number of events that are resent.' }) }),
 })
 
-const startOf = ({
-  after,
-  since,
-}: {
-  after?: number | null | undefined
-  since?: Date | null | undefined
-}): ReplayStart => {
-  if (since && typeof after === 'number') throw invalidInput('since', 'and `after` exclude each other')
-  if (since) return { since }
-  if (typeof after !== 'number') throw invalidInput('after', 'is required, unless there is `since`')
-  return { after }
-}
-
 builder.mutationFields((t) => ({
   resendGivenUp: t.field({
     type: ResendGivenUpPayload,
@@ -192,7 +178,7 @@ builder.mutationFields((t) => ({
         description: 'The position after which events are resent.',
       }),
     },
-    resolve: (_root, { input }, { deps, viewer }) => replayWebhook(deps, viewer, input, startOf(input)),
+    resolve: (_root, { input }, { deps, viewer }) => replayWebhook(deps, viewer, input, replayStart(input)),
   }),
   unblockWebhook: t.field({
     type: UnblockWebhookPayload,

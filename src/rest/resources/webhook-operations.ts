@@ -1,9 +1,10 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { timestamp } from '../../core/rules.ts'
 import { resendDelivery, rotateWebhook, testWebhook } from '../../webhook/operate.ts'
-import { replayWebhook, resendGivenUp } from '../../webhook/replay.ts'
+import { replayStart, replayWebhook, resendGivenUp } from '../../webhook/replay.ts'
+import { unblockWebhook } from '../../webhook/unblock.ts'
 import type { RestEnv } from '../env.ts'
-import { body, failures, ids, ok, SECURITY } from '../route.ts'
+import { body, failures, ids, NO_CONTENT, ok, SECURITY } from '../route.ts'
 import { presentDelivery } from './delivery-views.ts'
 import { DeliveryView, NewWebhookView } from './webhook-views.ts'
 import { presentWebhook } from './webhooks.ts'
@@ -69,14 +70,24 @@ const replay = createRoute({
   method: 'post',
   path: '/agents/{id}/webhooks/{webhookId}/replay',
   operationId: 'replayWebhook',
-  summary: 'Resend all events after a position',
+  summary: 'Resend all events after a position or since a time',
   description:
-    'Resends every event after `after` that is still in the log (7 days) in order, including events from before the webhook was added, then continues where it was. Messages to the Message URL are skipped, because their text is not stored.',
+    'Resends every event after `after`, or that happened at `since` or later, and is still in the log (7 days) in order, including events from before the webhook was added, then continues where it was. Messages to the Message URL are skipped, because their text is not stored.',
   tags,
   security,
   request: {
     params: ids('id', 'webhookId'),
-    ...body(z.strictObject({ after }).openapi({ example: { after: 41 } })),
+    ...body(
+      z
+        .strictObject({
+          after: after.optional(),
+          since: timestamp.clone().optional().openapi({
+            format: 'date-time',
+            description: 'Instead of `after`: resends the events that happened then or later',
+          }),
+        })
+        .openapi({ example: { after: 41 } }),
+    ),
   },
   responses: {
     201: ok('Number of events that are resent', ReplayView),
@@ -107,6 +118,28 @@ const resendExpired = createRoute({
   },
 })
 
+const unblock = createRoute({
+  method: 'post',
+  path: '/agents/{id}/webhooks/{webhookId}/deliveries/{deliveryId}/unblock',
+  operationId: 'unblockWebhook',
+  summary: 'Send the delivery that others wait for now, or skip it',
+  description:
+    'Ends the wait of a webhook for the next attempt of the delivery that all others wait for. `conflict` if it is not waited for any more, or if the webhook is paused.',
+  tags,
+  security,
+  request: {
+    params: ids('id', 'webhookId', 'deliveryId'),
+    ...body(
+      z
+        .strictObject({
+          skip: z.boolean().optional().openapi({ description: 'Skip it instead of sending it' }),
+        })
+        .openapi({ example: { skip: true } }),
+    ),
+  },
+  responses: { 204: NO_CONTENT, ...failures('agent', 'body', 'conflict') },
+})
+
 export const webhookOperationRoutes = (app: OpenAPIHono<RestEnv>): void => {
   app.openapi(rotate, async (c) => {
     const { id, webhookId } = c.req.valid('param')
@@ -122,10 +155,17 @@ export const webhookOperationRoutes = (app: OpenAPIHono<RestEnv>): void => {
     const delivery = { agentId: id, webhookId, deliveryId }
     return c.json(presentDelivery(await resendDelivery(c.var.deps, c.var.viewer, delivery)), 201)
   })
+  app.openapi(unblock, async (c) => {
+    const { id, webhookId, deliveryId } = c.req.valid('param')
+    const { skip = false } = c.req.valid('json')
+    await unblockWebhook(c.var.deps, c.var.viewer, { agentId: id, webhookId, deliveryId, skip })
+    return c.body(null, 204)
+  })
   app.openapi(replay, async (c) => {
     const { id, webhookId } = c.req.valid('param')
     const webhook = { agentId: id, webhookId }
-    return c.json(await replayWebhook(c.var.deps, c.var.viewer, webhook, c.req.valid('json')), 201)
+    const start = replayStart(c.req.valid('json'))
+    return c.json(await replayWebhook(c.var.deps, c.var.viewer, webhook, start), 201)
   })
   app.openapi(resendExpired, async (c) => {
     const { id: agentId, webhookId } = c.req.valid('param')
