@@ -200,7 +200,7 @@ export const TYPES: Record<string, TypeRow> = {
     reach: inMessage('%'),
     rule: AGENT,
     fields:
-      'id addressId channel direction counterpart counterpartName replyAddress to cc subject text replyText segments attachments recipients thread threadId status refusal admission mayInstruct error checks labels readAt hold createdAt preview rawUrl rawLink html htmlLink blockedImages headers agent',
+      'id addressId channel direction counterpart counterpartName replyAddress to cc subject text replyText segments attachments recipients thread threadId status refusal admission mayInstruct error checks labels readAt hold sentBy strangers createdAt preview rawUrl rawLink html htmlLink blockedImages headers agent',
   },
   Attachment: { reach: inMessage('attachments { % }'), rule: AGENT, fields: 'name type size url link' },
   AttachmentLink: { reach: inMessage('attachments { link { % } }'), rule: AGENT, fields: 'url expiresAt' },

@@ -37,8 +37,8 @@ export const EMPTY: Omit<Words, 'agentId'> = {
 }
 
 /** As many recipients as the service takes. */
-export const MOST_TO = 10
-export const MOST_CC = 50
+const MOST_TO = 10
+const MOST_CC = 50
 
 const isNew = ({ replyTo, forward }: Words): boolean => replyTo === null && forward === null
 
