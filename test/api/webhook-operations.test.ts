@@ -147,7 +147,8 @@ test('the delivery that others wait for is sent again at once, or skipped; a rep
 })
 
 test.each([
-  ['replay', {}, /^after: is required$/],
+  ['replay', {}, /^after: is required, unless there is `since`$/],
+  ['replay', { after: 1, since: '2026-11-20T00:00:00.000Z' }, /^since: and `after` exclude each other$/],
   ['replay', { after: -1 }, /^after: must be a whole number/],
   ['replay', { after: 1.5 }, /^after: /],
   ['replay', { after: '1' }, /^after: /],

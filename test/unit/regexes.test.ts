@@ -42,7 +42,10 @@ const BUILT: Record<string, Omit<Found, 'file'>[]> = {
       flags: '',
     },
   ],
-  'src/web/assets.ts': [{ pattern: '\\bbr\\b(?!;q=0(?![.\\d]))', flags: '' }],
+  'src/core/encoding.ts': ['br', 'gzip'].map((name) => ({
+    pattern: `\\b${name}\\b(?!;q=0(?![.\\d]))`,
+    flags: '',
+  })),
   'src/web/oauth/oauth.ts': [
     { pattern: '^/oauth/authorize(?:/[\\w-]{1,100})?$', flags: '' },
     ...['token', 'register', 'revoke', 'jwks'].map((name) => ({ pattern: `^/oauth/${name}$`, flags: '' })),
