@@ -85,7 +85,9 @@ const useRead = () => {
     const nameOf = (id: string) => agents.find((agent) => agent.id === id)?.name ?? ''
     const [waiting, noted] = await Promise.all([
       client.query(WAITING, { member: viewer.id }, options).toPromise(),
-      ids.length > 0 ? client.query(NOTED, { ids: ids.slice(-MOST_THREADS) }, options).toPromise() : null,
+      ids.length > 0
+        ? client.query(NOTED, { ids: [...new Set(ids)].slice(-MOST_THREADS) }, options).toPromise()
+        : null,
     ])
     if (!waiting.data) return null
     return [
@@ -109,10 +111,12 @@ const Telling = () => {
     const notices = leads() ? await read(idsOf(changes)) : null
     if (!notices) return
     const before = known.current
-    known.current = new Set([...(before ?? []), ...notices.map(({ id }) => id)])
+    // Once each, though several messages of a thread changed.
+    const byId = new Map(notices.map((notice) => [notice.id, notice]))
+    known.current = new Set([...(before ?? []), ...byId.keys()])
     // Who is looking sees it.
     if (!before || document.hasFocus()) return
-    for (const notice of notices.filter(({ id }) => !before.has(id))) show(notice, go)
+    for (const [id, notice] of byId) if (!before.has(id)) show(notice, go)
   }
   const start = useRef(tell)
   useEffect(() => void start.current([]), [])
