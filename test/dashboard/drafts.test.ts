@@ -242,7 +242,7 @@ browserTest(
     })
     await text(page).focus()
     await page.keyboard.press('Control+Enter')
-    await page.getByText('Say to whom it goes.').waitFor()
+    await page.getByText('Enter a recipient.').waitFor()
     await page.getByText('Write the text.').waitFor()
     expect(await page.evaluate('document.activeElement.labels[0].textContent')).toBe('To')
     await expectAccessible(page)
@@ -319,7 +319,7 @@ browserTest(
     await expect
       .poll(async () => {
         // Not within the time of a double click, after which it is another button.
-        await button(page, 'Send all the same')
+        await button(page, 'Send anyway')
           .click({ timeout: 1_000 })
           .catch(() => undefined)
         return (await sentOf(agent)).length

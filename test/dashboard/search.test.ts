@@ -97,10 +97,10 @@ browserTest('what means nothing is said where it is typed, and the list stays', 
     expect(await subjects(page)).toHaveLength(3)
     expect(await field(page).getAttribute('aria-invalid')).toBe('true')
   }
-  await says('is:bogus', '“bogus” is no value of is:')
+  await says('is:bogus', '“bogus” is not a value of is:')
   await picture(page, 'search-problem')
   await expectAccessible(page)
-  await says('before:someday', '“someday” is no date.')
+  await says('before:someday', '“someday” is not a date.')
   await says('"where is', 'is not closed')
   await says('agent:nobody', 'No agent is called “nobody”.')
   await says('is:failed is:refused', 'exclude each other')

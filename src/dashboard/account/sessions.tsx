@@ -4,8 +4,10 @@ import { askToSignIn } from '../live/sign-in.ts'
 import { useAction } from '../live/use.ts'
 import { Badge } from '../parts/badge.tsx'
 import { Button } from '../parts/button.tsx'
+import { dropAllKept, saveAllKept } from '../parts/kept.ts'
 import { type Column, Table } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
+import { useViewer } from '../shell/viewer.tsx'
 import type { Viewer } from './query.ts'
 import { text } from './strings.ts'
 
@@ -47,8 +49,12 @@ const COLUMNS: readonly Column<Session>[] = [
 /** The browsers in which the member is signed in. */
 export const Sessions = ({ sessions, memberId }: Pick<Viewer, 'sessions'> & { memberId: string }) => {
   const { run, busy } = useAction(END_ALL)
+  const viewer = useViewer()
   const endAll = async () => {
-    if (await run({ input: { memberId } })) askToSignIn()
+    await saveAllKept()
+    if (!(await run({ input: { memberId } }))) return
+    dropAllKept(viewer)
+    askToSignIn()
   }
   return (
     <section className="panel">

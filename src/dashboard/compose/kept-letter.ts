@@ -13,6 +13,8 @@ export abstract class KeptLetter {
   protected copy: Copy | null
   protected files: readonly AttachedFile[] = []
   protected state: State = { notice: null, problems: {}, sending: false, trouble: null }
+  /** Resolves once the files that this device has are read. */
+  protected restored: Promise<unknown> = Promise.resolve()
   #shown: Shown
   readonly #watchers = new Set<() => void>()
 
@@ -21,7 +23,7 @@ export abstract class KeptLetter {
     this.blank = blank
     this.copy = readKept<Copy>(name)
     this.#shown = shownOf(this.copy, blank, [], this.state)
-    if (this.copy && this.copy.files.length > 0) void this.#restoreFiles()
+    if (this.copy && this.copy.files.length > 0) this.restored = this.#restoreFiles()
     onKept<Copy>(name, (copy) => this.#hear(copy))
   }
 
@@ -91,7 +93,7 @@ export abstract class KeptLetter {
     const hasOtherFiles = JSON.stringify(copy?.files ?? []) !== JSON.stringify(this.copy?.files ?? [])
     this.copy = copy
     if (!copy) this.files = []
-    else if (hasOtherFiles) void this.#restoreFiles()
+    else if (hasOtherFiles) this.restored = this.#restoreFiles()
     this.heard()
     this.show()
   }

@@ -43,6 +43,7 @@ export const LetterNotes = ({ writing }: { writing: Writing }) => {
 export const Saving = ({ writing: { saving, trouble } }: { writing: Writing }) => (
   <span className="hint letter-saving">
     {saving === 'yes' && text.isSaved}
-    {saving === 'no' && (trouble ? text.notSavedFor(trouble) : text.notSaved)}
+    {saving === 'no' &&
+      (trouble && trouble !== text.noRoom ? text.notSavedFor(trouble) : (trouble ?? text.notSaved))}
   </span>
 )

@@ -119,7 +119,9 @@ export class Writing extends KeptLetter {
     await this.#next(async () => {
       if (this.copy) await this.#end(this.copy)
     })
-    return () => this.change(letter)
+    return () => {
+      if (!this.copy) this.change(letter)
+    }
   }
 
   /** Leaves the letter to its draft: what is written here next is another one. */
@@ -141,12 +143,15 @@ export class Writing extends KeptLetter {
   }
 
   async #save(): Promise<boolean> {
+    await this.restored
     const copy = this.copy
     if (!copy) return true
     if (copy.asked && this.files.length === 0 && isBlank(copy.words, this.blank)) return this.#end(copy)
     const draft = copy.draft ?? (await this.#create(copy))
     if (!draft) return false
-    const files = copy.filesSaved ? null : this.files
+    // Files whose contents are lost are not replaced by none: they are to be attached again.
+    const isWhole = this.files.length === copy.files.length
+    const files = copy.filesSaved || !isWhole ? null : this.files
     this.#savedAt = Date.now()
     const { value, failure } = await updateDraft(copy.words, files, draft)
     if (failure) return this.#failed(failure)
@@ -155,7 +160,7 @@ export class Writing extends KeptLetter {
     this.state = { ...this.state, trouble: null }
     const now = this.copy
     if (now) {
-      const filesSaved = now.filesSaved || now.files === copy.files
+      const filesSaved = now.filesSaved || (isWhole && now.files === copy.files)
       this.put({
         ...now,
         draft: { id: value.id, updatedAt: value.updatedAt },
@@ -223,6 +228,12 @@ export class Writing extends KeptLetter {
   }
 
   async #send(): Promise<Sent | null> {
+    await this.restored
+    const { lost } = this.shown()
+    if (lost.length > 0) {
+      this.refuse({ text: text.attachAgain(lost.map(({ name }) => name)) })
+      return null
+    }
     const before = this.copy
     if (before && (before.draft || before.asked)) {
       const isSaved = await this.#save()

@@ -5,7 +5,6 @@ export const compose: typeof english = {
   forwardTitle: 'Weiterleiten',
   draftTitle: 'Entwurf',
   from: 'Von',
-  fromHint: 'Sie wird von der Adresse des Agenten gesendet.',
   channel: 'Kanal',
   channels: { email: 'E-Mail', sms: 'SMS', telegram: 'Telegram' },
   to: 'An',
@@ -56,7 +55,7 @@ export const compose: typeof english = {
   forwards: (subject, who) => `Leitet „${subject}“ von ${who} weiter, unter Ihrem Text.`,
   forwardsFiles: (names) => `Mit den Anhängen: ${names}.`,
   agentHint:
-    'Jeder Agent hat einen eigenen Brief: Was Sie als ein anderer begonnen haben, bleibt dort erhalten.',
+    'Jeder Agent hat eine eigene Nachricht: Was Sie als ein anderer Agent begonnen haben, bleibt dort erhalten.',
   noSuchAgent: 'Diesen Agenten gibt es nicht',
   noSuchDraft: 'Diesen Entwurf gibt es nicht mehr: Er wurde gesendet oder verworfen.',
   allDrafts: 'Alle Entwürfe',

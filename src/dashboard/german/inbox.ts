@@ -61,7 +61,7 @@ export const inbox: typeof english = {
   messages: (count) => `${count} Nachrichten`,
   nothingFound: 'Nichts gefunden',
   nothingFoundHint:
-    'Gesucht wird in Betreff, Text und Adressen. Setzen Sie "mehrere Wörter" in Anführungszeichen, und schließen Sie mit -Wort aus.',
+    'Gesucht wird in Betreff, Text und Adressen. Setzen Sie "mehrere Wörter" in Anführungszeichen, schließen Sie mit -Wort aus, und finden Sie mit beg*, was so beginnt.',
   searchOlder: 'Ältere Nachrichten durchsuchen',
   none: 'Noch nichts hier',
   allDone: 'Nichts mehr zu tun',

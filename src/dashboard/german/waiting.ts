@@ -30,6 +30,10 @@ export const waiting: typeof english = {
       count === 1 ? 'Diese Nachricht freigeben?' : `Diese ${count} Nachrichten freigeben?`,
     reject: (count) => (count === 1 ? 'Diese Nachricht ablehnen?' : `Diese ${count} Nachrichten ablehnen?`),
   },
+  leftOut: (count) =>
+    count === 1
+      ? 'Eine Nachricht mit einer Änderung, die noch nicht gesendet ist, bleibt außen vor: Geben Sie sie einzeln frei.'
+      : `${count} Nachrichten mit Änderungen, die noch nicht gesendet sind, bleiben außen vor: Geben Sie sie einzeln frei.`,
   decided: {
     approve: (count) =>
       count === 1 ? 'Eine Nachricht wurde freigegeben.' : `${count} Nachrichten wurden freigegeben.`,

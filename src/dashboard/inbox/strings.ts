@@ -44,9 +44,9 @@ export const text = words('inbox', {
   problem: {
     empty: (name: string) => `Something is missing after ${name}:`,
     value: (name: string, value: string, values: readonly string[]) =>
-      `“${value}” is no value of ${name}: It takes ${values.join(', ')}.`,
+      `“${value}” is not a value of ${name}: which takes ${values.join(', ')}.`,
     agent: (name: string) => `No agent is called “${name}”.`,
-    date: (value: string) => `“${value}” is no date. Write 2026-03-31, 2026-03 or march.`,
+    date: (value: string) => `“${value}” is not a date. Write 2026-03-31, 2026-03 or march.`,
     quote: (word: string) => `The quotation mark in ${word} is not closed.`,
     excluded: (word: string) => `${word}: only words can be excluded with a minus sign.`,
     both: (one: string, other: string) => `${one} and ${other} exclude each other.`,
@@ -109,7 +109,7 @@ export const text = words('inbox', {
   saveView: 'Save this view',
   removeView: 'Remove this view',
   viewName: 'Name',
-  viewHint: 'It stands in your sidebar, below the inbox.',
+  viewHint: 'It appears in your sidebar, below the inbox.',
   save: 'Save',
   label: 'Add label',
   marked: (count: number) => (count === 1 ? 'One thread was changed.' : `${count} threads were changed.`),

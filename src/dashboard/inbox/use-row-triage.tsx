@@ -23,8 +23,10 @@ export interface RowTriage {
 export const useRowTriage = (cursor: Cursor, selection: Selection): RowTriage => {
   const triage = useTriage()
   const [busy, setBusy] = useState(false)
-  const [asking, setAsking] = useState<'label' | 'snooze' | null>(null)
-  const chosen = selection.rows.length > 0 ? selection.rows : cursor.row ? [cursor.row] : []
+  /** What is asked, and for which rows, which stay these whatever the list does meanwhile. */
+  const [asking, setAsking] = useState<{ what: 'label' | 'snooze'; rows: readonly Row[] } | null>(null)
+  const here = selection.rows.length > 0 ? selection.rows : cursor.row ? [cursor.row] : []
+  const chosen = asking?.rows ?? here
   const run = async (act: (rows: readonly Row[]) => Promise<boolean>): Promise<boolean> => {
     if (chosen.length === 0) return false
     setBusy(true)
@@ -38,7 +40,7 @@ export const useRowTriage = (cursor: Cursor, selection: Selection): RowTriage =>
     cursor.leave(chosen)
     void run(act)
   }
-  const ask = (what: 'label' | 'snooze') => chosen.length > 0 && setAsking(what)
+  const ask = (what: 'label' | 'snooze') => chosen.length > 0 && setAsking({ what, rows: chosen })
   return {
     busy,
     done: () => leave(chosen.every(({ doneAt }) => doneAt) ? triage.reopen : triage.done),
@@ -54,13 +56,13 @@ export const useRowTriage = (cursor: Cursor, selection: Selection): RowTriage =>
     label: () => ask('label'),
     dialogs: (
       <>
-        {asking === 'label' && (
+        {asking?.what === 'label' && (
           <LabelDialog
             onAdd={(label) => run((rows) => triage.label(rows, label))}
             onClose={() => setAsking(null)}
           />
         )}
-        {asking === 'snooze' && (
+        {asking?.what === 'snooze' && (
           <SnoozeDialog
             onSnooze={(until) => {
               setAsking(null)

@@ -28,6 +28,7 @@ export const moment = new Intl.DateTimeFormat(locale, {
 export interface TriageTarget {
   agentId: string
   threadId: string
+  doneAt?: string | null
   snoozedUntil?: string | null
   isUnread?: boolean
   labels?: readonly string[]
@@ -124,7 +125,7 @@ export const useTriage = () => {
   const run = useSteps()
   const offerBlock = useBlock()
   const reopened = (targets: readonly TriageTarget[]): Step[] => [
-    [targets, { done: false }],
+    [targets.filter(({ doneAt }) => !doneAt), { done: false }],
     ...sleepAgain(targets),
     [unread(targets), { read: false }],
   ]
@@ -134,7 +135,8 @@ export const useTriage = () => {
       run([targets, { done: true, read: true }], text.wasDone(targets.length), reopened(targets)),
     reopen: (targets: readonly TriageTarget[]) =>
       run([targets, { done: false, snoozedUntil: null }], text.reopened(targets.length), [
-        [targets, { done: true }],
+        [targets.filter(({ doneAt }) => doneAt), { done: true }],
+        ...sleepAgain(targets),
       ]),
     snooze: (targets: readonly TriageTarget[], until: Date) =>
       run(
@@ -151,8 +153,11 @@ export const useTriage = () => {
       if (marked) offerBlock(targets)
       return marked
     },
-    markRead: (targets: readonly TriageTarget[], read: boolean) =>
-      run([targets, { read }], text.marked(targets.length), [[targets, { read: !read }]]),
+    /** Only those of which that is not so already, which undoing it then leaves alone. */
+    markRead: (all: readonly TriageTarget[], read: boolean) => {
+      const targets = all.filter(({ isUnread = read }) => isUnread === read)
+      return run([targets, { read }], text.marked(targets.length), [[targets, { read: !read }]])
+    },
     label: (targets: readonly TriageTarget[], label: string) =>
       run([targets, { addLabels: [label] }], text.marked(targets.length), [
         [withoutLabel(targets, label), { removeLabels: [label] }],

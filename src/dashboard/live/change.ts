@@ -39,6 +39,7 @@ const LOOK_AGAIN_MS = 100
 const MOST_WAITING = 2_000
 
 const listeners = new Set<Listener>()
+const hearers = new Set<Listener>()
 let waiting: readonly Change[] = []
 let timer: ReturnType<typeof setTimeout> | undefined
 let toldAt = Number.NEGATIVE_INFINITY
@@ -48,6 +49,12 @@ let sentBefore = 0
 export const onChange = (listener: Listener): (() => void) => {
   listeners.add(listener)
   return () => listeners.delete(listener)
+}
+
+/** Calls `hearer` with every change at once, also while nobody sees the page; returns a function that ends this. */
+export const onHeard = (hearer: Listener): (() => void) => {
+  hearers.add(hearer)
+  return () => hearers.delete(hearer)
 }
 
 /** How long changes still wait, in milliseconds. */
@@ -76,6 +83,7 @@ const tell = (): void => {
 
 /** Tells of changes: at once, then together with those that follow, so that all that is read again is one request. */
 export const tellChanges = (changes: readonly Change[]): void => {
+  for (const hearer of [...hearers]) hearer(changes)
   waiting = waiting.length > MOST_WAITING ? [{ topic: 'all' }] : [...waiting, ...changes]
   if (timer === undefined) tell()
 }

@@ -6,6 +6,9 @@ const PREFIX = 'ams-kept:'
 const MOST = 200
 const MOST_MS = 30 * 86_400_000
 
+/** After the member has signed out, forms that are still shown keep nothing more. */
+let hasEnded = false
+
 export interface Kept {
   /** When it was last changed, in milliseconds since 1970. */
   at: number
@@ -50,6 +53,7 @@ const prune = (most: number): void => {
 
 /** Keeps a value. Returns false if the browser has no room for it, even without older ones. */
 export const keep = (name: string, value: Kept): boolean => {
+  if (hasEnded) return false
   const isNew = localStorage.getItem(PREFIX + name) === null
   if (isNew) prune(MOST - 1)
   for (let most = MOST; most >= 1; most = Math.floor(most / 2)) {
@@ -94,6 +98,17 @@ export const FILES_DATABASE = 'ams-kept-files'
 
 /** Forgets all words of a member on this device, who has signed out. */
 export const dropAllKept = (viewer: Parameters<typeof keptOf>[0]): void => {
-  indexedDB.deleteDatabase(FILES_DATABASE)
-  for (const name of names(keptOf(viewer))) localStorage.removeItem(name)
+  hasEnded = true
+  const owner = keptOf(viewer)
+  for (const name of names(owner)) localStorage.removeItem(name)
+  const opening = indexedDB.open(FILES_DATABASE)
+  opening.onsuccess = () => {
+    const database = opening.result
+    for (const store of database.objectStoreNames)
+      database
+        .transaction(store, 'readwrite')
+        .objectStore(store)
+        .delete(IDBKeyRange.bound(owner, `${owner}\uffff`))
+    database.close()
+  }
 }

@@ -74,8 +74,19 @@ export const readControls = (): Control[] => {
       label,
       context,
       // It may have been replaced while the command menu was open.
-      run: () => act(element.isConnected ? element : (findControl(label) ?? element)),
+      run: () => {
+        const same = element.isConnected ? element : findSame(label, context)
+        if (same) act(same)
+      },
     }))
+}
+
+/** The one control with this label in this place; undefined if there are several, of which one may be of another line. */
+const findSame = (label: string, context: string): HTMLElement | undefined => {
+  const found = [...(main()?.querySelectorAll<HTMLElement>(`${PRESSED}, ${FILLED}`) ?? [])].filter(
+    (element) => isOffered(element) && nameOf(element) === label && contextOf(element) === context,
+  )
+  return found.length === 1 ? found[0] : undefined
 }
 
 const findControl = (label: string): HTMLElement | undefined =>

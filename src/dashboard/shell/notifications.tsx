@@ -1,10 +1,9 @@
 import { useEffect, useRef } from 'react'
 import { useClient } from 'urql'
 import { useLocation } from 'wouter'
-import type { Change } from '../live/change.ts'
+import { type Change, onHeard } from '../live/change.ts'
 import { graphql, type ResultOf } from '../live/graphql.ts'
 import { leads } from '../live/live.ts'
-import { useChanges } from '../live/use.ts'
 import { useNotificationState } from '../parts/notifications.ts'
 import { text } from './strings.ts'
 import { useAgents, useViewer, type Viewer } from './viewer.tsx'
@@ -65,6 +64,8 @@ const mentionsOf = ({ threadsOf }: ResultOf<typeof NOTED>, viewer: Viewer, nameO
   )
 
 const MOST_THREADS = 100
+/** Changes are gathered for this long, and no more of them than this. */
+const [GATHERED_MS, MOST_HEARD] = [5_000, 500]
 
 const show = ({ id, title, href }: Notice, go: (href: string) => void): void => {
   const notification = new Notification(title, { tag: id })
@@ -118,9 +119,31 @@ const Telling = () => {
     if (!before || document.hasFocus()) return
     for (const [id, notice] of byId) if (!before.has(id)) show(notice, go)
   }
-  const start = useRef(tell)
-  useEffect(() => void start.current([]), [])
-  useChanges(['messages'], (changes) => void tell(changes))
+  const latest = useRef(tell)
+  useEffect(() => {
+    latest.current = tell
+  })
+  useEffect(() => {
+    let heard: readonly Change[] = []
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const flush = (): void => {
+      timer = undefined
+      const changes = heard
+      heard = []
+      void latest.current(changes)
+    }
+    flush()
+    const stop = onHeard((changes) => {
+      const own = changes.filter(({ topic }) => topic === 'messages' || topic === 'all')
+      if (own.length === 0) return
+      heard = [...heard, ...own].slice(-MOST_HEARD)
+      timer ??= setTimeout(flush, GATHERED_MS)
+    })
+    return () => {
+      stop()
+      clearTimeout(timer)
+    }
+  }, [])
   return null
 }
 

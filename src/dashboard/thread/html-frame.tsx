@@ -17,8 +17,9 @@ interface Misleading {
 
 const misleadingIn = (mail: Document): Misleading[] => {
   const found = new Map<string, Misleading>()
-  for (const link of mail.querySelectorAll<HTMLAnchorElement>('a[href]')) {
-    const words = (link.textContent ?? '').trim().slice(0, 200)
+  for (const link of mail.querySelectorAll<HTMLAnchorElement | HTMLAreaElement>('a[href], area[href]')) {
+    // biome-ignore lint/performance/useDomNodeTextContent: as it is seen, without what is hidden
+    const words = link.innerText.trim().slice(0, 200)
     const host = otherHost(words, link.href)
     if (host) found.set(`${words} ${host}`, { words, host })
     if (found.size === MOST_LINKS) break

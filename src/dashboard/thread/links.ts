@@ -15,13 +15,16 @@ const CLOSING: Record<string, string> = { ')': '(', ']': '[', '}': '{' }
 
 /** Without the punctuation of the sentence around it; brackets stay that were opened in it. */
 const trimmed = (found: string): string => {
+  const counts = new Map<string, number>()
+  for (const letter of found) counts.set(letter, (counts.get(letter) ?? 0) + 1)
+  const countOf = (letter: string): number => counts.get(letter) ?? 0
   let end = found.length
   for (; end > 0; end--) {
     const last = found[end - 1]!
     const opening = CLOSING[last]
-    const inside = found.slice(0, end)
-    if (opening && inside.split(opening).length >= inside.split(last).length) break
+    if (opening && countOf(opening) >= countOf(last)) break
     if (!opening && !".,;:!?'’*_…".includes(last)) break
+    counts.set(last, countOf(last) - 1)
   }
   return found.slice(0, end)
 }
@@ -44,8 +47,9 @@ const hrefOf = (found: string): string | undefined => {
 export const linksIn = (text: string): Part[] => {
   const parts: Part[] = []
   let at = 0
+  let seen = 0
   for (const { 0: found, index } of text.matchAll(LINK)) {
-    if (parts.length > 2 * MOST) break
+    if (++seen > MOST) break
     const written = trimmed(found)
     const href = hrefOf(written)
     if (!href) continue
@@ -58,12 +62,21 @@ export const linksIn = (text: string): Part[] => {
 
 const bare = (host: string): string => host.toLowerCase().replace(/^www\./, '')
 
-/** The host that a text names as its target, such as that of `example.com/path` or `https://example.com`. */
-const namedHost = (text: string): string | null => {
-  const found = /^(?:https?:\/\/)?((?:[\p{L}\p{N}-]{1,63}\.){1,8}\p{L}{2,20})(?=[/:?#]|$)/iu.exec(text.trim())
-  const url = `https://${found?.[1] ?? ''}`
-  return found && URL.canParse(url) ? new URL(url).hostname : null
-}
+/** A host with which a text begins, or that follows a scheme. Invisible characters and marks before it are left out. */
+const NAMED =
+  /(?:^[^\p{L}\p{N}]*|https?:\/\/)((?:[\p{L}\p{N}-]{1,63}\.){1,8}\p{L}{2,20})(?![\p{L}\p{N}@.-]*[\p{L}\p{N}@])/giu
+
+/** The hosts that a text names as its target, such as that of `example.com/path` or `See https://example.com`. */
+const namedHosts = (text: string): string[] =>
+  [
+    ...text
+      .replace(/\p{Cf}/gu, '')
+      .trim()
+      .matchAll(NAMED),
+  ].flatMap(([, host]) => {
+    const url = `https://${host}`
+    return URL.canParse(url) ? [new URL(url).hostname] : []
+  })
 
 /**
  * Returns the host that a link leads to if its words seem to name another, or if it is written so that it is
@@ -74,10 +87,10 @@ export const otherHost = (text: string, href: string): string | null => {
   const { protocol, hostname, username } = new URL(href)
   if (protocol !== 'https:' && protocol !== 'http:') return null
   if (username !== '' || /(?:^|\.)xn--/.test(hostname)) return hostname
-  const named = namedHost(text)
-  if (named === null) return null
-  const [one, other] = [bare(named), bare(hostname)]
-  return one === other || other.endsWith(`.${one}`) ? null : hostname
+  const target = bare(hostname)
+  const leadsTo = (named: string): boolean => target === bare(named) || target.endsWith(`.${bare(named)}`)
+  const named = namedHosts(text)
+  return named.length === 0 || named.some(leadsTo) ? null : hostname
 }
 
 /** Where the application writes a letter to the address of a `mailto:` link. */

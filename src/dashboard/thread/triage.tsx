@@ -16,12 +16,12 @@ interface TriagedThread {
 
 /** What the list needs to know of the open thread to change it, and to undo that. */
 const targetOf = (
-  { id: threadId, agentId, unreadCount, snoozedUntil }: TriagedThread,
+  { id: threadId, agentId, unreadCount, doneAt, snoozedUntil }: TriagedThread,
   messages: readonly ShownMessage[],
 ) => {
   const inbound = messages.filter(({ direction }) => direction === 'inbound')
   return {
-    ...{ agentId, threadId, snoozedUntil, isUnread: unreadCount > 0 },
+    ...{ agentId, threadId, doneAt, snoozedUntil, isUnread: unreadCount > 0 },
     labels: [...new Set(messages.flatMap(({ labels }) => labels))],
     senders: [...new Set(inbound.map(({ counterpart }) => counterpart))],
     ...(messages[0] ? { channel: messages[0].channel } : {}),

@@ -4,7 +4,9 @@ import { type Failure, failureOf } from '../live/failure.ts'
 import { announce } from '../live/live.ts'
 import { Field } from '../parts/field.tsx'
 import { FormDialog } from '../parts/form-dialog.tsx'
+import { keptOf, readKept } from '../parts/kept.ts'
 import { say } from '../parts/toast.ts'
+import { useViewer } from '../shell/viewer.tsx'
 import type { HeldRow } from './queries.ts'
 import { text } from './strings.ts'
 import { APPROVE, REJECT } from './use-decision.ts'
@@ -19,7 +21,7 @@ interface BulkProps {
 }
 
 /** Decides on several messages. Those on which somebody else was first are said, and the others go on. */
-const useDecideAll = ({ verdict, rows }: BulkProps) => {
+const useDecideAll = ({ verdict, rows }: Pick<BulkProps, 'rows' | 'verdict'>) => {
   const client = useClient()
   const decide = async ({ id, agent }: HeldRow, reason: string): Promise<Failure | null> => {
     const ids = { agentId: agent.id, messageId: id }
@@ -40,12 +42,23 @@ const useDecideAll = ({ verdict, rows }: BulkProps) => {
   }
 }
 
+const split = <Item,>(items: readonly Item[], first: (item: Item) => boolean): [Item[], Item[]] => [
+  items.filter(first),
+  items.filter((item) => !first(item)),
+]
+
 /** Asks before several messages are approved or rejected, and names them. */
 export const Bulk = (props: BulkProps) => {
-  const { verdict, rows, onDecided, onClose } = props
+  const { verdict, onDecided, onClose } = props
+  const viewer = useViewer()
+  // What was edited is not sent without the edit by accident.
+  const [edited, rows] = split(
+    props.rows,
+    ({ id }) => verdict === 'approve' && readKept(keptOf(viewer, 'edit', id)) !== null,
+  )
   const [reason, setReason] = useState('')
   const [busy, setBusy] = useState(false)
-  const decideAll = useDecideAll(props)
+  const decideAll = useDecideAll({ verdict, rows })
   const submit = async () => {
     setBusy(true)
     onDecided(await decideAll(reason))
@@ -68,6 +81,7 @@ export const Bulk = (props: BulkProps) => {
           </li>
         ))}
       </ul>
+      {edited.length > 0 && <p className="hint">{text.leftOut(edited.length)}</p>}
       {verdict === 'reject' && (
         <Field
           label={text.reason}

@@ -85,7 +85,7 @@ const List = ({ messages }: { messages: readonly RefusedMessage[] }) => {
   const current = useCurrent(ids, null)
   const selection = useSelection(ids, current.id)
   const marked = messages.filter(({ id }) => selection.has(id))
-  const here = messages.slice(current.index, current.index + 1)
+  const here = moved ? messages.slice(current.index, current.index + 1) : []
   const letIn = (always: boolean) => {
     if (may.setAccess && !act.busy) void act.letIn(marked.length > 0 ? marked : here, always)
   }

@@ -30,6 +30,10 @@ export const text = words('waiting', {
     approve: (count: number) => (count === 1 ? 'Approve this message?' : `Approve these ${count} messages?`),
     reject: (count: number) => (count === 1 ? 'Reject this message?' : `Reject these ${count} messages?`),
   },
+  leftOut: (count: number) =>
+    count === 1
+      ? 'One message with an edit that is not sent yet is left out: approve it by itself.'
+      : `${count} messages with edits that are not sent yet are left out: approve them one by one.`,
   decided: {
     approve: (count: number) =>
       count === 1 ? 'One message was approved.' : `${count} messages were approved.`,
@@ -48,7 +52,7 @@ export const text = words('waiting', {
   toSettings: 'Settings',
   stranger: (address: string, agent: string) =>
     `${address} has never written to ${agent}, is not on its list of senders, and is not in this workspace.`,
-  until: 'Rejected by itself on',
+  until: 'Rejected automatically on',
   from: 'From',
   to: 'To',
   cc: 'Cc',

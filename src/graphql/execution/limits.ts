@@ -92,15 +92,26 @@ const add = (budget: Budget, what: keyof Budget, amount: number, perRequest: num
   return Math.floor(budget[what] / perRequest) - before
 }
 
+const checkTotal = ({ fields, described }: Pick<Budget, 'described' | 'fields'>): void => {
+  if (fields > MAX_FIELDS_IN_ALL)
+    throw refuse(`must select at most ${MAX_FIELDS_IN_ALL} fields in all operations`)
+  if (described > MAX_DESCRIBED)
+    throw refuse('requests too much of the schema at once: request its parts one after the other')
+}
+
 const documentSizes = new WeakMap<DocumentNode, Size>()
 
-/** Returns how many usual requests a document costs beyond one, before any of it runs. */
+/**
+ * Returns how many usual requests a document costs beyond one, before it is validated. Throws `invalid_input` when the
+ * documents of its request are too large together.
+ */
 export const costOf = (document: DocumentNode, budget: Budget): number => {
   const { fields, described } = documentSizes.get(document) ?? { fields: 0, described: 0 }
-  return (
+  const cost =
     add(budget, 'fields', fields, FIELDS_PER_REQUEST) +
     add(budget, 'described', described, DESCRIBED_PER_REQUEST)
-  )
+  checkTotal(budget)
+  return cost
 }
 
 /**
@@ -112,10 +123,7 @@ const checkSize = (document: DocumentNode): Size => {
   if ([...operations, ...fragments].some(({ fields }) => fields > MAX_FIELDS))
     throw refuse(`must select at most ${MAX_FIELDS} fields`)
   const total = totalOf(operations)
-  if (total.fields > MAX_FIELDS_IN_ALL)
-    throw refuse(`must select at most ${MAX_FIELDS_IN_ALL} fields in all operations`)
-  if (total.described > MAX_DESCRIBED)
-    throw refuse('requests too much of the schema at once: request its parts one after the other')
+  checkTotal(total)
   return total
 }
 
@@ -198,8 +206,6 @@ const spend = ({ complexity, roots, isMutation }: Cost, budget: Budget): number 
   const cost = add(budget, 'complexity', complexity, COST_PER_REQUEST)
   if (budget.complexity > MAX_COST)
     throw refuse(`requests too much at once (its cost is ${budget.complexity}, the limit is ${MAX_COST})`)
-  if (budget.fields > MAX_FIELDS_IN_ALL)
-    throw refuse(`must select at most ${MAX_FIELDS_IN_ALL} fields in all operations`)
   if (!isMutation) return cost + add(budget, 'roots', roots, ROOTS_PER_REQUEST)
   // The first mutation is the request itself.
   const first = budget.mutations === 0 ? 1 : 0

@@ -68,9 +68,14 @@ const pipeline = (log: Logger, introspection: boolean): Plugin => ({
     setParseFn((source: string | Source) =>
       parseWithinLimits(typeof source === 'string' ? source : source.body),
     )
-    return ({ result }) => {
+    return ({ result, replaceParseResult }) => {
       const { budget, charge } = context as unknown as GraphqlContext
-      if (result && !(result instanceof Error)) charge(costOf(result, budget))
+      if (!result || result instanceof Error) return
+      try {
+        charge(costOf(result, budget))
+      } catch (error) {
+        replaceParseResult(error as Error)
+      }
     }
   },
   onValidate({ addValidationRule, setValidationFn, params: { documentAST } }) {

@@ -79,9 +79,10 @@ export const addNote = async (
   const { workspaceId } = await findAgent(deps, viewer, agentId)
   const key = { agentId, threadId }
   await ensureThread(deps, key)
-  if ((await deps.prisma.threadNote.count({ where: key })) >= MAX_NOTES)
-    throw new AppError('conflict', `A thread can have at most ${MAX_NOTES} notes.`)
   return deps.prisma.$transaction(async (tx) => {
+    await tx.$queryRaw`select 1 from (select pg_advisory_xact_lock(hashtextextended(${`notes:${threadId}`}, 0))) as locked`
+    if ((await tx.threadNote.count({ where: key })) >= MAX_NOTES)
+      throw new AppError('conflict', `A thread can have at most ${MAX_NOTES} notes.`)
     const { name } = writerOf(viewer)
     const data = {
       id: newId(),
