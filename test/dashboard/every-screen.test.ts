@@ -66,7 +66,8 @@ const untilShown = async (page: Page): Promise<void> => {
   await expect.poll(() => page.locator('.loading').count()).toBe(0)
 }
 
-const lookAt = async (page: Page, name: string, path: string): Promise<void> => {
+/** Returns how many commands the screen has. */
+const lookAt = async (page: Page, name: string, path: string): Promise<number> => {
   await page.setViewportSize(WIDE)
   await page.emulateMedia({ colorScheme: 'light' })
   await page.goto(`${originOf(service)}/app${path}`)
@@ -74,7 +75,7 @@ const lookAt = async (page: Page, name: string, path: string): Promise<void> => 
   await untilShown(page)
   await expectAccessible(page)
   await picture(page, `${name}-light-wide`)
-  await expectCommands(page)
+  const commands = await expectCommands(page)
   await page.emulateMedia({ colorScheme: 'dark' })
   await expectLegible(page)
   await picture(page, `${name}-dark-wide`)
@@ -85,6 +86,7 @@ const lookAt = async (page: Page, name: string, path: string): Promise<void> => 
   await picture(page, `${name}-dark-phone`)
   await page.emulateMedia({ colorScheme: 'light' })
   await picture(page, `${name}-light-phone`)
+  return commands
 }
 
 browserTest(
@@ -92,10 +94,12 @@ browserTest(
   { timeout: 420_000 },
   async () => {
     const page = await openApp(await browser.page({ reducedMotion: 'reduce' }), service, owner)
+    let commands = 0
     for (const [name, path] of Object.entries(screens(furnished)))
-      await lookAt(page, name, path).catch((error) => {
+      commands += await lookAt(page, name, path).catch((error) => {
         throw new Error(`${name}: ${error.message}`, { cause: error })
       })
+    expect(commands).toBeGreaterThan(100)
     expect(errorsOf(page)).toEqual([])
   },
 )
@@ -138,6 +142,7 @@ browserTest(
     await button(page, 'Remove full@example.org').click()
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
     await page.getByText('No suppressed recipients').waitFor()
+    expect(commands).toBeGreaterThan(100)
     expect(errorsOf(page)).toEqual([])
   },
 )
