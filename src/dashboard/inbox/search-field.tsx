@@ -49,7 +49,10 @@ const useSuggestions = (word: Token | undefined, rows: readonly Row[]) => {
   const agents = useAgents()
   const [isClosed, setClosed] = useState(true)
   const [at, setAt] = useState(-1)
-  const options = isClosed ? [] : suggestionsFor(word, { agents, rows })
+  // While another list is loaded, those of the last one are suggested: they do not vanish under the keys.
+  const [known, setKnown] = useState(rows)
+  if (rows.length > 0 && rows !== known) setKnown(rows)
+  const options = isClosed ? [] : suggestionsFor(word, { agents, rows: known })
   return {
     options,
     at: Math.min(at, options.length - 1),
