@@ -1611,26 +1611,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/agents/{id}/webhooks/{webhookId}/deliveries/{deliveryId}/unblock": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Send the delivery that others wait for now, or skip it
-         * @description Ends the wait of a webhook for the next attempt of the delivery that all others wait for. `conflict` if it is not waited for any more, or if the webhook is paused.
-         */
-        post: operations["unblockWebhook"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/agents/{id}/webhooks/{webhookId}/replay": {
         parameters: {
             query?: never;
@@ -3932,15 +3912,6 @@ export interface components {
             paused?: boolean;
             /** @description Types of the events that it receives */
             events?: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
-        };
-        /**
-         * @example {
-         *       "skip": true
-         *     }
-         */
-        UnblockWebhookInput: {
-            /** @description Skip it instead of sending it */
-            skip?: boolean;
         };
         /**
          * @example {
@@ -8397,52 +8368,6 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    unblockWebhook: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
-                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                id: string;
-                webhookId: string;
-                deliveryId: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["UnblockWebhookInput"];
-            };
-        };
-        responses: {
-            /** @description Done */
-            204: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["InvalidInput"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["NotJson"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

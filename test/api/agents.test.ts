@@ -37,7 +37,10 @@ test('an agent can be created, read, updated, listed and deleted', async () => {
     status: 200,
     body: { ...renamed, icon: 'zap' },
   })
-  expect((await owner.api('PATCH', path, {})).body).toEqual({ ...renamed, icon: 'zap' })
+  expect((await owner.api('PATCH', path, {})).body).toEqual({
+    ...{ ...renamed, icon: 'zap' },
+    ...{ signature: null, templates: [] },
+  })
   expect((await owner.api('GET', '/agents')).body).toContainEqual({ ...renamed, icon: 'zap' })
   const removed = await owner.api('DELETE', path)
   expect(removed).toMatchObject({ status: 204, text: '' })

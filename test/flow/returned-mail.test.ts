@@ -180,11 +180,18 @@ describe('a bounce', () => {
       error: 'b@example.com: 550 5.1.1 No such user here',
     })
     expect(await recipientsOf(id)).toEqual([
-      { address: 'a@example.com', status: 'sent', detail: null, updatedAt: expect.any(String) },
+      {
+        address: 'a@example.com',
+        status: 'sent',
+        detail: null,
+        deliveredAt: null,
+        updatedAt: expect.any(String),
+      },
       {
         address: 'b@example.com',
         status: 'failed',
         detail: '550 5.1.1 No such user here',
+        deliveredAt: null,
         updatedAt: expect.any(String),
       },
     ])

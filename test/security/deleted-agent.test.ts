@@ -145,7 +145,12 @@ describe('in GraphQL', () => {
 
   const isAbout = (query: string) => /\$(agentId|messageId)/.test(query)
 
-  test.each(Object.keys(QUERIES).filter((name) => isAbout(QUERIES[name]!.query)))(
+  test('the thread of its message is none', async () => {
+    const given = { query: QUERIES.threadsOf!.query, variables: variables() }
+    expect((await owner.api('POST', '/graphql', given)).body.data).toEqual({ threadsOf: [null] })
+  })
+
+  test.each(Object.keys(QUERIES).filter((name) => name !== 'threadsOf' && isAbout(QUERIES[name]!.query)))(
     '%s does not find it',
     async (name) => {
       expect(await codeOf(QUERIES[name]!.query)).toBe('not_found')

@@ -98,10 +98,7 @@ const WRONG: [string, string][] = [
     'a subscription that is not streamed',
     bodyOf(`subscription { messageChanged(agentId: "${agent.id}") { id } }`),
   ],
-  [
-    'a batch of mutations',
-    `[${bodyOf(CREATE, { input: { name: 'x', icon: 'bot' } })},${bodyOf(CREATE, { input: { name: 'y', icon: 'bot' } })}]`,
-  ],
+  ['a batch in a batch', `[[${bodyOf(CREATE, { input: { name: 'x', icon: 'bot' } })}]]`],
   ['an empty batch', '[]'],
   ['an unknown parameter', JSON.stringify({ query: '{ agents { id } }', colour: 'red' })],
   ['a query that is not a string', JSON.stringify({ query: { agents: true } })],

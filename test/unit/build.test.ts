@@ -45,6 +45,7 @@ beforeAll(() => {
   writeFileSync(at('src', 'web', 'page.html'), '<p>1</p>')
   writeFileSync(at('src', 'dashboard', 'index.html'), '<script type="module" src="./main.ts"></script>')
   writeFileSync(at('src', 'dashboard', 'main.ts'), `document.title = 'Things'\n`)
+  writeFileSync(at('src', 'dashboard', 'icon.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>')
   symlinkSync(join(root, 'node_modules'), at('node_modules'))
 })
 

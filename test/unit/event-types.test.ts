@@ -27,6 +27,7 @@ test('event types are named only where they are defined, raised and documented',
     'message/out/hold.ts',
     'message/out/status.ts',
     'message/out/url.ts',
+    'message/reading/agent-states.ts',
   ])
   const names = EVENT_NAMES.map((name) => name.replace('.', String.raw`\.`)).join('|')
   // The examples of the API documentation quote the names.

@@ -2,9 +2,8 @@ import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { timestamp } from '../../core/rules.ts'
 import { resendDelivery, rotateWebhook, testWebhook } from '../../webhook/operate.ts'
 import { replayStart, replayWebhook, resendGivenUp } from '../../webhook/replay.ts'
-import { unblockWebhook } from '../../webhook/unblock.ts'
 import type { RestEnv } from '../env.ts'
-import { body, failures, ids, NO_CONTENT, ok, SECURITY } from '../route.ts'
+import { body, failures, ids, ok, SECURITY } from '../route.ts'
 import { presentDelivery } from './delivery-views.ts'
 import { DeliveryView, NewWebhookView } from './webhook-views.ts'
 import { presentWebhook } from './webhooks.ts'
@@ -118,28 +117,6 @@ const resendExpired = createRoute({
   },
 })
 
-const unblock = createRoute({
-  method: 'post',
-  path: '/agents/{id}/webhooks/{webhookId}/deliveries/{deliveryId}/unblock',
-  operationId: 'unblockWebhook',
-  summary: 'Send the delivery that others wait for now, or skip it',
-  description:
-    'Ends the wait of a webhook for the next attempt of the delivery that all others wait for. `conflict` if it is not waited for any more, or if the webhook is paused.',
-  tags,
-  security,
-  request: {
-    params: ids('id', 'webhookId', 'deliveryId'),
-    ...body(
-      z
-        .strictObject({
-          skip: z.boolean().optional().openapi({ description: 'Skip it instead of sending it' }),
-        })
-        .openapi({ example: { skip: true } }),
-    ),
-  },
-  responses: { 204: NO_CONTENT, ...failures('agent', 'body', 'conflict') },
-})
-
 export const webhookOperationRoutes = (app: OpenAPIHono<RestEnv>): void => {
   app.openapi(rotate, async (c) => {
     const { id, webhookId } = c.req.valid('param')
@@ -154,12 +131,6 @@ export const webhookOperationRoutes = (app: OpenAPIHono<RestEnv>): void => {
     const { id, webhookId, deliveryId } = c.req.valid('param')
     const delivery = { agentId: id, webhookId, deliveryId }
     return c.json(presentDelivery(await resendDelivery(c.var.deps, c.var.viewer, delivery)), 201)
-  })
-  app.openapi(unblock, async (c) => {
-    const { id, webhookId, deliveryId } = c.req.valid('param')
-    const { skip = false } = c.req.valid('json')
-    await unblockWebhook(c.var.deps, c.var.viewer, { agentId: id, webhookId, deliveryId, skip })
-    return c.body(null, 204)
   })
   app.openapi(replay, async (c) => {
     const { id, webhookId } = c.req.valid('param')
