@@ -122,6 +122,15 @@ export const TABLE: Record<string, Row> = {
   'GET /agents/{id}/messages/{messageId}': { member: 200, agent: 200 },
   // the body of this test is JSON
   'POST /agents/{id}/imports': { member: 415, agent: 415, body: {} },
+  'PATCH /agents/{id}/threads': {
+    member: 200,
+    agent: 200,
+    body: ({ threadId }: Ids) => ({ ids: [threadId], done: true }),
+  },
+  'PATCH /agents/{id}/threads/{threadId}': { member: 200, agent: 200, body: { done: true } },
+  'POST /agents/{id}/threads/{threadId}/notes': { member: 201, agent: 403, body: { text: 'hi' } },
+  'GET /agents/{id}/threads/{threadId}/notes': { member: 200, agent: 403 },
+  'DELETE /agents/{id}/threads/{threadId}/notes/{noteId}': { member: 204, agent: 403 },
   'POST /agents/{id}/drafts': { member: 201, agent: 201, body: { text: 'hi' } },
   'GET /agents/{id}/drafts': { member: 200, agent: 200 },
   'GET /agents/{id}/drafts/{draftId}': { member: 200, agent: 200 },

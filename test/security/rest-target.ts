@@ -52,6 +52,8 @@ export const createTarget = async (service: TestService, tenant: Tenant): Promis
   await agent.api('POST', `${path}/access/email/blocked`, { sender: tenant.email })
   const content = { channel: 'email', to: ['bo@example.com'], text: 'hi' }
   const draft = await agent.api('POST', `${path}/drafts`, content)
+  const { threadId } = message
+  const note = await tenant.api('POST', `${path}/threads/${threadId}/notes`, { text: 'hi' })
   return {
     agent,
     ids: {
@@ -77,6 +79,8 @@ export const createTarget = async (service: TestService, tenant: Tenant): Promis
       }),
       messageId: message.id,
       draftId: draft.body.id,
+      threadId,
+      noteId: note.body.id,
     },
   }
 }

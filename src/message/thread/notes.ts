@@ -59,8 +59,8 @@ export const readNotes = async (
 
 /** Returns the notes on a thread, oldest first. For members. */
 export const listNotes = async (deps: Db, viewer: Viewer, key: ThreadKey): Promise<ThreadNote[]> => {
-  ensureMember(viewer)
   await findAgent(deps, viewer, key.agentId)
+  ensureMember(viewer)
   await ensureThread(deps, key)
   return (await readNotes(deps, [key]))[0]!
 }
@@ -75,8 +75,8 @@ export const addNote = async (
   viewer: Viewer,
   { agentId, threadId, text }: ThreadKey & { text: string },
 ): Promise<ThreadNote> => {
-  ensureMember(viewer)
   const { workspaceId } = await findAgent(deps, viewer, agentId)
+  ensureMember(viewer)
   const key = { agentId, threadId }
   await ensureThread(deps, key)
   return deps.prisma.$transaction(async (tx) => {
@@ -104,8 +104,8 @@ export const deleteNote = async (
   viewer: Viewer,
   { agentId, threadId, noteId: id }: ThreadKey & { noteId: string },
 ): Promise<void> => {
-  ensureMember(viewer)
   const { workspaceId } = await findAgent(deps, viewer, agentId)
+  ensureMember(viewer)
   await deps.prisma.$transaction(async (tx) => {
     const { count } = await tx.threadNote.deleteMany({ where: { agentId, threadId, id } })
     if (count === 0) throw notFound('note')
