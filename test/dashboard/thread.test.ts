@@ -94,6 +94,12 @@ describe('links in texts', () => {
     ).toBe(text)
   })
 
+  test('a letter of brackets has few links, and is read once', () => {
+    const text = `https://${')'.repeat(1_990)} `.repeat(2_000)
+    expect(linksIn(text)).toEqual([{ text }])
+    expect(linksIn('https://a.example '.repeat(2_000)).filter(({ href }) => href)).toHaveLength(500)
+  })
+
   test('only https, http and mailto are links', () => {
     const text = 'HTTPS://a.example www.b.example mailto:c@example.com d@example.com vbscript:x://y'
     expect(linksIn(text).flatMap(({ href }) => href ?? [])).toEqual([
@@ -109,6 +115,10 @@ describe('links in texts', () => {
     ['https://paypal.com/login', 'https://paypal.com.evil.example/login', 'paypal.com.evil.example'],
     ['https://paypal.com@evil.example', 'https://paypal.com@evil.example', 'evil.example'],
     ['https://pаypal.com', 'https://pаypal.com', 'xn--pypal-4ve.com'],
+    ['→ https://paypal.com (secure)', 'https://evil.example', 'evil.example'],
+    ['https://paypal.com.', 'https://evil.example', 'evil.example'],
+    ['pay\u200bpal.com', 'https://evil.example', 'evil.example'],
+    ['See https://example.com.', 'https://example.com', null],
     ['example.com', 'https://www.example.com/x', null],
     ['Click here', 'https://evil.example', null],
     ['2.5 kg', 'https://shop.example', null],
