@@ -94,6 +94,12 @@ const expectWhole = async (page: Page, subject: string): Promise<void> => {
   expect(await page.locator('.failed').count()).toBe(0)
 }
 
+const see = (page: Page, state: 'hidden' | 'visible') =>
+  page.evaluate(
+    `Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true });` +
+      "document.dispatchEvent(new Event('visibilitychange'))",
+  )
+
 browserTest('one mail is read with one request, and fifty with at most six', async () => {
   const page = await openThread('Stays open')
   const counted = countRequests(page)
@@ -173,21 +179,40 @@ browserTest('what is done too soon is done after a short wait', async () => {
 
 browserTest('a page that nobody sees reads nothing until it is seen again', async () => {
   const page = await openThread('In the background')
-  const see = (state: string) =>
-    page.evaluate(
-      `Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true });` +
-        "document.dispatchEvent(new Event('visibilitychange'))",
-    )
-  await see('hidden')
+  await see(page, 'hidden')
   const counted = countRequests(page)
   const seen = await openApp(await browser.page(), service, owner, '/app/inbox')
   await untilLive(seen)
   await mail('While hidden')
   await row(seen, 'While hidden').waitFor()
   expect(counted.count).toBe(0)
-  await see('visible')
+  await see(page, 'visible')
   await row(page, 'While hidden').waitFor()
 })
+
+browserTest(
+  'what is too much to be read in one request is read in several',
+  { timeout: 90_000 },
+  async () => {
+    const page = await openThread('Behind other windows')
+    const refused: string[] = []
+    page.on('response', async (response) => {
+      if (response.url().endsWith('/graphql') && askedBy(response.request().postData()))
+        refused.push(...((await response.text()).match(/requests too much at once/g) ?? []))
+    })
+    await see(page, 'hidden')
+    for (let n = 0; n < 250; n += 25)
+      await Promise.all(Array.from({ length: 25 }, (_, m) => mail(`Behind ${n + m}`)))
+    await see(page, 'visible')
+    await page.locator('.sidebar-agents .count', { hasText: String(sent) }).waitFor()
+    await page.locator('.inbox-scroll').evaluate((list: { scrollTop: number }) => {
+      list.scrollTop = 0
+    })
+    await row(page, 'Behind 24\\d').first().waitFor()
+    await expect.poll(() => refused.length).toBeGreaterThan(0)
+    expect(await page.locator('.failed').count()).toBe(0)
+  },
+)
 
 browserTest('hundreds of mails in a row leave the page whole and current', { timeout: 180_000 }, async () => {
   const page = await openThread('Through the storm')

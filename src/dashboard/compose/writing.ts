@@ -205,7 +205,7 @@ export class Writing extends KeptLetter {
       if (!this.isSaved) this.#saveIn(TIMES.pause)
     } else {
       this.tell({ trouble: failure.message || text.noAnswer })
-      if (isPassing(failure) || failure.code === 'conflict')
+      if (isPassing(failure.code) || failure.code === 'conflict')
         this.#saveIn(Math.min(TIMES.firstRetry * 2 ** this.#failures++, TIMES.lastRetry))
     }
     return false

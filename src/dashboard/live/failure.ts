@@ -19,7 +19,7 @@ const requestIdOf = (response: unknown): string | null =>
 /** What may succeed when it is tried again. */
 const PASSING: readonly string[] = ['internal', 'offline', 'rate_limited', 'unavailable']
 
-export const isPassing = ({ code }: Failure): boolean => PASSING.includes(code)
+export const isPassing = (code: string): boolean => PASSING.includes(code)
 
 /** Returns what failed; null if nothing did. */
 export const failureOf = (error: CombinedError | undefined): Failure | null => {

@@ -1,8 +1,10 @@
+import { isPassing } from './failure.ts'
 import { noTrouble, sayTrouble } from './trouble.ts'
 
 /**
  * How requests go to the service: all queries of one moment as one, and again after a failure that may pass. When
- * the service asks to wait, every query of this tab waits.
+ * the service asks to wait, every query of this tab waits. The service limits what one request may read: what it
+ * refuses for that reason among others goes again by itself.
  */
 
 /** Queries that are made within this time go together. */
@@ -21,6 +23,8 @@ const SHORT_WAIT_MS = 15_000
 interface Job {
   body: string
   tries: number
+  /** It was too much for the service together with others. */
+  isAlone: boolean
   /** When it is sent. */
   at: number
   /** Those who want the answer. */
@@ -41,14 +45,17 @@ export const sentRequests = (): number => sent
 export const isReading = (): boolean => running > 0 || jobs.size > 0
 
 interface Errors {
-  errors?: { extensions?: { code?: string } }[]
+  errors?: { extensions?: { code?: string; field?: string } }[]
 }
 
-/** What may succeed when it is tried again: the service was not reached, was busy, or failed. */
-const PASSING = new Set(['internal', 'rate_limited', 'unavailable'])
-
+/** The code of a failure that may pass. */
 const codeOf = (answer: Errors | undefined): string =>
-  answer?.errors?.find(({ extensions }) => PASSING.has(extensions?.code ?? ''))?.extensions?.code ?? ''
+  answer?.errors?.map(({ extensions }) => extensions?.code ?? '').find(isPassing) ?? ''
+
+const isTooMuch = (answer: Errors | undefined): boolean =>
+  answer?.errors?.some(
+    ({ extensions }) => extensions?.code === 'invalid_input' && extensions.field === 'query',
+  ) ?? false
 
 const retryAfterOf = (response: Response): number => Number(response.headers.get('Retry-After') ?? 0) * 1_000
 
@@ -59,15 +66,19 @@ const schedule = (): void => {
   timer = setTimeout(send, Math.max(first, limitedUntil) - Date.now())
 }
 
+const enqueue = (job: Job): void => {
+  const newer = jobs.get(job.body)
+  if (!newer) jobs.set(job.body, job)
+  newer?.asked.push(...job.asked)
+}
+
 /** Tries a job again later; returns false when it has been tried often enough. */
 const again = (job: Job, limitedMs: number | null): boolean => {
   const pause = Math.min(FIRST_PAUSE_MS * 2 ** job.tries++, LAST_PAUSE_MS) * (0.5 + Math.random() / 2)
   if (limitedMs !== null) limitedUntil = Math.max(limitedUntil, Date.now() + limitedMs + pause)
   sayTrouble(limitedMs === null ? null : limitedUntil)
   if (limitedMs === null && job.tries >= TRIES) return false
-  const newer = jobs.get(job.body)
-  if (newer) newer.asked.push(...job.asked)
-  else jobs.set(job.body, { ...job, at: Date.now() + pause })
+  enqueue({ ...job, at: Date.now() + pause })
   return true
 }
 
@@ -104,6 +115,10 @@ const request = async (together: readonly Job[]): Promise<void> => {
     const all = parsed(text)
     const settled = together.map((job, index) => {
       const own = Array.isArray(all) ? all[index] : all
+      if (together.length > 1 && isTooMuch(own)) {
+        enqueue({ ...job, isAlone: true, at: Date.now() })
+        return true
+      }
       return settle(job, response, Array.isArray(all) ? JSON.stringify(own) : text, own)
     })
     if (settled.every(Boolean)) noTrouble()
@@ -116,7 +131,10 @@ const request = async (together: readonly Job[]): Promise<void> => {
 }
 
 const send = (): void => {
-  const together = [...jobs.values()].sort((one, other) => one.at - other.at).slice(0, MOST_TOGETHER)
+  const waiting = [...jobs.values()].sort((one, other) => one.at - other.at)
+  const together = waiting[0]?.isAlone
+    ? waiting.slice(0, 1)
+    : waiting.filter(({ isAlone }) => !isAlone).slice(0, MOST_TOGETHER)
   for (const { body } of together) jobs.delete(body)
   void request(together)
   schedule()
@@ -133,7 +151,7 @@ addEventListener('online', tryAgain)
 const query = (body: string, signal: AbortSignal | null | undefined): Promise<Response> =>
   new Promise((answer, fail) => {
     const asked = { answer, fail }
-    const job = jobs.get(body) ?? { body, tries: 0, at: Date.now() + GATHER_MS, asked: [] }
+    const job = jobs.get(body) ?? { body, tries: 0, isAlone: false, at: Date.now() + GATHER_MS, asked: [] }
     job.asked.push(asked)
     job.at = Math.min(job.at, Date.now() + GATHER_MS)
     jobs.set(body, job)

@@ -39,7 +39,7 @@ const RETRY_MS = 5_000
  * the stream does not repeat the change that it was for. The frame says so meanwhile.
  */
 export const useRetry = (failure: Failure | null, retry: () => void): void => {
-  const mayPass = failure !== null && isPassing(failure)
+  const mayPass = failure !== null && isPassing(failure.code)
   const latest = useRef(retry)
   useEffect(() => {
     latest.current = retry
@@ -72,7 +72,7 @@ export interface Shown<Data> {
  */
 const useKept = <Data>(data: Data | undefined, failure: Failure | null, key: string): Data | undefined => {
   const [kept, setKept] = useState({ key, data })
-  const before = kept.key === key && (failure === null || isPassing(failure)) ? kept.data : undefined
+  const before = kept.key === key && (failure === null || isPassing(failure.code)) ? kept.data : undefined
   const shown = failure ? (before ?? data) : (data ?? before)
   if (kept.key !== key || kept.data !== shown) setKept({ key, data: shown })
   return shown

@@ -27,7 +27,7 @@ const THREAD = graphql(
         id agentId subject unreadCount doneAt snoozedUntil
         assignedTo { id name }
         ...ThreadNotes
-        messages(first: 100) { edges { node { ...ThreadMessage } } pageInfo { endCursor hasNextPage } }
+        messages(first: 50) { edges { node { ...ThreadMessage } } pageInfo { endCursor hasNextPage } }
       }
       service { captured mailDomain }
     }

@@ -10,7 +10,7 @@ const OLDER = graphql(
     query OlderMessages($id: UUID!, $after: String!) {
       thread(id: $id) {
         id
-        messages(first: 100, after: $after) {
+        messages(first: 50, after: $after) {
           edges { node { ...ThreadMessage } }
           pageInfo { endCursor hasNextPage }
         }
@@ -24,7 +24,7 @@ type Page = ResultOf<typeof OLDER>['thread']['messages']
 
 const nextOf = ({ pageInfo }: Page): string | null => (pageInfo.hasNextPage ? pageInfo.endCursor : null)
 
-/** Messages before the newest 100, which are loaded when they are asked for. */
+/** Messages before the newest 50, which are loaded when they are asked for. */
 export const useOlder = (threadId: string, newest: Page) => {
   const client = useClient()
   const [loaded, setLoaded] = useState<{ messages: readonly ShownMessage[]; next: string | null } | null>(
@@ -37,7 +37,7 @@ export const useOlder = (threadId: string, newest: Page) => {
   const next = loaded ? loaded.next : nextOf(newest)
   /** Loads the next page, or all that there are. Resolves to whether that succeeded. */
   const load = async (all: boolean): Promise<boolean> => {
-    // With those shown so far: what arrives later pushes the oldest of them out of the newest 100.
+    // With those shown so far: what arrives later pushes the oldest of them out of the newest 50.
     let shown: readonly ShownMessage[] = messages
     let after = next
     setBusy(true)
