@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type DkimKey, type Letter, rawOf } from '../support/mail.ts'
 
 /**
  * The SMTP client, in its own process: `smtp-client.ts KEY`, the DKIM key of example.com as JSON.
- * `{prepare: {kind, mails, to}}` → `'prepared'`: composes and signs mails of 10 KB, or with a file of 50 KB; `{port, sessions}` →
+ * `{prepare: {kind, mails, to}}` → `'prepared'`: composes and signs mails of 10 KB, or with a file of 50 KB; `{port, sessions, rate}` →
  * `{seconds, answers, startedAt, ends}`: sends them, and returns for each the milliseconds from the end of DATA to
  * the 250, and when DATA ended (milliseconds since 1970).
  */
@@ -18,7 +19,14 @@ export interface Sent {
 }
 
 export type MailKind = 'plain' | 'signed' | 'file'
-type Order = { prepare: { kind: MailKind; mails: number; to: string[] } } | { port: number; sessions: number }
+
+interface Sending {
+  port: number
+  sessions: number
+  /** Mails a second; without it, as many as are answered. */
+  rate?: number
+}
+type Order = { prepare: { kind: MailKind; mails: number; to: string[] } } | Sending
 
 interface Prepared {
   envelope: string
@@ -93,15 +101,17 @@ const openSession = async (port: number) => {
   return { socket, expect }
 }
 
-const sendAll = async ({ port, sessions }: { port: number; sessions: number }): Promise<Sent> => {
+const sendAll = async ({ port, sessions, rate = Number.POSITIVE_INFINITY }: Sending): Promise<Sent> => {
   const open = await Promise.all(Array.from({ length: sessions }, () => openSession(port)))
   const answers: number[] = []
   const ends: number[] = []
-  const mails = prepared.values()
+  const mails = prepared.entries()
   const started = performance.now()
   await Promise.all(
     open.map(async ({ socket, expect }) => {
-      for (const { envelope, data } of mails) {
+      for (const [n, { envelope, data }] of mails) {
+        const early = started + (n * 1_000) / rate - performance.now()
+        if (early > 0) await sleep(early)
         socket.write(envelope)
         for (const code of ['250', '250', '354']) await expect(code)
         const ended = performance.now()

@@ -1,3 +1,4 @@
+import { benchDashboard, SECONDS as DASHBOARD_SECONDS } from './dashboard.ts'
 import { benchFanOut } from './fan-out.ts'
 import { benchGrowth } from './growth.ts'
 import { benchMailToWebhook } from './mail-to-webhook.ts'
@@ -25,6 +26,7 @@ export const SUITES: Record<string, Suite> = {
   webhooks: benchWebhooks,
   'webhook-backlog': benchBacklog,
   'mail-to-webhook': benchMailToWebhook,
+  dashboard: benchDashboard,
   growth: benchGrowth,
   processes: benchProcesses,
   scaling: benchScaling,
@@ -36,6 +38,7 @@ const SUITE_MS = 120_000
  * with four servers takes three.
  */
 const LONGER_MS: Record<string, number> = {
+  dashboard: 180_000 + DASHBOARD_SECONDS * 1_000,
   growth: 900_000,
   processes: 900_000,
   reception: 200_000,

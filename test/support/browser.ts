@@ -1,32 +1,9 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  type Browser,
-  type BrowserContext,
-  type BrowserContextOptions,
-  chromium,
-  type Page,
-} from 'playwright-core'
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { afterFile } from './after-file.ts'
-
-/** Debian's headless shell first: without a user interface, it takes a third less CPU. */
-const CHROMIUM = [
-  '/usr/bin/chromium-headless-shell',
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-].find(existsSync)
-/** Chromium does not run in its sandbox as root; without the other flags it contacts its vendor's hosts. */
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
+import { CHROMIUM, launchChromium } from './chromium.ts'
 
 if (!CHROMIUM && process.env.CI === 'true')
   throw new Error('Chromium is not installed: apt-get install chromium-headless-shell')
@@ -37,12 +14,6 @@ if (!CHROMIUM)
 
 /** A test in a real browser; skipped where there is none, except in continuous integration. */
 export const browserTest = test.skipIf(!CHROMIUM)
-
-const launch = async (): Promise<Browser> => {
-  const options = { executablePath: CHROMIUM!, args: FLAGS }
-  // Rarely, Chromium ends right after its start.
-  return chromium.launch(options).catch(() => chromium.launch(options))
-}
 
 export interface TestBrowser {
   /** Opens a page with cookies of its own. */
@@ -58,7 +29,7 @@ export const errorsOf = (page: Page): string[] => errors.get(page) ?? []
 /** Starts a browser, which ends after the file's last test. */
 export const startBrowser = async (): Promise<TestBrowser> => {
   if (!CHROMIUM) return { page: () => Promise.reject(new Error('there is no browser')) }
-  const browser = await launch()
+  const browser = await launchChromium()
   afterFile(() => browser.close())
   return {
     page: async (options = {}) => {

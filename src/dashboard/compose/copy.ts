@@ -7,9 +7,12 @@ import { text } from './strings.ts'
 
 /**
  * In milliseconds: when a letter is saved on the service after the last key, here and in another tab, and after
- * failures; and for how long the news of it comes back.
+ * failures; for how long the news of it comes back; and for how long somebody can take back that it was discarded.
  */
-export const TIMES = { pause: 2_000, otherTab: 8_000, firstRetry: 5_000, lastRetry: 60_000, echo: 3_000 }
+export const TIMES = {
+  ...{ pause: 2_000, otherTab: 8_000, firstRetry: 5_000, lastRetry: 60_000 },
+  ...{ echo: 3_000, undo: 11_000 },
+}
 
 export interface FileName {
   name: string

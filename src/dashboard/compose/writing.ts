@@ -24,6 +24,8 @@ export class Writing extends KeptLetter {
   #failures = 0
   /** When it was last saved from here, of which the service tells too. */
   #savedAt = 0
+  /** Drafts that were sent or discarded here, and may still be told of. */
+  readonly #ended = new Set<string>()
   /** One request after the other. */
   #last: Promise<unknown> = Promise.resolve()
 
@@ -54,6 +56,7 @@ export class Writing extends KeptLetter {
   /** Takes the letter from its draft, as another device, the agent or a colleague left it: the newer words count. */
   take(draft: Draft): void {
     const { copy } = this
+    if (this.#ended.has(draft.id)) return
     if (copy && (copy.draft?.id !== draft.id || copy.draft.updatedAt >= draft.updatedAt)) return
     const known = { id: draft.id, updatedAt: draft.updatedAt }
     const theirs = wordsOf(this.blank.agentId, draft)
@@ -115,12 +118,26 @@ export class Writing extends KeptLetter {
 
   /** Removes the letter here and on the service. Returns what brings it back. */
   async discard(): Promise<() => void> {
-    const { letter } = this.shown()
+    const { letter, inDraft } = this.shown()
+    if (this.copy && inDraft.length > 0) return this.#discardLater(this.copy)
     await this.#next(async () => {
       if (this.copy) await this.#end(this.copy)
     })
     return () => {
       if (!this.copy) this.change(letter)
+    }
+  }
+
+  /** Files that only the draft has could not be brought back: it is removed when nobody can change their mind. */
+  #discardLater(copy: Copy): () => void {
+    const { id } = copy.draft ?? {}
+    if (id) this.#ended.add(id)
+    this.clear()
+    const timer = setTimeout(() => void this.#next(() => this.#remove(copy)), TIMES.undo)
+    return () => {
+      clearTimeout(timer)
+      if (id) this.#ended.delete(id)
+      if (!this.copy) this.put(copy)
     }
   }
 
@@ -183,9 +200,15 @@ export class Writing extends KeptLetter {
     return value
   }
 
-  /** Nothing is left to keep, here and on the service, which may have a draft although its answer was lost. */
-  async #end({ draft, words, asked, key }: Copy): Promise<true> {
+  /** Nothing is left to keep, here and on the service. */
+  #end(copy: Copy): Promise<true> {
+    if (copy.draft) this.#ended.add(copy.draft.id)
     this.clear()
+    return this.#remove(copy)
+  }
+
+  /** Removes the draft, which there may be although the answer to its creation was lost. */
+  async #remove({ draft, words, asked, key }: Copy): Promise<true> {
     const { id } = draft ?? (asked ? (await createDraft(words, key)).value : null) ?? {}
     if (id) await deleteDraft(words.agentId, id)
     this.#announce(id)
@@ -250,6 +273,7 @@ export class Writing extends KeptLetter {
       ? await sendDraft(before.words.agentId, id, `${id}:${before.revision}`)
       : await sendLetter({ ...before.words, files: this.files }, `${before.key}:${before.revision}`)
     if (value) {
+      if (id) this.#ended.add(id)
       this.clear()
       this.#announce(id)
       expectChange()

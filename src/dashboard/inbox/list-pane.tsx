@@ -105,7 +105,11 @@ export const ListPane = ({ list, rows, cursor, thread, ref }: PaneProps) => {
         {rows.loading && <Loading lines={8} />}
         {rows.failure && <Failed failure={rows.failure} onRetry={rows.retry} />}
         {!rows.loading && !rows.failure && rows.rows.length === 0 && <None list={list} />}
-        <RowList {...{ list, cursor, selection, thread, scroller }} rows={rows.rows} />
+        <RowList
+          key={`${list.query} ${list.search.agentId}`}
+          {...{ list, cursor, selection, thread, scroller }}
+          rows={rows.rows}
+        />
         {rows.hasMore && !rows.isSifted && <More busy={rows.busy} onMore={rows.more} />}
         {rows.hasMore && rows.isSifted && (
           <p className="more">

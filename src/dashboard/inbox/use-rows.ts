@@ -10,7 +10,7 @@ import { onTriaged } from './use-triage.ts'
 
 /** With more changed messages than this, the list is read instead of their threads. */
 const MOST_SINGLE = 300
-/** After a gap, as much is read again as was shown, but no more than this. */
+/** After a gap, as much is read again as was shown, but no more than this: what comes after it stays as it was. */
 const MOST_AGAIN = 300
 /** Of messages that are sifted by the state of their threads, this many pages are read before somebody asks for more. */
 const MOST_SIFTED = 5
@@ -61,6 +61,17 @@ interface State {
   failure: Failure | null
 }
 
+/** The rows of a long list that come after the part that was read again, and where the page after them starts. */
+const beyond = (
+  fresh: readonly Row[],
+  next: string | null,
+  old: State,
+): Pick<State, 'next'> & { rows: Row[] } => {
+  const last = fresh.at(-1)
+  const rows = next === null || !last ? [] : (old.rows ?? []).filter(({ at }) => at < last.at)
+  return { rows, next: rows.length > 0 ? old.next : next }
+}
+
 const NOTHING: State = { rows: null, next: null, busy: false, failure: null }
 
 /** The threads of one agent or of all, or the messages found, kept up to date row by row. */
@@ -88,12 +99,10 @@ export const useRows = (search: Search): Rows => {
         next = page.next
         pages++
       } while (next !== null && fresh.length < count && (pages < MOST_SIFTED || !isSifted(search)))
-      setState((old) => ({
-        rows: merge(after === null ? [] : (old.rows ?? []), fresh),
-        next,
-        busy: false,
-        failure: null,
-      }))
+      setState((old) => {
+        const kept = after === null ? beyond(fresh, next, old) : { rows: old.rows ?? [], next }
+        return { rows: merge(kept.rows, fresh), next: kept.next, busy: false, failure: null }
+      })
       return fresh
     },
     [client, search],

@@ -1,7 +1,14 @@
 import { type ReactNode, useLayoutEffect, useMemo, useState } from 'react'
 import { useLocation } from 'wouter'
 import { AgentIcon } from '../parts/agent-icon.tsx'
-import { ChevronRightIcon, type Icon, SearchIcon, SettingsIcon, ZapIcon } from '../parts/icons.tsx'
+import {
+  BookmarkIcon,
+  ChevronRightIcon,
+  type Icon,
+  SearchIcon,
+  SettingsIcon,
+  ZapIcon,
+} from '../parts/icons.tsx'
 import { chooseLanguage, LANGUAGES } from '../parts/language.ts'
 import { setListing, useListing } from '../parts/listing.ts'
 import { useSignOut } from './account.tsx'
@@ -92,7 +99,7 @@ const useAccountCommands = (): Command[] => {
 const usePlaceCommands = (): Command[] => {
   const [, go] = useLocation()
   const agents = useAgents()
-  const { may } = useViewer()
+  const { may, views } = useViewer()
   return useMemo(() => {
     const command = (group: CommandGroup, Shape: Icon, place: Place, context?: string): Command => ({
       id: `${place.href} ${place.control ?? ''}`.trim(),
@@ -109,6 +116,7 @@ const usePlaceCommands = (): Command[] => {
     return [
       ...ACTIONS.filter(allowed).map((place) => command('do', ZapIcon, place)),
       ...DESTINATIONS.map(({ icon, keys, ...place }) => ({ ...command('go', icon, place), keys })),
+      ...views.map(({ name, path }) => command('go', BookmarkIcon, { href: path, label: name })),
       ...agents.map(
         ({ id, name, icon }): Command => ({
           id,
@@ -125,7 +133,7 @@ const usePlaceCommands = (): Command[] => {
           .map((place) => command('settings', SettingsIcon, place, name)),
       ),
     ]
-  }, [agents, go, may])
+  }, [agents, go, may, views])
 }
 
 /** Most that a group shows; more words find what is not shown. */

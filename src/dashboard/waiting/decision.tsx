@@ -13,7 +13,7 @@ import { type Opened, openForm, useDecision, useKeptEdit, useOpened, useOutcome 
 const close = () => openForm(null)
 
 /** Says that somebody else decided; what was written stays, to be copied. */
-const Outcome = ({ outcome, written }: { outcome: string; written: string }) => (
+const Overtaken = ({ outcome, written }: { outcome: string; written: string }) => (
   <div className="note" role="alert">
     <p>
       {text.decidedMeanwhile} {outcome} {text.wordsStay}
@@ -43,7 +43,7 @@ const EditForm = ({ message, onDecided }: Opened) => {
       busy={decide.busy}
       disabled={outcome !== null}
     >
-      {outcome !== null && <Outcome outcome={outcome} written={fields.text} />}
+      {outcome !== null && <Overtaken outcome={outcome} written={fields.text} />}
       {message.channel === 'email' && (
         <Field
           label={text.subject}
@@ -90,7 +90,7 @@ const RejectForm = ({ message, onDecided }: Opened) => {
       disabled={outcome !== null}
       danger
     >
-      {outcome !== null && <Outcome outcome={outcome} written={reason} />}
+      {outcome !== null && <Overtaken outcome={outcome} written={reason} />}
       <Field
         label={text.reason}
         hint={text.reasonHint}
