@@ -166,7 +166,7 @@ browserTest('longer threads and more drafts than a page are loaded on', async ()
     const postData = route
       .request()
       .postData()
-      ?.replace(/(messages|drafts)\(first: (100|20)/, '$1(first: 1')
+      ?.replace(/(messages|drafts)\(first: (50|20)/, '$1(first: 1')
     return route.continue({ ...(postData ? { postData } : {}) })
   })
   await page.goto(`${originOf(service)}/app/inbox/${furnished.thread}`)

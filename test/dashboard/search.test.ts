@@ -131,6 +131,8 @@ browserTest('filters and their values are suggested, and taken by keyboard', asy
   await page.keyboard.press('Enter')
   await expect.poll(() => field(page).inputValue()).toBe('from:"Björn Berg" ')
   await expect.poll(() => subjects(page)).toEqual(['Refund of order 7'])
+  // The search has run; what follows is another word.
+  expect(await field(page).inputValue()).toBe('from:"Björn Berg" ')
   await page.keyboard.type('agent:no')
   await page.getByRole('option', { name: 'agent:"Billing North"' }).waitFor()
   // Escape closes the suggestions first, and then leaves the field.

@@ -26,11 +26,11 @@ beforeAll(async () => {
 })
 
 let sent = 0
-const mail = (subject: string) => {
-  sent++
+const mail = (subject: string, to = agent.address) => {
+  if (to === agent.address) sent++
   return deliver(`${service.smtp.host}:${service.smtp.port}`, {
     from: 'Ann Example <ann@example.com>',
-    to: agent.address,
+    to,
     subject,
     text: 'Hello.',
   })
@@ -194,6 +194,9 @@ browserTest(
   'what is too much to be read in one request is read in several',
   { timeout: 90_000 },
   async () => {
+    // Strangers may send an agent 300 mails a minute.
+    const other = await createTestAgent(service, owner, 'Sales')
+    await owner.api('PUT', `/agents/${other.id}/access/email`, { admit: 'anyone', senders: [] })
     const page = await openThread('Behind other windows')
     const refused: string[] = []
     page.on('response', async (response) => {
@@ -202,9 +205,9 @@ browserTest(
     })
     await see(page, 'hidden')
     for (let n = 0; n < 250; n += 25)
-      await Promise.all(Array.from({ length: 25 }, (_, m) => mail(`Behind ${n + m}`)))
+      await Promise.all(Array.from({ length: 25 }, (_, m) => mail(`Behind ${n + m}`, other.address)))
     await see(page, 'visible')
-    await page.locator('.sidebar-agents .count', { hasText: String(sent) }).waitFor()
+    await page.locator('.sidebar-agents .count', { hasText: '250' }).waitFor()
     await page.locator('.inbox-scroll').evaluate((list: { scrollTop: number }) => {
       list.scrollTop = 0
     })

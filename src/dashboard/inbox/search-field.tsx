@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type Ref, useEffect, useId, useState } from 'react'
+import { type KeyboardEvent, type Ref, useCallback, useEffect, useId, useState } from 'react'
 import { IconButton } from '../parts/button.tsx'
 import { SearchIcon, XIcon } from '../parts/icons.tsx'
 import { useAgents } from '../shell/viewer.tsx'
@@ -16,20 +16,30 @@ const PAUSE_MS = 250
 const useTyped = ({ query, known, setQuery }: List) => {
   const [typed, setTyped] = useState(query)
   const [shown, setShown] = useState(query)
+  /** The query that was set from here, until the address has it: what is typed meanwhile stays, also a space. */
+  const [own, setOwn] = useState<string | null>(null)
   const [isChecked, setChecked] = useState(true)
   if (query !== shown) {
     setShown(query)
-    setTyped(query)
+    setOwn(null)
+    if (query !== own) setTyped(query)
   }
+  const set = useCallback(
+    (next: string) => {
+      setOwn(next)
+      setQuery(next)
+    },
+    [setQuery],
+  )
   const { problems } = parseSearch(typed, known)
   const isRight = problems.length === 0
   useEffect(() => {
     const timer = setTimeout(() => {
       setChecked(true)
-      if (isRight && typed.trim() !== query) setQuery(typed.trim())
+      if (isRight && typed.trim() !== query) set(typed.trim())
     }, PAUSE_MS)
     return () => clearTimeout(timer)
-  }, [typed, query, setQuery, isRight])
+  }, [typed, query, set, isRight])
   return {
     typed,
     type: (next: string) => {
@@ -39,7 +49,7 @@ const useTyped = ({ query, known, setQuery }: List) => {
     problem: isChecked ? problems[0] : undefined,
     search: () => {
       setChecked(true)
-      if (isRight) setQuery(typed.trim())
+      if (isRight && typed.trim() !== query) set(typed.trim())
     },
   }
 }

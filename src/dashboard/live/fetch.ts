@@ -135,6 +135,8 @@ const send = (): void => {
   const together = waiting[0]?.isAlone
     ? waiting.slice(0, 1)
     : waiting.filter(({ isAlone }) => !isAlone).slice(0, MOST_TOGETHER)
+  // All that waited may have been aborted.
+  if (together.length === 0) return
   for (const { body } of together) jobs.delete(body)
   void request(together)
   schedule()
