@@ -187,6 +187,29 @@ describe('unsent words', () => {
     expect(await text(page).inputValue()).toBe('By the agent')
   })
 
+  browserTest('are discarded with a way back also for a file that only the draft has', async () => {
+    const agent = await openAgent('Discard a file')
+    const { threadId } = await mail(agent, 'The list?')
+    const page = await open(`/app/inbox/${threadId}`)
+    await answer(page).fill('Attached')
+    await page
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'list.txt', mimeType: 'text/plain', buffer: Buffer.from('1, 2') })
+    await saved(page)
+    await page.context().close()
+    const other = await open(`/app/inbox/${threadId}`)
+    await other.getByText('In the draft: list.txt.').waitFor()
+    await button(other, 'Discard').click()
+    await button(other, 'Undo').click()
+    await other.getByText('In the draft: list.txt.').waitFor()
+    expect(await answer(other).inputValue()).toBe('Attached')
+    await button(other, 'Discard').click()
+    await expect.poll(() => answer(other).inputValue()).toBe('')
+    // It comes back neither here nor on the service, once nobody can change their mind.
+    await expect.poll(() => draftsOf(agent), { timeout: 20_000 }).toEqual([])
+    expect(await answer(other).inputValue()).toBe('')
+  })
+
   browserTest('are discarded with a way back, and forgotten when the member signs out', async () => {
     const agent = await openAgent('Discard')
     const page = await open(`/app/compose?agent=${agent.id}`)

@@ -235,3 +235,31 @@ browserTest('hundreds of mails in a row leave the page whole and current', { tim
   await expectWhole(page, 'The last one')
   expect(errorsOf(page)).toEqual([])
 })
+
+browserTest('a long list that is read again stays as long as it was', { timeout: 90_000 }, async () => {
+  const page = await openApp(await browser.page(WIDE), service, owner, '/app/inbox?q=hello')
+  await untilLive(page)
+  const scroller = page.locator('.inbox-scroll')
+  const length = async () => Number(await page.locator('.thread-item').first().getAttribute('aria-setsize'))
+  await page.locator('.thread-item').first().waitFor()
+  await expect
+    .poll(
+      async () => {
+        await scroller.evaluate((list: { scrollTop: number; scrollHeight: number }) => {
+          list.scrollTop = list.scrollHeight
+        })
+        return page.locator('.inbox-scroll .more').count()
+      },
+      { timeout: 20_000 },
+    )
+    .toBe(0)
+  // More than are read again.
+  expect(await length()).toBeGreaterThan(350)
+  const before = await length()
+  await mail('Found as well')
+  await expect.poll(length).toBe(before + 1)
+  await scroller.evaluate((list: { scrollTop: number }) => {
+    list.scrollTop = 0
+  })
+  await row(page, 'Found as well').waitFor()
+})
