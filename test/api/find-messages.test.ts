@@ -5,6 +5,7 @@ import type { Prisma } from '../../src/db/generated/prisma/client.ts'
 import type { MessageFilter } from '../../src/message/reading/filter.ts'
 import { findMessages, messageCursor } from '../../src/message/reading/find.ts'
 import { indexMessages } from '../../src/message/reading/search-index.ts'
+import { isForIndex, tsqueryOf } from '../../src/message/reading/search-query.ts'
 import { readThreadPlaces, type ThreadPage } from '../../src/message/reading/thread-places.ts'
 import { searchWords } from '../../src/message/reading/words.ts'
 import { createTestAgent, startService } from '../support/service.ts'
@@ -382,3 +383,20 @@ test('a workspace with many agents is searched without naming them, and finds no
     expect(page!.places.map(({ id }) => id)).toEqual(matching({ q }, everyRow))
   }
 })
+
+test.each([
+  ['refunds', true],
+  ['refu*', true],
+  ['again re-fund*', true],
+  ['ref*', false],
+  ['agen*', false],
+  ['refu* form* file*', false],
+  ['refu* '.repeat(83), false],
+  ['refu* or '.repeat(55), false],
+  ['-refu* '.repeat(70), false],
+])(
+  'the index is asked for %s: %s, because each beginning reads what begins so in all workspaces',
+  (q, expected) => {
+    expect(isForIndex(tsqueryOf(q)!)).toBe(expected)
+  },
+)

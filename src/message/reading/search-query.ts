@@ -37,8 +37,15 @@ export const findsMark = (query: string): boolean => OF_MARK.test(query)
 
 const SHORT = /'[^']{1,3}':\*/u
 
+/**
+ * Beginnings that the index is asked for, as it is now and as it was before. It reads what begins so in the messages of
+ * all workspaces, for each of them anew even if they are the same: 80 took 17 s where one took 0.2 s.
+ */
+const MOST_BEGINNINGS = 2
+
 /** Whether the search index is asked: not for short beginnings, which very many different words of all messages have. */
-export const isForIndex = (query: string): boolean => !SHORT.test(query) && !findsMark(query)
+export const isForIndex = (query: string): boolean =>
+  !SHORT.test(query) && !findsMark(query) && query.split(':*').length - 1 <= MOST_BEGINNINGS
 
 /** Returns the condition that a message has these words one after another; null if there are none. */
 const conditionOf = (text: string, isBeginning: boolean): { words: number; condition: string } | null => {
