@@ -128,3 +128,43 @@ test('an operation reads very long messages one after the other, and no more onc
   expect(errors[0].extensions.code).toBe('invalid_input')
   expect(errors[0].message).toMatch(/its texts have more than 16777216 characters in total/)
 })
+
+const TOO_LONG = /its texts have more than 16777216 characters in total/
+
+test('no text is written more often than an answer may have characters, however small what is stored', async () => {
+  const writer = await createTestAgent(service, owner, 'Writer')
+  const at = `/agents/${writer.id}/drafts`
+  const draft = await writer.api('POST', at, { text: 'x'.repeat(32_000), html: 'y'.repeat(255_000) })
+  const template = { name: 'x', text: 'z'.repeat(10_000) }
+  await writer.api('PATCH', `/agents/${writer.id}`, { templates: Array(50).fill(template) })
+  const aliased = (field: string) => Array.from({ length: 40 }, (_, n) => `a${n}: ${field}`).join(' ')
+  for (const field of [
+    `draft(agentId: "${writer.id}", id: "${draft.body.id}") { text html }`,
+    `agent(id: "${writer.id}") { templates { text } }`,
+  ]) {
+    const query = `{ ${aliased(field)} }`
+    const { body, text } = await writer.api('POST', '/graphql', Array(4).fill({ query }))
+    expect(JSON.stringify(body)).toMatch(field.startsWith('draft') ? TOO_LONG : /requests too much at once/)
+    expect(text.length).toBeLessThan(18_000_000)
+  }
+})
+
+test('changed threads cost as much as listed ones', async () => {
+  const reader = await createTestAgent(service, owner, 'Changer')
+  const sent = { channel: 'email', to: ['ann@example.com'], text: 'x' }
+  const { threadId } = (await owner.api('POST', `/agents/${reader.id}/messages`, sent)).body
+  const path = `/agents/${reader.id}/threads/${threadId}/notes`
+  for (let n = 0; n < 20; n++) await owner.api('POST', path, { text: 'x'.repeat(10_000) })
+  const query = `mutation ($input: UpdateThreadsInput!) {
+    updateThreads(input: $input) { threads { a: notes { text } } } }`
+  const change = async (count: number) => {
+    const threads = Array(count).fill({ agentId: reader.id, threadId })
+    const { body } = await owner.api('POST', '/graphql', {
+      query,
+      variables: { input: { threads, read: true } },
+    })
+    return body
+  }
+  expect((await change(20)).data.updateThreads.threads).toHaveLength(20)
+  expect((await change(100)).errors[0].message).toMatch(/requests too much at once/)
+})

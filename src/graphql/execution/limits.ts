@@ -266,6 +266,15 @@ export const countTexts = (context: Budgeted, { length, count }: { length: numbe
 }
 
 /**
+ * Returns a text of a field, counted each time that it is asked for: hundreds of aliases may write one that was read
+ * once. Throws `invalid_input` when those before it are too long already.
+ */
+export const counted = <Text extends string | null>(context: Budgeted, text: Text): Text => {
+  countTexts(context, { length: text?.length ?? 0, count: 1 })
+  return text
+}
+
+/**
  * Reads a message, of which the text may have 25 million characters, after the others that the operation asks for by
  * their ids. Throws `invalid_input` when the texts of those are too long already.
  */

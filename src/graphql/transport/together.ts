@@ -11,9 +11,8 @@ export const requestOf = (
   method = 'POST',
 ): GraphqlRequest => ({ method, query, operationName, variables })
 
-/** Certain only that there is none: also true for the word in a query's text. */
-const mayChange = ({ query = '', documentId }: Params): boolean =>
-  documentId !== undefined || /\bmutation\b/.test(query)
+/** Certain only that there is none: also true for the word in a query's text, and for persisted ones. */
+const mayChange = ({ query }: Params): boolean => query === undefined || /\bmutation\b/.test(query)
 
 /**
  * Runs the operations of one request, whose costs and limits are those of one: queries beside each other; with a

@@ -19,6 +19,7 @@ import {
 } from '../../message/out/saved-draft.ts'
 import type { AttachmentView } from '../../message/row.ts'
 import { builder } from '../builder.ts'
+import { counted } from '../execution/limits.ts'
 import { checked } from '../input.ts'
 import { pageArgs, pageCost, readPage } from '../page.ts'
 import { Agent } from './agent.ts'
@@ -42,10 +43,15 @@ const Draft = builder.objectRef<PresentedDraft>('Draft').implement({
   description: 'A message that is being written, shared by the members and the agent.',
   fields: (t) => ({
     id: t.expose('id', { type: 'UUID', description: 'Unique identifier.' }),
-    text: t.exposeString('text', { nullable: true, description: 'Its text so far.' }),
-    html: t.exposeString('html', {
+    text: t.string({
+      nullable: true,
+      description: 'Its text so far.',
+      resolve: ({ text }, _args, context) => counted(context, text),
+    }),
+    html: t.string({
       nullable: true,
       description: 'Its HTML, which is sanitized when it is sent.',
+      resolve: ({ html }, _args, context) => counted(context, html),
     }),
     replyTo: t.expose('replyTo', {
       type: 'UUID',

@@ -11,6 +11,7 @@ import { readWriters, type ThreadWriter as ThreadWriterShape } from '../../messa
 import { builder, forMembers } from '../builder.ts'
 import { batched } from '../execution/batch.ts'
 import type { GraphqlContext } from '../execution/context.ts'
+import { counted } from '../execution/limits.ts'
 import { checked } from '../input.ts'
 import { Author } from './author.ts'
 import { Thread, ThreadMember } from './thread.ts'
@@ -20,7 +21,10 @@ const ThreadNote = builder.objectRef<ThreadNoteShape>('ThreadNote').implement({
     'What a member noted on a thread for other members. It is never sent, and agents never see it.',
   fields: (t) => ({
     id: t.expose('id', { type: 'UUID', description: 'Unique identifier.' }),
-    text: t.exposeString('text', { description: 'The text.' }),
+    text: t.string({
+      description: 'The text.',
+      resolve: ({ text }, _args, context) => counted(context, text),
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was added.' }),
     author: t.expose('author', { type: ThreadMember, description: 'Who added it, with their name then.' }),
   }),

@@ -3,8 +3,10 @@ import { labels } from '../../core/rules.ts'
 import type { Thread as ThreadShape } from '../../message/reading/thread.ts'
 import { type ThreadKey, updateThreads } from '../../message/thread/state.ts'
 import { builder } from '../builder.ts'
+import { countRows } from '../execution/limits.ts'
 import { checked, given } from '../input.ts'
-import { Thread, threadsIn } from './thread.ts'
+import { pageCost } from '../page.ts'
+import { THREAD_ROWS, Thread, threadsIn } from './thread.ts'
 
 const MAX_THREADS = 100
 
@@ -50,6 +52,7 @@ const UpdateThreadsPayload = builder.objectRef<{ threads: ThreadShape[] }>('Upda
   fields: (t) => ({
     threads: t.field({
       type: [Thread],
+      complexity: { field: 0, multiplier: 1 },
       description: 'The threads, in the order in which they were given.',
       resolve: ({ threads }) => threads,
     }),
@@ -61,6 +64,7 @@ builder.mutationField('updateThreads', (t) =>
     type: UpdateThreadsPayload,
     nullable: true,
     idempotency: 'ignored',
+    complexity: ({ input }) => pageCost(input.threads.length, 5),
     description:
       'Marks threads as done, postpones or assigns them, labels them, or marks them as read or unread: all of them, or none if one of them cannot be changed.',
     args: { input: t.arg({ type: UpdateThreadsInput, required: true, description: 'What to change.' }) },
@@ -69,6 +73,7 @@ builder.mutationField('updateThreads', (t) =>
       const threads: ThreadKey[] = input.threads
       if (threads.length < 1 || threads.length > MAX_THREADS)
         throw invalidInput('threads', `must contain 1 to ${MAX_THREADS} threads`)
+      countRows(context, threads.length * THREAD_ROWS)
       await updateThreads(context.deps, context.viewer, threads, {
         ...{ done: given(done), snoozedUntil, assignedTo, read: given(read) },
         ...checked({ addLabels: labels, removeLabels: labels }, input),

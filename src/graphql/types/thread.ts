@@ -125,7 +125,7 @@ const ThreadState = builder.enumType('ThreadState', {
 })
 
 /** Cost of a thread, in rows: its participants and unread count are computed from its messages. */
-const THREAD_ROWS = 5
+export const THREAD_ROWS = 5
 
 const THREAD_ARGS = builder.args((t) => ({
   channel: t.field({ type: AddressChannel, description: 'Only entries on this channel.' }),
