@@ -3003,7 +3003,7 @@ export interface components {
              * @description Until when it is postponed. A new message opens it again
              */
             snoozedUntil: string | null;
-            /** @description The member that it is assigned to */
+            /** @description The member that it is assigned to; null for agents */
             assignedTo: {
                 /** Format: uuid */
                 id: string;

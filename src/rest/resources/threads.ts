@@ -31,7 +31,9 @@ const ThreadView = z
     snoozedUntil: time
       .nullable()
       .openapi({ description: 'Until when it is postponed. A new message opens it again' }),
-    assignedTo: MemberView.nullable().openapi({ description: 'The member that it is assigned to' }),
+    assignedTo: MemberView.nullable().openapi({
+      description: 'The member that it is assigned to; null for agents',
+    }),
   })
   .openapi('Thread', {
     example: {
@@ -163,7 +165,7 @@ const change = async (
     throw index === undefined ? error : missing(index)
   })
   const read = await readThreads(deps, threads)
-  return read.flatMap((thread) => (thread ? [presentThread(thread)] : []))
+  return read.flatMap((thread) => (thread ? [presentThread(thread, viewer)] : []))
 }
 
 const keyOf = ({ id: agentId, threadId }: { id: string; threadId: string }) => ({ agentId, threadId })
