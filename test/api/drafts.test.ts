@@ -158,3 +158,22 @@ test('a draft is read by its id in GraphQL, and saved only if nobody else change
   expect(refused.errors[0].extensions.code).toBe('conflict')
   expect((await ask(read, ids)).data.draft.text).toBe('mine')
 })
+
+test('a member sends what they know of a draft, and not what its agent has put there just before', async () => {
+  const ask = async (api: typeof agent.api, query: string, input: object) =>
+    (await api('POST', '/graphql', { query, variables: { input } })).body
+  const draft = await create({ ...WHOLE, text: 'from the member' })
+  const ids = { agentId: agent.id, draftId: draft.id }
+  const save =
+    'mutation ($input: SaveDraftInput!) { saveDraft(input: $input) { draft { updatedAt savedBy { kind } } } }'
+  const send =
+    'mutation ($input: SendDraftInput!) { sendDraft(input: $input) { message { text sentBy { kind } } } }'
+  const saved = (await ask(owner.api, save, { ...ids, text: 'from the member' })).data.saveDraft.draft
+  const changed = (await ask(agent.api, save, { ...ids, text: 'from the agent' })).data.saveDraft.draft
+  // Also within a millisecond.
+  expect(Date.parse(changed.updatedAt)).toBeGreaterThan(Date.parse(saved.updatedAt))
+  const refused = await ask(owner.api, send, { ...ids, unchangedSince: saved.updatedAt })
+  expect(refused.errors[0].extensions.code).toBe('conflict')
+  const sent = await ask(owner.api, send, { ...ids, unchangedSince: changed.updatedAt })
+  expect(sent.data.sendDraft.message).toEqual({ text: 'from the agent', sentBy: { kind: 'member' } })
+})

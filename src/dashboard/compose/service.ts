@@ -90,8 +90,16 @@ export const sendLetter = async (letter: Letter, key: string): Promise<Answer<Se
   return answerOf(data?.sendMessage?.message, error)
 }
 
-export const sendDraft = async (agentId: string, draftId: string, key: string): Promise<Answer<Sent>> => {
-  const input = { agentId, draftId }
+/**
+ * Sends the draft as it was saved last, unless somebody has changed it since: `conflict`. What was saved is the key, too:
+ * a repeated request sends it once.
+ */
+export const sendDraft = async (
+  agentId: string,
+  { id: draftId, updatedAt }: { id: string; updatedAt: string },
+): Promise<Answer<Sent>> => {
+  const input = { agentId, draftId, unchangedSince: updatedAt }
+  const key = `${draftId}:${updatedAt}`
   const { data, error } = await client.mutation(SEND_DRAFT, { input }, withKey(key)).toPromise()
   return answerOf(data?.sendDraft?.message, error)
 }

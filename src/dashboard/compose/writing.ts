@@ -268,19 +268,21 @@ export class Writing extends KeptLetter {
       }
     }
     if (!before || !this.copy) return null
-    const { id } = this.copy.draft ?? before.draft ?? {}
-    const { value, failure } = id
-      ? await sendDraft(before.words.agentId, id, `${id}:${before.revision}`)
+    const draft = this.copy.draft ?? before.draft
+    const { value, failure } = draft
+      ? await sendDraft(before.words.agentId, draft)
       : await sendLetter({ ...before.words, files: this.files }, `${before.key}:${before.revision}`)
     if (value) {
-      if (id) this.#ended.add(id)
+      if (draft) this.#ended.add(draft.id)
       this.clear()
-      this.#announce(id)
+      this.#announce(draft?.id)
       expectChange()
       return value
     }
-    if (failure.code === 'not_found' && id) this.#lose()
+    if (failure.code === 'not_found' && draft) this.#lose()
     else {
+      // Perhaps somebody changed it since it was saved: its writer sees their words before any are sent.
+      if (failure.code === 'conflict' && draft) await this.#failed(failure)
       const field = ['to', 'cc', 'subject'].find((one) => one === failure.field) ?? 'text'
       this.tell({ problems: { [field]: failure.message || text.noAnswer } })
     }

@@ -135,17 +135,16 @@ builder.queryField('draft', (t) =>
   }),
 )
 
+const UNCHANGED_SINCE =
+  'The `updatedAt` of the draft as you know it: if it was changed since, the error is `conflict`.'
+
 const SaveDraftInput = builder.inputType('SaveDraftInput', {
   description:
     'A draft to save: a new one, or with `draftId` changes of an existing one. Fields left out are unchanged, and null empties a field.',
   fields: (t) => ({
     agentId: t.field({ type: 'UUID', required: true, description: 'The agent that will send it.' }),
     draftId: t.field({ type: 'UUID', description: 'The draft to change; left out, a new one is created.' }),
-    unchangedSince: t.field({
-      type: 'DateTime',
-      description:
-        'The `updatedAt` of the draft as you know it: if it was changed since, the error is `conflict`.',
-    }),
+    unchangedSince: t.field({ type: 'DateTime', description: UNCHANGED_SINCE }),
     text: t.string({ description: 'Its text, 1 to 32000 characters.' }),
     html: t.string({ description: HTML }),
     replyTo: t.field({ type: 'UUID', description: 'The id of the message to reply to.' }),
@@ -163,16 +162,21 @@ const SaveDraftInput = builder.inputType('SaveDraftInput', {
   }),
 })
 
-const DraftKeyInput = (name: string, description: string) =>
-  builder.inputType(name, {
-    description,
-    fields: (t) => ({
-      agentId: t.field({ type: 'UUID', required: true, description: 'The agent.' }),
-      draftId: t.field({ type: 'UUID', required: true, description: 'The draft.' }),
-    }),
-  })
-const DeleteDraftInput = DraftKeyInput('DeleteDraftInput', 'A draft to delete.')
-const SendDraftInput = DraftKeyInput('SendDraftInput', 'A draft to send.')
+const DeleteDraftInput = builder.inputType('DeleteDraftInput', {
+  description: 'A draft to delete.',
+  fields: (t) => ({
+    agentId: t.field({ type: 'UUID', required: true, description: 'The agent.' }),
+    draftId: t.field({ type: 'UUID', required: true, description: 'The draft.' }),
+  }),
+})
+const SendDraftInput = builder.inputType('SendDraftInput', {
+  description: 'A draft to send.',
+  fields: (t) => ({
+    agentId: t.field({ type: 'UUID', required: true, description: 'The agent.' }),
+    draftId: t.field({ type: 'UUID', required: true, description: 'The draft.' }),
+    unchangedSince: t.field({ type: 'DateTime', description: UNCHANGED_SINCE }),
+  }),
+})
 
 const SaveDraftPayload = builder.objectRef<{ draft: SavedDraft }>('SaveDraftPayload').implement({
   description: 'Result of `saveDraft`.',

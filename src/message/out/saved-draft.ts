@@ -135,6 +135,14 @@ const lock = async (tx: Prisma.TransactionClient, { agentId, draftId }: DraftKey
   if (rows.length === 0) throw notFound('draft')
 }
 
+/** Throws `conflict` if a draft was changed after the time at which the caller knew it. */
+const ensureUnchanged = (
+  { updatedAt }: Pick<DraftRow, 'updatedAt'>,
+  since: Date | null | undefined,
+): void => {
+  if (since && updatedAt > since) throw new AppError('conflict', 'This draft was changed meanwhile.')
+}
+
 /** Changes the given fields of a draft. Throws `conflict` if it was changed after `unchangedSince`. */
 export const updateDraft = async (
   deps: SendDeps,
@@ -146,12 +154,13 @@ export const updateDraft = async (
   const { workspaceId } = await findAgent(deps, viewer, agentId)
   return deps.prisma.$transaction(async (tx) => {
     await lock(tx, key)
-    const { content, updatedAt } = await find(tx, key)
-    if (unchangedSince && updatedAt > unchangedSince)
-      throw new AppError('conflict', 'This draft was changed meanwhile.')
+    const draft = await find(tx, key)
+    ensureUnchanged(draft, unchangedSince)
+    // Later than before, also in the same millisecond and by a process whose clock is behind.
+    const now = new Date(Math.max(deps.clock.now().getTime(), draft.updatedAt.getTime() + 1))
     await tx.draft.update({
       where: { id_agentId: { id, agentId } },
-      data: savedOf(viewer, changed(content as unknown as DraftContent, fields), deps.clock.now()),
+      data: savedOf(viewer, changed(draft.content as unknown as DraftContent, fields), now),
     })
     if (attachments !== undefined) await saveFiles(tx, key, attachments ?? [])
     await noteChange(tx, { workspaceId, kind: 'draft', agentId, ids: [id] })
@@ -247,12 +256,13 @@ const placeFiles = async (
 
 /**
  * Sends a draft, which thereby ends: the draft is deleted in the transaction that stores the message. Of two
- * concurrent calls one gets `not_found`. Throws as `sendMessage` does; the draft is then unchanged.
+ * concurrent calls one gets `not_found`. Throws as `sendMessage` does; the draft is then unchanged. Throws `conflict` if
+ * it was changed after `unchangedSince`: nobody sends under their name what others have just put there.
  */
 export const sendDraft = async <Given extends AtomicDeps>(
   deps: Given,
   viewer: Viewer,
-  { agentId, draftId: id }: DraftKey,
+  { agentId, draftId: id, unchangedSince }: DraftKey & { unchangedSince?: Date | null | undefined },
 ): Promise<MessageWithFiles> => {
   const { workspaceId } = await findAgent(deps, viewer, agentId)
   const objectsOf = await placeFiles(deps, { agentId, draftId: id }, workspaceId)
@@ -260,6 +270,7 @@ export const sendDraft = async <Given extends AtomicDeps>(
     await lock(within.prisma, { agentId, draftId: id })
     const where = { id_agentId: { id, agentId } }
     const draft = await within.prisma.draft.findUniqueOrThrow({ where, include: WITH_FILES })
+    ensureUnchanged(draft, unchangedSince)
     await within.prisma.draft.delete({ where })
     await noteChange(within.prisma, { workspaceId, kind: 'draft', agentId, ids: [id] })
     const here = { ...within, apart: apartFrom(within) }
