@@ -5,7 +5,7 @@ import { useLive } from '../live/use.ts'
 import { LinkButton } from '../parts/button.tsx'
 import { Field, Select } from '../parts/field.tsx'
 import { BotIcon, PencilIcon } from '../parts/icons.tsx'
-import { keptOf } from '../parts/kept.ts'
+import { keptOf, LAST_AGENT } from '../parts/kept.ts'
 import { Empty, Loading } from '../parts/states.tsx'
 import { Page } from '../shell/page.tsx'
 import { useAgents, useViewer } from '../shell/viewer.tsx'
@@ -159,8 +159,6 @@ const Compose = ({ agentId, draftId, forward, isFirst }: ComposeProps) => {
   const hint = message && <Forwarded message={message} />
   return <Written {...{ agent, blank, hint, isFirst }} place={`${owner}:${forward ?? (given.to || 'new')}`} />
 }
-
-const LAST_AGENT = 'ams-writes-as'
 
 /** The agent of the address; without one, the one that was written as last goes into the address. */
 const useAgentId = (): string | undefined => {

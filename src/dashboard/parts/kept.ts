@@ -93,14 +93,17 @@ export const saveAllKept = async (): Promise<void> => {
   await Promise.allSettled([...leaving].map((save) => save()))
 }
 
+/** What was run last, saved searches with their words among it, and as which agent somebody wrote last. */
+export const [RECENT_COMMANDS, LAST_AGENT] = ['ams-recent-commands', 'ams-writes-as']
+
 /** Where the contents of attached files are kept. */
 export const FILES_DATABASE = 'ams-kept-files'
 
-/** Forgets all words of a member on this device, who has signed out. */
+/** Forgets all words of a member on this device, who has signed out, and what they did here. */
 export const dropAllKept = (viewer: Parameters<typeof keptOf>[0]): void => {
   hasEnded = true
   const owner = keptOf(viewer)
-  for (const name of names(owner)) localStorage.removeItem(name)
+  for (const name of [...names(owner), RECENT_COMMANDS, LAST_AGENT]) localStorage.removeItem(name)
   const opening = indexedDB.open(FILES_DATABASE)
   opening.onsuccess = () => {
     const database = opening.result

@@ -9,6 +9,7 @@ import {
   SettingsIcon,
   ZapIcon,
 } from '../parts/icons.tsx'
+import { RECENT_COMMANDS } from '../parts/kept.ts'
 import { chooseLanguage, LANGUAGES } from '../parts/language.ts'
 import { setListing, useListing } from '../parts/listing.ts'
 import { useSignOut } from './account.tsx'
@@ -36,16 +37,15 @@ export interface Command {
   run(): void
 }
 
-const KEY = 'ams-recent-commands'
 const MOST_RECENT = 5
 
-const recent = (): string[] => (localStorage.getItem(KEY) ?? '').split('\n').filter(Boolean)
+const recent = (): string[] => (localStorage.getItem(RECENT_COMMANDS) ?? '').split('\n').filter(Boolean)
 
 /** Notes that a command was run. What a page shows may be private, and is not kept on the device. */
 export const noteRun = ({ id, group }: Command): void => {
   if (group === 'page' || group === 'search') return
   const ids = [id, ...recent().filter((one) => one !== id)].slice(0, MOST_RECENT)
-  localStorage.setItem(KEY, ids.join('\n'))
+  localStorage.setItem(RECENT_COMMANDS, ids.join('\n'))
 }
 
 const isNew = ({ label, context }: Control, before: readonly { label: string }[]): boolean =>
