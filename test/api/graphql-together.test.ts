@@ -136,6 +136,21 @@ test('only persisted operations are run where only those are accepted', async ()
   ])
 })
 
+test('mutations run one after the other also if they are named by their hash', async () => {
+  const rename = (name: string) =>
+    `mutation { updateWorkspace(input: { name: "${name}" }) { workspace { name } } }`
+  const queries = [rename('First'), rename('Second'), '{ viewer { workspace { name } } }']
+  const hashes = queries.map((query) => createHash('sha256').update(query).digest('hex'))
+  const closed = await startGraphql({ persisted: new Map(hashes.map((hash, n) => [hash, queries[n]!])) })
+  const tenant = await closed.tenant()
+  const response = await fetch(`${closed.base}/graphql`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${tenant.token}` },
+    body: JSON.stringify(hashes.map((sha256Hash) => ({ extensions: { persistedQuery: { sha256Hash } } }))),
+  })
+  expect((await response.json())[2]).toEqual({ data: { viewer: { workspace: { name: 'Second' } } } })
+})
+
 /** Without a client that decompresses by itself. */
 const raw = (
   body: unknown,
