@@ -210,6 +210,29 @@ describe('unsent words', () => {
     expect(await answer(other).inputValue()).toBe('')
   })
 
+  browserTest('are sent as their writer sees them, whatever is put there while they are sent', async () => {
+    const agent = await openAgent('Meddler')
+    const page = await open(`/app/compose?agent=${agent.id}`)
+    await page.getByLabel('To', { exact: true }).fill('ann@example.com')
+    await text(page).fill('By the member')
+    await saved(page)
+    const [draft] = await draftsOf(agent)
+    await page.route('**/graphql', async (route) => {
+      if (route.request().postData()?.includes('mutation SendDraft'))
+        await agent.api('PATCH', `/agents/${agent.id}/drafts/${draft.id}`, { text: 'By the agent' })
+      await route.continue()
+    })
+    await button(page, 'Send').click()
+    await page.getByText('This draft was changed elsewhere.').waitFor()
+    expect(await text(page).inputValue()).toBe('By the agent')
+    expect(await sentOf(agent)).toEqual([])
+    await page.unroute('**/graphql')
+    await button(page, 'Show the other version').click()
+    await saved(page)
+    await button(page, 'Send').click()
+    await expect.poll(() => sentOf(agent)).toMatchObject([{ text: 'By the member' }])
+  })
+
   browserTest('are discarded with a way back, and forgotten when the member signs out', async () => {
     const agent = await openAgent('Discard')
     const page = await open(`/app/compose?agent=${agent.id}`)
