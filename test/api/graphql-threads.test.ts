@@ -156,6 +156,22 @@ test('a thread can be read by its id or by the id of any of its messages', async
   expect(errorsOf(await sibling.ask(query, { id: node.id }))).toMatchObject([{ code: 'forbidden' }])
 })
 
+test('a thread whose first message was deleted is found by its id, by those who may read it', async () => {
+  const query = 'query ($id: UUID!) { thread(id: $id) { id messageCount } }'
+  const other = await service.agent(ours, 'Deletes')
+  await service.letter(other, ours, 'about cherries')
+  const [first] = (await ours.ask(THREADS, { id: other.id })).data.agent.threads.edges
+  const id: string = first.node.id
+  await other.ask(SEND, { input: { agentId: other.id, text: 'An answer', replyTo: id } })
+  const drop = 'mutation ($input: DeleteMessagesInput!) { deleteMessages(input: $input) { __typename } }'
+  const deleted = await ours.ask(drop, { input: { agentId: other.id, ids: [id] } })
+  expect(deleted.errors).toBeUndefined()
+  for (const ask of [ours.ask, other.ask])
+    expect((await ask(query, { id })).data.thread).toEqual({ id, messageCount: 1 })
+  for (const ask of [theirs.ask, sibling.ask])
+    expect(errorsOf(await ask(query, { id }))).toMatchObject([{ code: 'not_found' }])
+})
+
 test('a search finds messages by the words of their text', async () => {
   const query =
     'query ($id: UUID!, $q: String!) { agent(id: $id) { messages(q: $q) { edges { node { text } } } } }'

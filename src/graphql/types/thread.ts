@@ -6,7 +6,7 @@ import { label, recipient, searchedSubject } from '../../core/rules.ts'
 import { messageCursor } from '../../message/reading/list.ts'
 import {
   countUnread,
-  findThread,
+  findOwnThread,
   findThreads,
   MAX_UNREAD,
   type Participant as ParticipantShape,
@@ -276,7 +276,7 @@ builder.queryField('thread', (t) =>
       }),
     },
     resolve: async (_root, { id }, { deps, viewer }) => {
-      const found = await findThread(deps, id)
+      const found = await findOwnThread(deps, viewer, id)
       if (found) await findAgent(deps, viewer, found.agentId).catch(hidden)
       const [thread] = found ? await readThreads(deps, [found]) : []
       if (!thread) throw notFound('thread')

@@ -77,6 +77,26 @@ export const findThread = async (
   return rows[0] ?? null
 }
 
+/**
+ * Returns the thread of the viewer's that has this id or a message with it. The message may be another workspace's. When the first message is gone, as
+ * old ones are, the thread is looked for in each agent of the viewer's.
+ */
+export const findOwnThread = async (
+  db: Db,
+  { kind, id, workspaceId }: Caller,
+  threadId: string,
+): Promise<ThreadRef | null> => {
+  if (kind === 'agent') return findThread(db, threadId, [id])
+  const found = await findThread(db, threadId)
+  if (found) return found
+  const agents = await db.prisma.agent.findMany({ where: { workspaceId }, select: { id: true } })
+  return findThread(
+    db,
+    threadId,
+    agents.map((agent) => agent.id),
+  )
+}
+
 /** Returns the threads of these messages of the viewer's; null for each that does not exist. */
 export const findThreads = async (
   { pool }: Db,
