@@ -10,7 +10,7 @@ export const text = words('audit', {
   action: 'Action',
   agent: 'Agent',
   any: 'Any',
-  none: 'Nothing was recorded that matches.',
+  none: 'Nothing that matches was recorded.',
   kinds: { member: 'A member', agent: 'An agent', operator: 'The operator' },
   deleted: 'deleted',
 })
@@ -43,7 +43,7 @@ export const ACTIONS = words('audit actions', {
   message_delete: 'deleted messages',
   message_send: 'sent a message',
   message_cancel: 'cancelled a message',
-  message_unsubscribe: 'unsubscribed from what a message belongs to',
+  message_unsubscribe: 'unsubscribed from a sender’s emails',
   message_import: 'imported messages',
   message_reject: 'rejected a message',
   message_release: 'let in messages',

@@ -15,7 +15,7 @@ export const access: typeof english = {
   admitHints: {
     list: '',
     team: 'Mitglieder und Agenten des Arbeitsbereichs.',
-    anyone: 'Alle, die nicht gesperrt sind, wer auch immer sie sind.',
+    anyone: 'Alle, die nicht gesperrt sind, ganz gleich, wer sie sind.',
   },
   listed: 'Eingetragene Absender',
   blocked: 'Gesperrte Absender',
@@ -31,7 +31,7 @@ export const access: typeof english = {
   examples: {
     email: 'anna@example.com oder *@example.com',
     sms: '+4915112345678',
-    telegram: 'Eine Benutzernummer oder @name',
+    telegram: 'Eine Benutzer-ID oder @name',
     url: 'Ein Mitglied oder ein Agent',
   },
   choose: 'Auswählen…',

@@ -7,13 +7,14 @@ export const account: typeof english = {
   email: 'E-Mail-Adresse',
   save: 'Speichern',
   saved: 'Gespeichert.',
-  approvalMails: 'E-Mail an mich, wenn eine Nachricht auf Freigabe wartet',
+  approvalMails: 'Mir eine E-Mail senden, wenn eine Nachricht auf Freigabe wartet',
   approvalMailsHint: 'Mit einem Link zu einer Seite, auf der Sie sie freigeben oder ablehnen.',
-  notifications: 'In diesem Browser benachrichtigen',
+  notifications: 'Mich in diesem Browser benachrichtigen',
   notificationsHint: {
     off: 'Wenn eine Nachricht auf Freigabe wartet, Ihnen eine Unterhaltung zugewiesen wird oder eine Notiz Sie erwähnt (@ und Ihr Name). Ihr Browser fragt, ob er das darf.',
     on: 'Wenn eine Nachricht auf Freigabe wartet, Ihnen eine Unterhaltung zugewiesen wird oder eine Notiz Sie erwähnt (@ und Ihr Name), solange diese Anwendung in einem Tab offen ist.',
-    denied: 'Ihr Browser erlaubt es nicht. Ändern Sie das zuerst in seinen Einstellungen für diese Seite.',
+    denied:
+      'Ihr Browser erlaubt es nicht. Ändern Sie das zuerst in den Browsereinstellungen für diese Seite.',
     unsupported: 'Ihr Browser kann das nicht.',
   },
   sessions: 'Wo Sie angemeldet sind',

@@ -3,7 +3,7 @@ import type { text as english } from '../agent/strings.ts'
 export const agent: typeof english = {
   overview: 'Übersicht',
   access: 'Wer schreiben darf',
-  tokens: 'Tokens und Empfänger',
+  tokens: 'Tokens und Verbindungen',
   webhooks: 'Webhooks',
   secrets: 'Geheimnisse',
   settings: 'Einstellungen',
@@ -14,10 +14,10 @@ export const agent: typeof english = {
   addressHint: 'Hier empfängt er bereits E-Mails, und von hier sendet er seine Antworten.',
   write: 'Schreiben Sie ihm',
   writeHint: (smtp) =>
-    `Jedes E-Mail-Programm, das an ${smtp} zustellen kann, ist geeignet. In einem Terminal auf diesem Rechner zum Beispiel:`,
-  noSmtp: 'E-Mails an diese Adresse kommen über den Mailserver des Dienstes, der anderswo läuft.',
+    `Das geht mit jedem E-Mail-Programm, das an ${smtp} zustellen kann. In einem Terminal auf diesem Rechner zum Beispiel so:`,
+  noSmtp: 'E-Mails an diese Adresse kommen über den Mailserver des Dienstes an, der anderswo läuft.',
   send: 'Eine E-Mail an ihn senden',
-  connect: 'Ihren Agenten verbinden',
+  connect: 'Agenten verbinden',
   connectHint: 'Wo läuft Ihr Agent?',
   host: 'Wo der Agent läuft',
   code: {
@@ -35,7 +35,7 @@ export const agent: typeof english = {
     cursor:
       'Gibt es die Datei schon, ergänzen Sie nur den Teil „inbox“. Schalten Sie den Server dann in Cursors Einstellungen unter MCP ein.',
     chatgpt:
-      'In ChatGPT: Settings → Apps → Advanced settings → Developer mode einschalten → Create, mit dieser URL und OAuth als Authentifizierung. Eine Seite dieses Dienstes fragt dann, welcher Agent ChatGPT sein darf. Ein Token ist nicht nötig.',
+      'In ChatGPT: Settings → Apps → Advanced settings → Developer mode einschalten → Create, mit dieser URL und OAuth als Authentifizierung. Eine Seite dieses Dienstes fragt dann, als welcher Agent ChatGPT handeln darf. Ein Token ist nicht nötig.',
     curl: 'Das listet die Nachrichten des Agenten auf.',
     javascript:
       'Das gibt jede neue Nachricht aus. Davor erstellt „npm run client:pack“ im Ordner des Dienstes das Paket, und „npm install ./agent-messaging-client-1.0.0.tgz“ installiert es.',
@@ -43,14 +43,15 @@ export const agent: typeof english = {
   notPublic: (url) =>
     `ChatGPT muss diesen Dienst über das Internet erreichen können, doch seine Adresse ist ${url}. Setzen Sie zuerst PUBLIC_URL auf eine https-URL.`,
   makeToken: 'Token erstellen und einsetzen',
-  makeTokenHint: 'Das Token ist das Passwort des Agenten: Ein Programm, das es hat, ist dieser Agent.',
+  makeTokenHint:
+    'Das Token ist das Passwort des Agenten: Ein Programm, das es hat, handelt als dieser Agent.',
   tokenOnce:
     'Das Token ist unten eingesetzt und wird nur jetzt angezeigt. Kopieren Sie es, bevor Sie diese Seite verlassen.',
   noRight: 'Nur Mitglieder, die Tokens erstellen dürfen, können ihn verbinden.',
   connected: 'Er ist verbunden',
   connectedAs: {
     listener: (client) => `${client} empfängt Nachrichten.`,
-    app: (name) => `${name} darf dieser Agent sein.`,
+    app: (name) => `${name} darf als dieser Agent handeln.`,
     token: 'Ein Programm hat das Token des Agenten benutzt',
   },
   waiting: 'Die Verbindung steht noch aus. Diese Seite zeigt sie innerhalb von zwei Sekunden.',
@@ -68,7 +69,7 @@ export const agent: typeof english = {
   captured:
     'Es ist kein Mailserver zum Senden eingerichtet: Was der Agent sendet, wird in DATA_DIR/outbox gespeichert.',
   arrives: 'Neueste Nachrichten',
-  nothing: 'Noch keine. Diese Liste ist immer aktuell: Schreiben Sie an die Adresse, und sehen Sie zu.',
+  nothing: 'Noch keine. Diese Liste ist live: Schreiben Sie an die Adresse, und sehen Sie zu.',
   noSubject: '(kein Betreff)',
   refused: 'Abgewiesen',
 }

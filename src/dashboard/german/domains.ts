@@ -13,14 +13,15 @@ export const domains: typeof english = {
   neverChecked: 'Noch nicht geprüft',
   remove: 'Entfernen',
   removeTitle: (name) => `${name} entfernen?`,
-  removeHint: 'Kein Agent darf eine Adresse auf ihr haben. Danach können Sie ihre DNS-Einträge entfernen.',
+  removeHint:
+    'Kein Agent darf eine Adresse auf dieser Domain haben. Danach können Sie ihre DNS-Einträge entfernen.',
   states: { pending: 'Wartet auf DNS', verified: 'Bestätigt', broken: 'Fehlerhaft' },
   stateHints: {
     pending:
       'Veröffentlichen Sie die nötigen Einträge bei Ihrem DNS-Anbieter, und prüfen Sie dann. Es kann einige Minuten dauern, bis sie sichtbar sind.',
-    verified: 'Agenten können Adressen auf ihr haben. Sie wird jeden Tag erneut geprüft.',
+    verified: 'Agenten können Adressen auf dieser Domain haben. Sie wird jeden Tag erneut geprüft.',
     broken:
-      'Ihre Einträge stimmen nicht mehr. Adressen auf ihr funktionieren noch, neue können nicht hinzukommen.',
+      'Ihre Einträge stimmen nicht mehr. Vorhandene Adressen funktionieren noch, neue können nicht hinzukommen.',
   },
   records: (name) => `DNS-Einträge von ${name}`,
   columns: { purpose: 'Eintrag', name: 'Name', value: 'Wert', state: 'Gefunden' },

@@ -12,7 +12,7 @@ export const health: typeof english = {
   choose: (name) => `${name} auswählen`,
   replay: (count) => `Ereignisse erneut senden (${count})`,
   of: 'von',
-  failingSince: 'schlägt fehl seit',
+  failingSince: 'gestört seit',
   pausedSince: 'angehalten seit',
   last: 'zuletzt zugestellt',
   pause: 'Anhalten',
@@ -24,7 +24,7 @@ export const health: typeof english = {
   captured:
     'Es ist kein Mailserver zum Senden eingerichtet: E-Mails werden auf diesem Rechner gespeichert und nicht gesendet. Nichts kann unzustellbar sein oder gemeldet werden, sodass diese Zahlen nichts über Ihre Empfänger sagen.',
   limits:
-    'Anbieter von Postfächern beginnen, E-Mails von Absendern abzulehnen, von denen mehr als 5 % unzustellbar sind oder mehr als 0,3 % als Spam gemeldet werden.',
+    'Anbieter von Postfächern beginnen E-Mails abzuweisen, wenn mehr als 5 % der E-Mails eines Absenders unzustellbar sind oder mehr als 0,3 % als Spam gemeldet werden.',
   columns: { domain: 'Domain', sent: 'Gesendet', bounced: 'Unzustellbar', complained: 'Als Spam gemeldet' },
   noMail: 'In dieser Zeit wurde keine E-Mail gesendet.',
   failed: 'E-Mails, die nicht angekommen sind',
@@ -34,7 +34,7 @@ export const health: typeof english = {
   delivered: 'Zugestellt',
   statuses: {
     sending: 'Wird gesendet',
-    sent: 'Von der Seite des Empfängers angenommen',
+    sent: 'Von der Gegenseite angenommen',
     failed: 'Fehlgeschlagen',
   },
   noSubject: '(kein Betreff)',

@@ -2,14 +2,14 @@ import type { text as english } from '../home/strings.ts'
 
 export const home: typeof english = {
   title: 'Start',
-  needsYou: 'Braucht Sie',
-  nothing: 'Nichts braucht Sie gerade. Was Sie braucht, wird hier aufgeführt.',
+  needsYou: 'Braucht Ihre Aufmerksamkeit',
+  nothing: 'Gerade ist nichts zu tun. Was Ihre Aufmerksamkeit braucht, erscheint hier.',
   fleet: 'Agenten',
-  list: 'Alle Agenten, zuerst die, die einen Menschen brauchen',
+  list: 'Alle Agenten, zuerst die, um die sich jemand kümmern muss',
   columns: {
     agent: 'Agent',
     state: 'Empfang',
-    needs: 'Braucht',
+    needs: 'Zu tun',
     unread: 'Ungelesen',
     day: 'Letzte 24 Stunden',
   },
@@ -17,14 +17,15 @@ export const home: typeof english = {
   notListening: 'Empfängt nicht',
   since: 'seit',
   needs: {
-    failing: (count) => (count === 1 ? 'Ein Webhook schlägt fehl' : `${count} Webhooks schlagen fehl`),
+    failing: (count) => (count === 1 ? 'Ein Webhook ist gestört' : `${count} Webhooks sind gestört`),
     deaf: (count) =>
       count === 1
-        ? 'Eine Nachricht, die kein Programm bekommen hat'
-        : `${count} Nachrichten, die kein Programm bekommen hat`,
-    held: (count) => (count === 1 ? 'Eine Nachricht freizugeben' : `${count} Nachrichten freizugeben`),
+        ? 'Eine Nachricht, die kein Programm erhalten hat'
+        : `${count} Nachrichten, die kein Programm erhalten hat`,
+    held: (count) =>
+      count === 1 ? 'Eine Nachricht ist freizugeben' : `${count} Nachrichten sind freizugeben`,
     silent: 'Kein Programm empfängt mehr',
-    unconnected: 'Noch kein Programm ist verbunden',
+    unconnected: 'Noch kein Programm verbunden',
     refused: (count) => (count === 1 ? 'Eine abgewiesene Nachricht' : `${count} abgewiesene Nachrichten`),
     unread: (count) => `${count} ungelesen`,
   },
@@ -33,7 +34,7 @@ export const home: typeof english = {
       count === 1
         ? 'Eine Nachricht wartet auf Ihre Freigabe.'
         : `${count} Nachrichten warten auf Ihre Freigabe.`,
-    failing: (count) => (count === 1 ? 'Ein Webhook schlägt fehl.' : `${count} Webhooks schlagen fehl.`),
+    failing: (count) => (count === 1 ? 'Ein Webhook ist gestört.' : `${count} Webhooks sind gestört.`),
     deaf: (agents, messages) =>
       `${agents === 1 ? 'Ein Agent empfängt nicht und hat' : `${agents} Agenten empfangen nicht und haben`} ${messages === 1 ? 'eine Nachricht' : `${messages} Nachrichten`} verpasst.`,
     refused: (count) =>

@@ -29,7 +29,7 @@ export const people: typeof english = {
   submit: 'Einladung senden',
   invited: 'Einladung gesendet',
   invitedHint: (email) =>
-    `Wenn der Dienst E-Mails senden kann, bekommt ${email} diesen Link per E-Mail. Sie können ihn auch selbst weitergeben. Er gilt einmal, innerhalb von sieben Tagen.`,
+    `Wenn der Dienst E-Mails senden kann, erhält ${email} diesen Link per E-Mail. Sie können ihn auch selbst weitergeben. Er lässt sich einmal benutzen, innerhalb von sieben Tagen.`,
   link: 'den Link',
   done: 'Fertig',
   invitations: 'Offene Einladungen',

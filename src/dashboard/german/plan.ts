@@ -19,7 +19,7 @@ export const plan: typeof english = {
   changeAddress: 'Die E-Mail-Adressen der Agenten können geändert werden.',
   fixedAddress: 'Die E-Mail-Adressen der Agenten können in diesem Tarif nicht geändert werden.',
   full: 'Voll',
-  perDay: 'Je Tag',
+  perDay: 'Pro Tag',
   day: 'Tag',
   of: 'Zahlen von',
   allAgents: 'Alle Agenten',

@@ -1,11 +1,10 @@
 import type { text as english } from '../tokens/strings.ts'
 
 export const tokens: typeof english = {
-  listeners: 'Empfänger',
+  listeners: 'Verbindungen',
   listenersHint:
-    'Sie erfahren sofort von neuen Nachrichten. Ein Programm kann zugleich verbunden sein, und daneben beliebig viele Webhooks.',
-  nobody:
-    'Niemand empfängt. Nachrichten werden gespeichert, und Ereignisse werden sieben Tage lang aufgehoben.',
+    'Sie melden neue Nachrichten sofort. Es kann immer nur ein Programm verbunden sein, daneben beliebig viele Webhooks.',
+  nobody: 'Nichts ist verbunden. Nachrichten werden gespeichert und Ereignisse sieben Tage lang aufbewahrt.',
   client: (client, machine) => `${client} auf ${machine}`,
   webhook: 'Webhook',
   tokens: 'Tokens',

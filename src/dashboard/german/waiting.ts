@@ -5,7 +5,7 @@ export const waiting: typeof english = {
   tabs: 'Was auf Sie wartet',
   approval: 'Freizugeben',
   approvalHint:
-    'Welche Nachrichten hier warten, sagen die Einstellungen jedes Agenten. Worüber in sieben Tagen niemand entscheidet, das wird abgelehnt.',
+    'Welche Nachrichten hier warten, steht in den Einstellungen jedes Agenten. Worüber sieben Tage lang niemand entscheidet, wird abgelehnt.',
   nothingHeld: 'Keine Nachricht wartet auf Freigabe.',
   keys: {
     next: 'Nächste',
@@ -32,8 +32,8 @@ export const waiting: typeof english = {
   },
   leftOut: (count) =>
     count === 1
-      ? 'Eine Nachricht mit einer Änderung, die noch nicht gesendet ist, bleibt außen vor: Geben Sie sie einzeln frei.'
-      : `${count} Nachrichten mit Änderungen, die noch nicht gesendet sind, bleiben außen vor: Geben Sie sie einzeln frei.`,
+      ? 'Eine Nachricht, deren Änderung noch nicht gesendet ist, wird ausgelassen: Geben Sie sie einzeln frei.'
+      : `${count} Nachrichten, deren Änderungen noch nicht gesendet sind, werden ausgelassen: Geben Sie sie einzeln frei.`,
   decided: {
     approve: (count) =>
       count === 1 ? 'Eine Nachricht wurde freigegeben.' : `${count} Nachrichten wurden freigegeben.`,
@@ -52,7 +52,7 @@ export const waiting: typeof english = {
   toSettings: 'Einstellungen',
   stranger: (address, agent) =>
     `${address} hat ${agent} noch nie geschrieben, steht nicht auf seiner Liste der Absender und ist nicht in diesem Arbeitsbereich.`,
-  until: 'Wird von selbst abgelehnt am',
+  until: 'Wird automatisch abgelehnt am',
   from: 'Von',
   to: 'An',
   cc: 'Cc',
@@ -65,9 +65,9 @@ export const waiting: typeof english = {
   wholeThread: (count) => `Unterhaltung öffnen (${count})`,
   editTitle: 'Bearbeiten, dann freigeben',
   messageText: 'Text',
-  sendEdited: 'In dieser Fassung freigeben',
+  sendEdited: 'Geänderte Fassung freigeben',
   editOn: 'Weiter bearbeiten',
-  editKept: 'Wird beim Schreiben auf diesem Gerät aufgehoben.',
+  editKept: 'Wird beim Schreiben auf diesem Gerät gesichert.',
   original: 'Zurück zum Original',
   decidedMeanwhile: 'Inzwischen hat jemand anderes entschieden:',
   decidedBy: (who) => `freigegeben von ${who}.`,
@@ -77,11 +77,11 @@ export const waiting: typeof english = {
   copyWords: 'Ihren Text kopieren',
   rejectTitle: 'Diese Nachricht ablehnen?',
   reason: 'Grund',
-  reasonHint: 'Freiwillig. Der Agent liest ihn.',
+  reasonHint: 'Optional. Der Agent liest ihn.',
   noSubject: '(kein Betreff)',
   refused: 'Abgewiesen',
   refusedHint:
-    'Nachrichten, die nicht zugelassen wurden. Die Agenten haben nicht von ihnen erfahren; sie werden für begrenzte Zeit aufgehoben.',
+    'Nachrichten, die nicht zugelassen wurden. Die Agenten haben nicht von ihnen erfahren; sie werden für begrenzte Zeit aufbewahrt.',
   nothingRefused: 'In letzter Zeit wurde keine Nachricht abgewiesen.',
   letIn: 'Zulassen',
   letInAlways: 'Immer zulassen',

@@ -13,7 +13,7 @@ export const workspace: typeof english = {
   identity: 'Name',
   save: 'Speichern',
   saved: 'Gespeichert.',
-  agents: 'Was Agenten selbständig tun dürfen',
+  agents: 'Was Agenten selbstständig tun dürfen',
   mayCreate: 'Andere Agenten erstellen',
   mayCreateHint: 'Der Agent ist dann ihr Ersteller und darf ihre Tokens erstellen.',
   mayAccess: 'Ändern, wer ihnen schreiben darf',
@@ -21,8 +21,8 @@ export const workspace: typeof english = {
   signIn: 'Anmelden',
   passkeys: 'Mitglieder brauchen einen Passkey',
   passkeysHint:
-    'Ohne einen kann ein Mitglied nach dem Anmelden nur einen Passkey hinzufügen. Eigentümer stellen das ein.',
-  keeping: 'Wie lange Nachrichten aufgehoben werden',
+    'Ohne Passkey kann ein Mitglied nach dem Anmelden nur einen hinzufügen. Das stellen Eigentümer ein.',
+  keeping: 'Wie lange Nachrichten aufbewahrt werden',
   keepingHint: 'In Tagen. Ältere werden gelöscht, für Agenten und Mitglieder. Leer heißt: für immer.',
   keep: {
     keepMessagesDays: 'Nachrichten',
@@ -36,7 +36,7 @@ export const workspace: typeof english = {
   },
   forever: 'für immer',
   shorten: 'Ältere Nachrichten löschen',
-  shortenTitle: 'Nachrichten kürzer aufheben?',
+  shortenTitle: 'Nachrichten kürzer aufbewahren?',
   shortenHint: 'Was älter ist, wird jetzt gelöscht und kann nicht zurückgeholt werden.',
   ownersOnly: 'Nur Eigentümer dürfen das ändern.',
   export: 'Exportieren',

@@ -23,9 +23,9 @@ export const text = words('health', {
   ranges: { '7': '7 days', '30': '30 days', '90': '90 days' },
   byDomain: 'By domain of the recipients',
   captured:
-    'No mail server for sending is configured: email is stored on this machine and not sent. Nothing can bounce or be reported, so that these numbers say nothing about your recipients.',
+    'No mail server for sending is configured: email is stored on this machine and not sent. Nothing can bounce or be reported, so these numbers say nothing about your recipients.',
   limits:
-    'Mailbox providers begin to refuse mail of senders of which more than 5 % bounces or more than 0.3 % is reported as spam.',
+    'Mailbox providers begin to refuse a sender’s mail when more than 5 % of it bounces or more than 0.3 % is reported as spam.',
   columns: { domain: 'Domain', sent: 'Sent', bounced: 'Bounced', complained: 'Reported as spam' },
   noMail: 'No mail was sent in this time.',
   failed: 'Mail that did not arrive',

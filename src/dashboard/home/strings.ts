@@ -4,7 +4,7 @@ import { words } from '../parts/words.ts'
 export const text = words('home', {
   title: 'Home',
   needsYou: 'Needs you',
-  nothing: 'Nothing needs you. What does will be listed here.',
+  nothing: 'Nothing needs you now. What does will appear here.',
   fleet: 'Agents',
   list: 'All agents, those first that need a person',
   columns: { agent: 'Agent', state: 'Listening', needs: 'Needs', unread: 'Unread', day: 'Last 24 hours' },
@@ -12,9 +12,11 @@ export const text = words('home', {
   notListening: 'Not listening',
   since: 'since',
   needs: {
-    failing: (count: number) => (count === 1 ? 'A webhook fails' : `${count} webhooks fail`),
+    failing: (count: number) => (count === 1 ? 'A webhook is failing' : `${count} webhooks are failing`),
     deaf: (count: number) =>
-      count === 1 ? 'One message that no program has got' : `${count} messages that no program has got`,
+      count === 1
+        ? 'One message that no program has received'
+        : `${count} messages that no program has received`,
     held: (count: number) => (count === 1 ? 'One message to approve' : `${count} messages to approve`),
     silent: 'No program listens any more',
     unconnected: 'No program is connected yet',
@@ -24,7 +26,7 @@ export const text = words('home', {
   all: {
     held: (count: number) =>
       count === 1 ? 'One message waits for your approval.' : `${count} messages wait for your approval.`,
-    failing: (count: number) => (count === 1 ? 'One webhook fails.' : `${count} webhooks fail.`),
+    failing: (count: number) => (count === 1 ? 'One webhook is failing.' : `${count} webhooks are failing.`),
     deaf: (agents: number, messages: number) =>
       `${agents === 1 ? 'An agent does' : `${agents} agents do`} not listen and ${agents === 1 ? 'has' : 'have'} missed ${messages === 1 ? 'one message' : `${messages} messages`}.`,
     refused: (count: number) =>

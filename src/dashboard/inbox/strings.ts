@@ -44,7 +44,7 @@ export const text = words('inbox', {
   problem: {
     empty: (name: string) => `Something is missing after ${name}:`,
     value: (name: string, value: string, values: readonly string[]) =>
-      `“${value}” is not a value of ${name}: which takes ${values.join(', ')}.`,
+      `${name}: takes ${values.join(', ')}, not “${value}”.`,
     agent: (name: string) => `No agent is called “${name}”.`,
     date: (value: string) => `“${value}” is not a date. Write 2026-03-31, 2026-03 or march.`,
     quote: (word: string) => `The quotation mark in ${word} is not closed.`,

@@ -34,7 +34,7 @@ export const text = words('settings', {
   setUpLink: 'the link',
   writing: 'When members write as this agent',
   signature: 'Signature',
-  signatureHint: 'Stands below new emails and answers, where it can be changed.',
+  signatureHint: 'Put below new emails and answers, where it can be changed.',
   templates: 'Templates',
   templateName: 'Name of the template',
   templateText: 'Its text',
