@@ -26,9 +26,9 @@ export const presentMember = ({ id, email, name, role, approvalMails, createdAt 
   createdAt: createdAt.toISOString(),
 })
 
-/** Throws `forbidden` for an agent. */
-export const ensureMember = (viewer: Pick<Viewer, 'kind'>): void => {
-  if (viewer.kind !== 'member') throw new AppError('forbidden', 'Only a member can do this.')
+/** Throws `forbidden` for an agent, naming what it cannot do. */
+export const ensureMember = (viewer: Pick<Viewer, 'kind'>, act = 'do this'): void => {
+  if (viewer.kind !== 'member') throw new AppError('forbidden', `Only a member can ${act}.`)
 }
 
 /** Throws `forbidden` for everyone but the workspace's owners. */

@@ -102,7 +102,9 @@ test('threads of others, foreign members and impossible times are refused, and t
   expect(await refused([own], { addLabels: ['a'], removeLabels: ['a'] })).toContain('removeLabels')
   expect(await refused([own], { done: true }, theirs.ask)).toContain('not_found There is no agent')
   expect(await refused([own], { done: true }, sibling.agent.ask)).toContain('forbidden')
-  expect(await refused([own], { assignedTo: ours.member }, agent.ask)).toContain('Only a member')
+  expect(await refused([own], { assignedTo: ours.member }, agent.ask)).toContain(
+    'Only a member can set assignedTo',
+  )
   expect(await read(own)).toMatchObject({ doneAt: null, assignedTo: null, snoozedUntil: null })
 })
 

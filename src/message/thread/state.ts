@@ -37,7 +37,7 @@ const check = async (
   if (snoozedUntil && until > now + MAX_SNOOZE_DAYS * DAY_MS)
     throw invalidInput('snoozedUntil', `must be at most ${MAX_SNOOZE_DAYS} days ahead`)
   if (assignedTo === undefined) return
-  ensureMember(viewer)
+  ensureMember(viewer, 'set assignedTo')
   if (assignedTo === null) return
   const { workspaceId } = viewer
   if ((await prisma.member.count({ where: { id: assignedTo, workspaceId } })) === 0)
