@@ -24,8 +24,19 @@ export const secretsOf = (call: AgentCall) => ({
     call('post', '/agents/{id}/secrets/reveal', { body: names ? { names } : {}, ...options }),
 })
 
+type ThreadFilter = Omit<NonNullable<operations['listThreads']['parameters']['query']>, 'cursor'>
+
 /** Conversations; notes are for members. */
 export const threadsOf = (call: AgentCall) => ({
+  list: ({ signal, ...filter }: ThreadFilter & CallOptions = {}) =>
+    new List<Schemas['Thread']>((cursor) =>
+      call('get', '/agents/{id}/threads', {
+        query: cursor === undefined ? filter : { ...filter, cursor },
+        signal,
+      }),
+    ),
+  read: (threadId: string, options?: CallOptions) =>
+    call('get', '/agents/{id}/threads/{threadId}', { path: { threadId }, ...options }),
   update: (threadId: string, changes: BodyOf<'updateThread'>, options?: CallOptions) =>
     call('patch', '/agents/{id}/threads/{threadId}', { path: { threadId }, body: changes, ...options }),
   /** All of up to 100 threads, or none. */
@@ -166,5 +177,11 @@ export const webhooksOf = (call: AgentCall) => ({
     call('post', '/agents/{id}/webhooks/{webhookId}/deliveries/{deliveryId}/resend', {
       path: { webhookId, deliveryId },
       ...options,
+    }),
+  /** Sends the delivery that all others wait for again now, or skips it. */
+  unblock: (webhookId: string, deliveryId: string, body: BodyOf<'unblockWebhook'>, options?: CallOptions) =>
+    call('post', '/agents/{id}/webhooks/{webhookId}/deliveries/{deliveryId}/unblock', {
+      path: { webhookId, deliveryId },
+      ...{ body, ...options },
     }),
 })

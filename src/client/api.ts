@@ -1182,23 +1182,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/agents/{id}/threads/{threadId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        /** Mark a thread as done, postpone it, assign it, label it, or mark it as read or unread */
-        patch: operations["updateThread"];
-        trace?: never;
-    };
     "/agents/{id}/threads": {
         parameters: {
             query?: never;
@@ -1206,7 +1189,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List an agent's threads
+         * @description A page may have fewer entries than requested, even none. There may be more as long as `nextCursor` is not null.
+         */
+        get: operations["listThreads"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1214,6 +1201,27 @@ export interface paths {
         head?: never;
         /** Change up to 100 threads: all of them, or none */
         patch: operations["updateThreads"];
+        trace?: never;
+    };
+    "/agents/{id}/threads/{threadId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a thread
+         * @description Its messages are listed with `thread`: `GET /agents/{id}/messages?thread=`.
+         */
+        get: operations["readThread"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Mark a thread as done, postpone it, assign it, label it, or mark it as read or unread */
+        patch: operations["updateThread"];
         trace?: never;
     };
     "/agents/{id}/threads/{threadId}/notes": {
@@ -1605,6 +1613,26 @@ export interface paths {
          * @description Sends the same body with the same `webhook-id` immediately, as a manual delivery with a record of its own, which is attempted once. `conflict` while the event is still pending, for test deliveries, and for events that are no longer stored: messages to the Message URL once they were delivered, any event after 7 days.
          */
         post: operations["resendDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{id}/webhooks/{webhookId}/deliveries/{deliveryId}/unblock": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End the wait for the next attempt of a delivery that others wait for
+         * @description It is the oldest delivery with the status `pending`, and is sent now or skipped; the later ones follow. `conflict` if no other waits for it any more, and while the webhook is paused.
+         */
+        post: operations["unblockWebhook"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2757,7 +2785,22 @@ export interface components {
              */
             readAt: string | null;
             hold: components["schemas"]["Hold"];
-            sentBy: components["schemas"]["Author"];
+            /**
+             * @description Who sent it: the agent or a member. Null for received and imported messages, and for those sent before this was recorded
+             * @example {
+             *       "kind": "member",
+             *       "id": "0193a5c2-9d20-7f4b-8a11-5e6f7a8b9c0d",
+             *       "name": "Ann Example"
+             *     }
+             */
+            sentBy: {
+                /** @enum {string} */
+                kind: "agent" | "member";
+                /** Format: uuid */
+                id: string;
+                /** @description The name that it had then, or else the email address */
+                name: string;
+            } | null;
             /** Format: date-time */
             createdAt: string;
         };
@@ -2794,22 +2837,6 @@ export interface components {
             until: string | null;
             /** @description Who approved, rejected or cancelled it; null if nobody did */
             by: string | null;
-        } | null;
-        /**
-         * @description Who sent it: the agent or a member. Null for received and imported messages, and for those sent before this was recorded
-         * @example {
-         *       "kind": "member",
-         *       "id": "0193a5c2-9d20-7f4b-8a11-5e6f7a8b9c0d",
-         *       "name": "Ann Example"
-         *     }
-         */
-        Author: {
-            /** @enum {string} */
-            kind: "agent" | "member";
-            /** Format: uuid */
-            id: string;
-            /** @description The name that it had then, or else the email address */
-            name: string;
         } | null;
         /**
          * @example {
@@ -2973,7 +3000,7 @@ export interface components {
         Thread: {
             /**
              * Format: uuid
-             * @description That of its first message
+             * @description `threadId` of its messages: the id of the first one
              */
             id: string;
             /** Format: uuid */
@@ -3082,7 +3109,22 @@ export interface components {
                 /** @description In bytes */
                 size: number;
             }[];
-            savedBy: components["schemas"]["Author"] & unknown;
+            /**
+             * @description Who saved it last; null if that was not recorded
+             * @example {
+             *       "kind": "member",
+             *       "id": "0193a5c2-9d20-7f4b-8a11-5e6f7a8b9c0d",
+             *       "name": "Ann Example"
+             *     }
+             */
+            savedBy: {
+                /** @enum {string} */
+                kind: "agent" | "member";
+                /** Format: uuid */
+                id: string;
+                /** @description The name that it had then, or else the email address */
+                name: string;
+            } | null;
             /** Format: date-time */
             createdAt: string;
             /** Format: date-time */
@@ -3700,15 +3742,19 @@ export interface components {
         };
         /**
          * @example {
-         *       "done": true
+         *       "ids": [
+         *         "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b"
+         *       ],
+         *       "snoozedUntil": "2026-11-27T09:30:00.000Z"
          *     }
          */
-        UpdateThreadInput: {
+        UpdateThreadsInput: {
+            ids: string[];
             /** @description `true`: done, until a new message arrives or is sent; `false`: open again */
             done?: boolean;
             /**
              * Format: date-time
-             * @description Postpones it until then, at most 366 days ahead, or until a new message; null: open again
+             * @description Postpones it until then, at most 366 days ahead, or until a new message; null: open again. Not with `done: true`
              */
             snoozedUntil?: string | null;
             /**
@@ -3725,19 +3771,15 @@ export interface components {
         };
         /**
          * @example {
-         *       "ids": [
-         *         "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b"
-         *       ],
-         *       "snoozedUntil": "2026-11-27T09:30:00.000Z"
+         *       "done": true
          *     }
          */
-        UpdateThreadsInput: {
-            ids: string[];
+        UpdateThreadInput: {
             /** @description `true`: done, until a new message arrives or is sent; `false`: open again */
             done?: boolean;
             /**
              * Format: date-time
-             * @description Postpones it until then, at most 366 days ahead, or until a new message; null: open again
+             * @description Postpones it until then, at most 366 days ahead, or until a new message; null: open again. Not with `done: true`
              */
             snoozedUntil?: string | null;
             /**
@@ -3808,11 +3850,8 @@ export interface components {
         };
         /**
          * @example {
-         *       "channel": "email",
-         *       "to": [
-         *         "ann@example.com"
-         *       ],
-         *       "text": "Hello Ann"
+         *       "text": "Hello Ann, hello Bo",
+         *       "unchangedSince": "2026-11-20T09:30:00.000Z"
          *     }
          */
         UpdateDraftInput: {
@@ -3851,6 +3890,11 @@ export interface components {
                 type: string;
                 content: string;
             }[] | null;
+            /**
+             * Format: date-time
+             * @description `updatedAt` of the draft as you know it: if it was changed since, the error is `conflict`
+             */
+            unchangedSince?: string;
         };
         /**
          * @example {
@@ -3912,6 +3956,15 @@ export interface components {
             paused?: boolean;
             /** @description Types of the events that it receives */
             events?: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
+        };
+        /**
+         * @example {
+         *       "skip": false
+         *     }
+         */
+        UnblockWebhookInput: {
+            /** @description `true`: it is skipped, and the webhook never receives it; `false`: it is sent again now */
+            skip: boolean;
         };
         /**
          * @example {
@@ -7226,23 +7279,38 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    updateThread: {
+    listThreads: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `open`: with a received message, and neither done nor postponed */
+                state?: "open" | "done" | "snoozed";
+                /** @description Only threads that are assigned to this member */
+                assignedTo?: string;
+                /** @description `true`: only threads with an unread message; `false`: all others */
+                unread?: boolean;
+                channel?: "email" | "sms" | "telegram";
+                /** @description Only threads with a message that has this label */
+                label?: string;
+                /** @description Only threads with a message from this sender, as in a list of messages. One message meets `from`, `to` and `subject` */
+                from?: string;
+                /** @description Only threads with a message to this recipient */
+                to?: string;
+                /** @description Only threads with a message that has these words in its subject */
+                subject?: string;
+                /** @description Maximum number of entries to return; defaults to 20 */
+                limit?: number;
+                /** @description `nextCursor` of the previous page */
+                cursor?: string;
+            };
             header?: never;
             path: {
                 id: string;
-                threadId: string;
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["UpdateThreadInput"];
-            };
-        };
+        requestBody?: never;
         responses: {
-            /** @description The thread */
+            /** @description Most recent activity first */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7251,15 +7319,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Thread"];
+                    "application/json": {
+                        items: components["schemas"]["Thread"][];
+                        /** @description Pass it as `cursor` to get the next page; null on the last page */
+                        nextCursor: string | null;
+                    };
                 };
             };
             400: components["responses"]["InvalidInput"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["NotJson"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -7290,6 +7360,78 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Thread"][];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    readThread: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                threadId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The thread */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Thread"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateThread: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                threadId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateThreadInput"];
+            };
+        };
+        responses: {
+            /** @description The thread */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Thread"];
                 };
             };
             400: components["responses"]["InvalidInput"];
@@ -7598,6 +7740,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["NotJson"];
             429: components["responses"]["RateLimited"];
@@ -8368,6 +8511,54 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    unblockWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
+                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+                webhookId: string;
+                deliveryId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UnblockWebhookInput"];
+            };
+        };
+        responses: {
+            /** @description The webhook */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["NotJson"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

@@ -53,7 +53,7 @@ export const replayStart = ({
   after?: number | null | undefined
   since?: Date | null | undefined
 }): ReplayStart => {
-  if (since && typeof after === 'number') throw invalidInput('since', 'and `after` exclude each other')
+  if (since && typeof after === 'number') throw invalidInput('since', 'cannot be combined with after')
   if (since) return { since }
   if (typeof after !== 'number') throw invalidInput('after', 'is required, unless there is `since`')
   return { after }

@@ -3,7 +3,7 @@ import { audit } from '../workspace/audit.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import type { DeliveryRef } from './deliveries.ts'
 import type { OperateDeps } from './operate.ts'
-import { findWebhook, formatTopicKey, WEBHOOK_CHANGED } from './webhook.ts'
+import { findWebhook, formatTopicKey, toWebhook, WEBHOOK_CHANGED, type Webhook } from './webhook.ts'
 
 /**
  * Ends the wait of a webhook for the next attempt of its pending event: it is sent again now, or skipped, and then
@@ -14,10 +14,10 @@ export const unblockWebhook = async (
   deps: OperateDeps,
   viewer: Viewer,
   { agentId, webhookId, deliveryId, skip }: DeliveryRef & { skip: boolean },
-): Promise<void> => {
+): Promise<Webhook> => {
   const webhook = await findWebhook(deps, viewer, agentId, webhookId)
   const { id } = webhook
-  await deps.prisma.$transaction(async (tx) => {
+  const unblocked = await deps.prisma.$transaction(async (tx) => {
     const [row] = await tx.$queryRaw<{ position: bigint; paused: boolean }[]>`
       select position, paused_at is not null as paused from webhook where id = ${id}::uuid and agent_id = ${agentId}::uuid for no key update`
     if (!row) throw notFound('webhook')
@@ -36,7 +36,8 @@ export const unblockWebhook = async (
     }
     const data = { retryAt: null, dueAt: deps.clock.now(), revision: { increment: 1 } }
     const fresh = skip ? { attempts: 0, error: null } : {}
-    await tx.webhook.update({ where: { id_agentId: { id, agentId } }, data: { ...data, ...fresh } })
+    return tx.webhook.update({ where: { id_agentId: { id, agentId } }, data: { ...data, ...fresh } })
   })
   deps.notifier.publish(WEBHOOK_CHANGED, formatTopicKey(webhook))
+  return toWebhook(unblocked)
 }

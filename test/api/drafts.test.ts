@@ -156,6 +156,11 @@ test('a draft is read by its id in GraphQL, and saved only if nobody else change
   // As another one who began with the same draft.
   const refused = await ask(save, { input: { ...known, text: 'theirs' } })
   expect(refused.errors[0].extensions.code).toBe('conflict')
+  const path = `/agents/${agent.id}/drafts/${draft.id}`
+  const stale = { text: 'theirs', unchangedSince: draft.updatedAt }
+  expectFailure(await agent.api('PATCH', path, stale), 'conflict', 'changed meanwhile')
+  const current = { text: 'mine', unchangedSince: saved.updatedAt }
+  expect((await agent.api('PATCH', path, current)).status).toBe(200)
   expect((await ask(read, ids)).data.draft.text).toBe('mine')
 })
 

@@ -312,6 +312,8 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?, R
   const spare = await owner.api('POST', `${path}/drafts`, {})
   yield [member, 'DELETE', `${path}/drafts/${spare.body.id}`]
   const thread = `${path}/threads/${message.threadId}`
+  yield [member, 'GET', `${path}/threads?state=open`]
+  yield [member, 'GET', thread]
   yield [member, 'PATCH', thread, { done: true, read: true, assignedTo: owner.member }]
   yield [
     'agent',
@@ -355,8 +357,15 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?, R
   yield [member, 'PATCH', `${path}/webhooks/${webhook.id}`, { events: ['message.received', 'message.sent'] }]
   yield [member, 'GET', `${path}/webhooks/${webhook.id}/deliveries`]
   yield [member, 'POST', `${path}/webhooks/${webhook.id}/test`]
+  const ofWebhook = { lane: webhook.id, seq: { gt: 0 } }
+  await service.db.prisma.job.updateMany({ where: ofWebhook, data: { state: 'pending' } })
+  await service.db.prisma.webhook.updateMany({ where: { id: webhook.id }, data: { position: 0 } })
+  const { id: blocking } = (
+    await owner.api('GET', `${path}/webhooks/${webhook.id}/deliveries`)
+  ).body.items.at(-1)
+  yield [member, 'POST', `${path}/webhooks/${webhook.id}/deliveries/${blocking}/unblock`, { skip: true }]
   await service.db.prisma.job.updateMany({
-    where: { lane: webhook.id, seq: { gt: 0 } },
+    where: ofWebhook,
     data: { state: 'delivered' },
   })
   const deliveries = (await owner.api('GET', `${path}/webhooks/${webhook.id}/deliveries`)).body.items

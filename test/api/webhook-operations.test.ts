@@ -124,7 +124,11 @@ test('the delivery that others wait for is sent again at once, or skipped; a rep
   ])
   receiver.always('/stuck', 204)
   const between = new Date()
-  await change('unblockWebhook', { deliveryId: id, skip: true })
+  const unblock = (deliveryId: string, body: object) =>
+    other.api('POST', `${path}/${deliveryId}/unblock`, body)
+  expectFailure(await unblock(waiting.id, { skip: true }), 'conflict', 'No other delivery waits')
+  expectFailure(await unblock(id, {}), 'invalid_input', /^skip: /)
+  expect(await unblock(id, { skip: true })).toMatchObject({ status: 200, body: { attempts: 0, error: null } })
   await receiver.got('/stuck', 3)
   await until(async () => (await listed())[0].status === 'delivered')
   expect((await blocking()).status).toBe('skipped')
@@ -148,7 +152,7 @@ test('the delivery that others wait for is sent again at once, or skipped; a rep
 
 test.each([
   ['replay', {}, /^after: is required, unless there is `since`$/],
-  ['replay', { after: 1, since: '2026-11-20T00:00:00.000Z' }, /^since: and `after` exclude each other$/],
+  ['replay', { after: 1, since: '2026-11-20T00:00:00.000Z' }, /^since: cannot be combined with after$/],
   ['replay', { after: -1 }, /^after: must be a whole number/],
   ['replay', { after: 1.5 }, /^after: /],
   ['replay', { after: '1' }, /^after: /],

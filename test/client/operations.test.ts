@@ -99,6 +99,8 @@ const everything = (workspace: Workspace, agent: Agent): (() => Promise<unknown>
   () => agent.drafts.update('x', { text: null }),
   () => agent.drafts.delete('x'),
   () => agent.drafts.send('x'),
+  () => first(agent.threads.list({ state: 'open' })),
+  () => agent.threads.read('x'),
   () => agent.threads.update('x', { done: true }),
   () => agent.threads.updateMany(['x'], { snoozedUntil: null }),
   () => agent.threads.notes('x'),
@@ -120,6 +122,7 @@ const everything = (workspace: Workspace, agent: Agent): (() => Promise<unknown>
   () => agent.webhooks.rotate('x'),
   () => agent.webhooks.test('x'),
   () => agent.webhooks.resend('x', 'y'),
+  () => agent.webhooks.unblock('x', 'y', { skip: true }),
   () => agent.webhooks.replay('x', { after: 1 }),
 ]
 

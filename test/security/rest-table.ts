@@ -122,6 +122,8 @@ export const TABLE: Record<string, Row> = {
   'GET /agents/{id}/messages/{messageId}': { member: 200, agent: 200 },
   // the body of this test is JSON
   'POST /agents/{id}/imports': { member: 415, agent: 415, body: {} },
+  'GET /agents/{id}/threads': { member: 200, agent: 200 },
+  'GET /agents/{id}/threads/{threadId}': { member: 200, agent: 200 },
   'PATCH /agents/{id}/threads': {
     member: 200,
     agent: 200,
@@ -174,6 +176,12 @@ export const TABLE: Record<string, Row> = {
   'POST /agents/{id}/webhooks/{webhookId}/deliveries/{deliveryId}/resend': { member: 409, agent: 409 },
   'POST /agents/{id}/webhooks/{webhookId}/rotate': { member: 201, agent: 201 },
   'POST /agents/{id}/webhooks/{webhookId}/test': { member: 201, agent: 201 },
+  // nothing waits for it
+  'POST /agents/{id}/webhooks/{webhookId}/deliveries/{deliveryId}/unblock': {
+    member: 409,
+    agent: 409,
+    body: { skip: false },
+  },
   'POST /agents/{id}/webhooks/{webhookId}/replay': { member: 201, agent: 201, body: { after: 0 } },
 }
 

@@ -32,7 +32,7 @@ const UpdateThreadsInput = builder.inputType('UpdateThreadsInput', {
     snoozedUntil: t.field({
       type: 'DateTime',
       description:
-        'Postpones them until then, at most 366 days ahead, or until a new message; null: they are open again.',
+        'Postpones them until then, at most 366 days ahead, or until a new message; null: they are open again. Not with `done: true`.',
     }),
     assignedTo: t.field({
       type: 'UUID',

@@ -33,7 +33,8 @@ const ReplayWebhookInput = builder.inputType('ReplayWebhookInput', {
     webhookId: t.field({ type: 'UUID', required: true, description: 'The webhook.' }),
     after: t.field({
       type: 'SafeInt',
-      description: 'The id of an event: all events after it are resent. 0 resends all events.',
+      description:
+        'The id of an event: all events after it are resent. 0 resends all events. Required, unless there is `since`.',
     }),
     since: t.field({
       type: 'DateTime',
@@ -170,12 +171,12 @@ builder.mutationFields((t) => ({
     nullable: true,
     idempotency: 'once',
     description:
-      'Resends every stored event after a position to a webhook, in order, then continues where it was.',
+      'Resends every stored event after a position or since a time to a webhook, in order, then continues where it was.',
     args: {
       input: t.arg({
         type: ReplayWebhookInput,
         required: true,
-        description: 'The position after which events are resent.',
+        description: 'The events.',
       }),
     },
     resolve: (_root, { input }, { deps, viewer }) => replayWebhook(deps, viewer, input, replayStart(input)),

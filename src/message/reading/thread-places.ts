@@ -47,7 +47,8 @@ export interface ThreadPage {
 }
 
 /** `open`: with a received message, and neither done nor postponed. */
-export type ThreadState = 'open' | 'done' | 'snoozed'
+export const THREAD_STATES = ['open', 'done', 'snoozed'] as const
+export type ThreadState = (typeof THREAD_STATES)[number]
 
 /** An agent or a workspace, whose threads are listed. All keys of a list are of the same kind. */
 export type ThreadListKey = { agentId: string } | { workspaceId: string }

@@ -1,5 +1,6 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { CHANNEL_KINDS } from '../../core/channels.ts'
+import { timestamp } from '../../core/rules.ts'
 import {
   createDraft,
   deleteDraft,
@@ -13,7 +14,7 @@ import { presentMessage } from '../../message/reading/present.ts'
 import type { RestEnv } from '../env.ts'
 import { body, DEFAULT_LIMIT, failures, ids, NO_CONTENT, ok, PAGING, SECURITY } from '../route.ts'
 import { ID, id, pageView, TIME, time } from '../views.ts'
-import { AttachmentView, AuthorView, MessageView } from './message-views.ts'
+import { AttachmentView, authorView, MessageView } from './message-views.ts'
 import { SEND_FIELDS } from './messages.ts'
 
 const DraftView = z
@@ -30,7 +31,7 @@ const DraftView = z
     subject: z.string().nullable(),
     sendAt: time.nullable(),
     attachments: z.array(AttachmentView),
-    savedBy: AuthorView.nullable().openapi({ description: 'Who saved it last' }),
+    savedBy: authorView('Who saved it last; null if that was not recorded'),
     createdAt: time,
     updatedAt: time,
   })
@@ -70,6 +71,16 @@ const fields = z
     attachments: attachments.nullable(),
   })
   .openapi({ example: { channel: 'email', to: ['ann@example.com'], text: 'Hello Ann' } })
+
+const changes = fields
+  .extend({
+    unchangedSince: timestamp.optional().openapi({
+      format: 'date-time',
+      description:
+        '`updatedAt` of the draft as you know it: if it was changed since, the error is `conflict`',
+    }),
+  })
+  .openapi({ example: { text: 'Hello Ann, hello Bo', unchangedSince: TIME } })
 
 const tags = ['Drafts']
 const security = SECURITY
@@ -117,8 +128,8 @@ const update = createRoute({
   description: 'Fields left out are unchanged; null empties a field. `attachments` replaces all files.',
   tags,
   security,
-  request: { params: ids('id', 'draftId'), ...body(fields) },
-  responses: { 200: ok('The draft', DraftView), ...failures('agent', 'body') },
+  request: { params: ids('id', 'draftId'), ...body(changes) },
+  responses: { 200: ok('The draft', DraftView), ...failures('agent', 'body', 'conflict') },
 })
 
 const remove = createRoute({

@@ -33,13 +33,16 @@ const HoldView = z
   })
   .openapi('Hold', { example: { reason: 'approval', until: TIME, by: null } })
 
-export const AuthorView = z
-  .object({
-    kind: z.enum(['agent', 'member']),
-    id,
-    name: z.string().openapi({ description: 'The name that it had then, or else the email address' }),
-  })
-  .openapi('Author', { example: { kind: 'member', id: OTHER, name: 'Ann Example' } })
+/** Not a component: it would have the description of the field that is documented first. */
+export const authorView = (description: string) =>
+  z
+    .object({
+      kind: z.enum(['agent', 'member']),
+      id,
+      name: z.string().openapi({ description: 'The name that it had then, or else the email address' }),
+    })
+    .nullable()
+    .openapi({ description, example: { kind: 'member', id: OTHER, name: 'Ann Example' } })
 
 const EXAMPLE = {
   id: ID,
@@ -126,10 +129,9 @@ export const MessageView = z
       description:
         'What an outgoing message waits for or waited for; null when it was sent at once. While it waits, its status is `sending`',
     }),
-    sentBy: AuthorView.nullable().openapi({
-      description:
-        'Who sent it: the agent or a member. Null for received and imported messages, and for those sent before this was recorded',
-    }),
+    sentBy: authorView(
+      'Who sent it: the agent or a member. Null for received and imported messages, and for those sent before this was recorded',
+    ),
     createdAt: time,
   })
   .openapi('Message', { example: EXAMPLE })

@@ -1,13 +1,25 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { findAgent } from '../../agent/permission.ts'
 import { CHANNEL_KINDS } from '../../core/channels.ts'
 import { AppError, invalidInput, notFound } from '../../core/errors.ts'
-import { labels, messageIds, noteText, timestamp, uuid } from '../../core/rules.ts'
+import {
+  label,
+  labels,
+  messageIds,
+  noteText,
+  recipient,
+  searchedSubject,
+  timestamp,
+  uuid,
+} from '../../core/rules.ts'
+import { listThreads } from '../../message/reading/list-threads.ts'
 import { presentThread, readThreads } from '../../message/reading/thread.ts'
+import { THREAD_STATES } from '../../message/reading/thread-places.ts'
 import { addNote, deleteNote, listNotes, MAX_NOTES, presentNote } from '../../message/thread/notes.ts'
 import { type ThreadChanges, updateThreads } from '../../message/thread/state.ts'
 import type { RestEnv } from '../env.ts'
-import { body, failures, ids, NO_CONTENT, ok, SECURITY } from '../route.ts'
-import { count, ID, id, LATER, OTHER, TIME, time } from '../views.ts'
+import { body, DEFAULT_LIMIT, failures, flag, ids, NO_CONTENT, ok, PAGING, SECURITY } from '../route.ts'
+import { count, ID, id, LATER, OTHER, pageView, TIME, time } from '../views.ts'
 
 const tags = ['Threads']
 const security = SECURITY
@@ -16,7 +28,7 @@ const MemberView = z.object({ id, name: z.string() })
 
 const ThreadView = z
   .object({
-    id: id.openapi({ description: 'That of its first message' }),
+    id: id.openapi({ description: '`threadId` of its messages: the id of the first one' }),
     agentId: id,
     channel: z.enum(CHANNEL_KINDS),
     subject: z.string().nullable().openapi({ description: 'The subject of its first message' }),
@@ -44,6 +56,53 @@ const ThreadView = z
     },
   })
 
+const list = createRoute({
+  method: 'get',
+  path: '/agents/{id}/threads',
+  operationId: 'listThreads',
+  summary: "List an agent's threads",
+  description:
+    'A page may have fewer entries than requested, even none. There may be more as long as `nextCursor` is not null.',
+  tags,
+  security,
+  request: {
+    params: ids('id'),
+    query: z.strictObject({
+      state: z.enum(THREAD_STATES).optional().openapi({
+        description: '`open`: with a received message, and neither done nor postponed',
+      }),
+      assignedTo: uuid.optional().openapi({ description: 'Only threads that are assigned to this member' }),
+      unread: flag
+        .optional()
+        .openapi({ description: '`true`: only threads with an unread message; `false`: all others' }),
+      channel: z.enum(CHANNEL_KINDS).optional(),
+      label: label.optional().openapi({ description: 'Only threads with a message that has this label' }),
+      from: recipient.optional().openapi({
+        description:
+          'Only threads with a message from this sender, as in a list of messages. One message meets `from`, `to` and `subject`',
+      }),
+      to: recipient.optional().openapi({ description: 'Only threads with a message to this recipient' }),
+      subject: searchedSubject
+        .optional()
+        .openapi({ description: 'Only threads with a message that has these words in its subject' }),
+      ...PAGING,
+    }),
+  },
+  responses: { 200: ok('Most recent activity first', pageView(ThreadView)), ...failures('agent') },
+})
+
+const read = createRoute({
+  method: 'get',
+  path: '/agents/{id}/threads/{threadId}',
+  operationId: 'readThread',
+  summary: 'Get a thread',
+  description: 'Its messages are listed with `thread`: `GET /agents/{id}/messages?thread=`.',
+  tags,
+  security,
+  request: { params: ids('id', 'threadId') },
+  responses: { 200: ok('The thread', ThreadView), ...failures('agent') },
+})
+
 const CHANGES = {
   done: z.boolean().optional().openapi({
     description: '`true`: done, until a new message arrives or is sent; `false`: open again',
@@ -55,7 +114,7 @@ const CHANGES = {
       type: ['string', 'null'],
       format: 'date-time',
       description:
-        'Postpones it until then, at most 366 days ahead, or until a new message; null: open again',
+        'Postpones it until then, at most 366 days ahead, or until a new message; null: open again. Not with `done: true`',
     }),
   assignedTo: uuid
     .nullable()
@@ -125,7 +184,7 @@ const add = createRoute({
   responses: { 201: ok('The note', NoteView), ...failures('agent', 'body', 'conflict') },
 })
 
-const list = createRoute({
+const listOfNotes = createRoute({
   method: 'get',
   path: '/agents/{id}/threads/{threadId}/notes',
   operationId: 'listThreadNotes',
@@ -171,6 +230,19 @@ const change = async (
 const keyOf = ({ id: agentId, threadId }: { id: string; threadId: string }) => ({ agentId, threadId })
 
 export const threadRoutes = (app: OpenAPIHono<RestEnv>): void => {
+  app.openapi(list, async (c) => {
+    const { limit = DEFAULT_LIMIT, cursor, ...filter } = c.req.valid('query')
+    const { id: agentId } = c.req.valid('param')
+    const page = await listThreads(c.var.deps, c.var.viewer, agentId, { filter, limit, cursor })
+    return c.json({ items: page.items.map(presentThread), nextCursor: page.nextCursor }, 200)
+  })
+  app.openapi(read, async (c) => {
+    const key = keyOf(c.req.valid('param'))
+    await findAgent(c.var.deps, c.var.viewer, key.agentId)
+    const [thread] = await readThreads(c.var.deps, [key])
+    if (!thread) throw notFound('thread')
+    return c.json(presentThread(thread), 200)
+  })
   app.openapi(update, async (c) => {
     const { id: agentId, threadId } = c.req.valid('param')
     const key = { agentId, threadIds: [threadId] }
@@ -188,7 +260,7 @@ export const threadRoutes = (app: OpenAPIHono<RestEnv>): void => {
     const note = { ...keyOf(c.req.valid('param')), ...c.req.valid('json') }
     return c.json(presentNote(await addNote(c.var.deps, c.var.viewer, note)), 201)
   })
-  app.openapi(list, async (c) => {
+  app.openapi(listOfNotes, async (c) => {
     const notes = await listNotes(c.var.deps, c.var.viewer, keyOf(c.req.valid('param')))
     return c.json(notes.map(presentNote), 200)
   })

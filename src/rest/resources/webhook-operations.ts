@@ -2,10 +2,11 @@ import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { timestamp } from '../../core/rules.ts'
 import { resendDelivery, rotateWebhook, testWebhook } from '../../webhook/operate.ts'
 import { replayStart, replayWebhook, resendGivenUp } from '../../webhook/replay.ts'
+import { unblockWebhook } from '../../webhook/unblock.ts'
 import type { RestEnv } from '../env.ts'
 import { body, failures, ids, ok, SECURITY } from '../route.ts'
 import { presentDelivery } from './delivery-views.ts'
-import { DeliveryView, NewWebhookView } from './webhook-views.ts'
+import { DeliveryView, NewWebhookView, WebhookView } from './webhook-views.ts'
 import { presentWebhook } from './webhooks.ts'
 
 const tags = ['Webhooks']
@@ -54,6 +55,31 @@ const resend = createRoute({
     201: ok('The new, pending delivery', DeliveryView),
     ...failures('agent', 'conflict'),
   },
+})
+
+const unblock = createRoute({
+  method: 'post',
+  path: '/agents/{id}/webhooks/{webhookId}/deliveries/{deliveryId}/unblock',
+  operationId: 'unblockWebhook',
+  summary: 'End the wait for the next attempt of a delivery that others wait for',
+  description:
+    'It is the oldest delivery with the status `pending`, and is sent now or skipped; the later ones follow. `conflict` if no other waits for it any more, and while the webhook is paused.',
+  tags,
+  security,
+  request: {
+    params: ids('id', 'webhookId', 'deliveryId'),
+    ...body(
+      z
+        .strictObject({
+          skip: z.boolean().openapi({
+            description:
+              '`true`: it is skipped, and the webhook never receives it; `false`: it is sent again now',
+          }),
+        })
+        .openapi({ example: { skip: false } }),
+    ),
+  },
+  responses: { 200: ok('The webhook', WebhookView), ...failures('agent', 'body', 'conflict') },
 })
 
 const position = `must be a whole number from 0 to ${Number.MAX_SAFE_INTEGER}`
@@ -131,6 +157,11 @@ export const webhookOperationRoutes = (app: OpenAPIHono<RestEnv>): void => {
     const { id, webhookId, deliveryId } = c.req.valid('param')
     const delivery = { agentId: id, webhookId, deliveryId }
     return c.json(presentDelivery(await resendDelivery(c.var.deps, c.var.viewer, delivery)), 201)
+  })
+  app.openapi(unblock, async (c) => {
+    const { id: agentId, webhookId, deliveryId } = c.req.valid('param')
+    const blocking = { agentId, webhookId, deliveryId, ...c.req.valid('json') }
+    return c.json(presentWebhook(await unblockWebhook(c.var.deps, c.var.viewer, blocking)), 200)
   })
   app.openapi(replay, async (c) => {
     const { id, webhookId } = c.req.valid('param')

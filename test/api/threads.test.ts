@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, expect, test } from 'vitest'
+import { expectFailure } from '../support/failure.ts'
+import { post } from '../support/letter.ts'
+import {
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../support/service.ts'
+
+/** Threads over REST; what their states mean is tested with GraphQL. */
+
+let service: TestService
+let owner: Tenant
+let agent: TestAgent
+let path: string
+beforeAll(async () => {
+  service = await startService()
+  owner = await service.workspace()
+  agent = await createTestAgent(service, owner)
+  path = `/agents/${agent.id}/threads`
+  await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })
+  for (const subject of ['One', 'Two', 'Three'])
+    await post(service, { from: 'ann@example.com', to: agent.address, subject, text: 'hi' })
+})
+
+const subjectsOf = async (query: string): Promise<string[]> =>
+  (await agent.api('GET', `${path}?${query}`)).body.items.map(({ subject }: { subject: string }) => subject)
+
+test('threads are listed by state, assignee and what their messages have, and read one by one', async () => {
+  const [three, two] = (await agent.api('GET', path)).body.items
+  expect(await subjectsOf('state=open')).toEqual(['Three', 'Two', 'One'])
+  expect((await owner.api('PATCH', `${path}/${two.id}`, { done: true })).status).toBe(200)
+  expect((await owner.api('PATCH', `${path}/${three.id}`, { assignedTo: owner.member })).status).toBe(200)
+  expect(await subjectsOf('state=open')).toEqual(['Three', 'One'])
+  expect(await subjectsOf('state=done')).toEqual(['Two'])
+  expect(await subjectsOf('state=snoozed')).toEqual([])
+  expect(await subjectsOf(`assignedTo=${owner.member}`)).toEqual(['Three'])
+  expect(await subjectsOf('subject=tw&from=ann@example.com&unread=true')).toEqual(['Two'])
+  expect((await agent.api('GET', `${path}/${two.id}`)).body).toMatchObject({
+    ...{ id: two.id, subject: 'Two', messageCount: 1, doneAt: expect.any(String) },
+  })
+})
+
+test('pages of threads have each once', async () => {
+  const first = (await agent.api('GET', `${path}?limit=2`)).body
+  const rest = (await agent.api('GET', `${path}?limit=2&cursor=${first.nextCursor}`)).body
+  const shown = [...first.items, ...rest.items].map(({ subject }: { subject: string }) => subject)
+  expect(shown).toEqual(['Three', 'Two', 'One'])
+  expect(rest.nextCursor).toBeNull()
+})
+
+test('what is not a thread of the agent, or no state, is refused', async () => {
+  const other = await createTestAgent(service, owner)
+  const [{ id }] = (await agent.api('GET', path)).body.items
+  expectFailure(await owner.api('GET', `${path}/${randomUUID()}`), 'not_found', 'no thread with this id')
+  expectFailure(await owner.api('GET', `/agents/${other.id}/threads/${id}`), 'not_found', 'no thread')
+  expectFailure(await other.api('GET', path), 'forbidden', 'another agent')
+  expectFailure(await other.api('GET', `${path}/${id}`), 'forbidden', 'another agent')
+  expectFailure(await agent.api('GET', `${path}?state=closed`), 'invalid_input', /^state: /)
+  expectFailure(await agent.api('GET', `${path}?cursor=x`), 'invalid_input', /^cursor: /)
+})
