@@ -62,3 +62,16 @@ test('what is not a thread of the agent, or no state, is refused', async () => {
   expectFailure(await agent.api('GET', `${path}?state=closed`), 'invalid_input', /^state: /)
   expectFailure(await agent.api('GET', `${path}?cursor=x`), 'invalid_input', /^cursor: /)
 })
+
+test('the messages of a thread whose first one was deleted are listed, for the agent and the workspace', async () => {
+  const [{ id }] = (await agent.api('GET', path)).body.items
+  await agent.api('POST', `/agents/${agent.id}/messages`, { replyTo: id, text: 'An answer' })
+  expect((await agent.api('DELETE', `/agents/${agent.id}/messages/${id}`)).status).toBe(204)
+  for (const list of [`/agents/${agent.id}/messages`, '/messages'])
+    expect((await owner.api('GET', `${list}?thread=${id}`)).body.items).toMatchObject([{ text: 'An answer' }])
+  expectFailure(
+    await owner.api('GET', `/messages?thread=${randomUUID()}`),
+    'invalid_input',
+    'thread: is not a message of this workspace',
+  )
+})

@@ -12,7 +12,7 @@ import { forEach, joinMessage, type MessageListKey } from './for-each.ts'
 import { columnsWithin, fitting, isText, MAX_TEXT_BYTES, readLongTexts } from './page.ts'
 import { nameOf } from './prepared.ts'
 import { PRESENTED_FIELDS, type PresentedMessage } from './present.ts'
-import { findThread, type ThreadRef } from './thread.ts'
+import { agentIdsOf, findThread, type ThreadRef } from './thread.ts'
 
 export { type MessageListKey, messageCursor }
 
@@ -157,7 +157,12 @@ const readListed = async <Field extends ReadableField>(
   const { filter } = read
   if (filter.thread === undefined) return readPages(db, keys, read)
   const agentIds = keys.flatMap((key) => ('agentId' in key ? [key.agentId] : []))
-  const thread = await findThread(db, filter.thread, agentIds)
+  const found = await findThread(db, filter.thread, agentIds)
+  const [workspaceId] = keys.flatMap((key) => ('workspaceId' in key ? [key.workspaceId] : []))
+  const thread =
+    found || workspaceId === undefined
+      ? found
+      : await findThread(db, filter.thread, await agentIdsOf(db, workspaceId))
   const has = (key: MessageListKey) =>
     'workspaceId' in key ? thread?.workspaceId === key.workspaceId : thread?.agentId === key.agentId
   const ofThread = ({ agentId, threadId }: ThreadRef) =>

@@ -77,9 +77,15 @@ export const findThread = async (
   return rows[0] ?? null
 }
 
+/** Returns the agents of a workspace, among which threads are found. */
+export const agentIdsOf = async ({ prisma }: Db, workspaceId: string): Promise<string[]> => {
+  const agents = await prisma.agent.findMany({ where: { workspaceId }, select: { id: true } })
+  return agents.map(({ id }) => id)
+}
+
 /**
- * Returns the thread of the viewer's that has this id or a message with it. The message may be another workspace's. When the first message is gone, as
- * old ones are, the thread is looked for in each agent of the viewer's.
+ * Returns the thread that has this id, or a message with it; the message may be of an agent that the viewer may not
+ * read. When the first message of a thread was deleted, it is found among the viewer's agents.
  */
 export const findOwnThread = async (
   db: Db,
@@ -88,13 +94,7 @@ export const findOwnThread = async (
 ): Promise<ThreadRef | null> => {
   if (kind === 'agent') return findThread(db, threadId, [id])
   const found = await findThread(db, threadId)
-  if (found) return found
-  const agents = await db.prisma.agent.findMany({ where: { workspaceId }, select: { id: true } })
-  return findThread(
-    db,
-    threadId,
-    agents.map((agent) => agent.id),
-  )
+  return found ?? findThread(db, threadId, await agentIdsOf(db, workspaceId))
 }
 
 /** Returns the threads of these messages of the viewer's; null for each that does not exist. */
