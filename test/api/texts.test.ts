@@ -117,6 +117,8 @@ test.each([
   [`from=${'x'.repeat(321)}`, 'from: must be 1 to 320 characters long'],
   [`subject=${'x'.repeat(241)}`, 'subject: must be 1 to 240 characters long'],
   ['subject=', 'subject: must be 1 to 240 characters long'],
+  ['from=%20', 'from: must not be blank'],
+  ['subject=%20', 'subject: must not be blank'],
 ])('a search with %s is refused', async (query, message) => {
   const { status, body } = await owner.api('GET', `/messages?${query}`)
   expect([status, body.error.message]).toEqual([400, message])

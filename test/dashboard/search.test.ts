@@ -102,6 +102,7 @@ browserTest('what means nothing is said where it is typed, and the list stays', 
   await expectAccessible(page)
   await says('before:someday', '“someday” is not a date.')
   await says('"where is', 'is not closed')
+  await says('from:" "', 'Something is missing after from:')
   await says('agent:nobody', 'No agent is called “nobody”.')
   await says('is:failed is:refused', 'exclude each other')
   await field(page).fill('')

@@ -120,7 +120,7 @@ const readFilter = (name: Name, value: string, known: Known): Partial<Search> | 
   const { agents, me, say } = known
   const lower = value.toLowerCase()
   const given = VALUES[name]
-  if (value === '') return say.empty(name)
+  if (value.trim() === '') return say.empty(name)
   if (name === 'from' || name === 'to' || name === 'subject' || name === 'label') return { [name]: value }
   if (name === 'agent') {
     const agentId = agentNamed(value, agents)

@@ -68,8 +68,9 @@ const escaped = (part: string): string => part.replaceAll(/[\\%_]/g, '\\$&')
 const addressPattern = (wanted: string): string | null =>
   ADDRESS.test(wanted) ? escaped(lowerCase(wanted)).replace(/^\*(?=@)/, '%') : null
 
-/** Patterns for `like`, one for each word of a text, folded as in the search index. Throws `invalid_input` for what looks like an address. */
+/** Patterns for `like`, one for each word of a text, folded as in the search index. Throws `invalid_input` for a blank, and for what looks like an address. */
 const wordPatterns = (field: string, wanted: string): string[] => {
+  if (wanted.trim() === '') throw invalidInput(field, 'must not be blank')
   if (field !== 'subject' && wanted.includes('*'))
     throw invalidInput(field, 'takes an address, *@domain, or a part of a name or address')
   const words = searchWords(wanted)
