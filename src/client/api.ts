@@ -3030,7 +3030,7 @@ export interface components {
              * @description Until when it is postponed. A new message opens it again
              */
             snoozedUntil: string | null;
-            /** @description The member that it is assigned to; null for agents */
+            /** @description The member that it is assigned to */
             assignedTo: {
                 /** Format: uuid */
                 id: string;

@@ -212,19 +212,6 @@ test('threads are assigned to members, and listed by them', async () => {
   expect(await list({ to: ours.member })).toEqual([other])
 })
 
-test('agents do not see whose a thread is, and cannot ask for each member', async () => {
-  const { agent, arrive, update } = await mailbox(ours, 'Whose')
-  const id = await arrive('one')
-  await update([id], { assignedTo: ours.member })
-  const { data, errors } = await agent.ask(THREAD, { id })
-  expect([data.thread.assignedTo, errorOf({ errors })]).toEqual([
-    null,
-    'forbidden Only a member can do this.',
-  ])
-  const asked = await agent.ask(LIST, { id: agent.id, to: ours.member })
-  expect(errorOf(asked)).toContain('forbidden')
-})
-
 test('a mailbox of which all threads are done is empty at once, however large it is', async () => {
   const { agent, list, arrive, update } = await mailbox(ours, 'Empty')
   const id = await arrive('one')

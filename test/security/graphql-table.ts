@@ -222,15 +222,11 @@ export const TYPES: Record<string, TypeRow> = {
     reach: inThread('%'),
     rule: AGENT,
     fields:
-      'id agentId channel subject participants messageCount unreadCount lastActivityAt lastMessage messages doneAt snoozedUntil writers',
-    members: 'notes assignedTo',
+      'id agentId channel subject participants messageCount unreadCount lastActivityAt lastMessage messages doneAt snoozedUntil assignedTo writers',
+    members: 'notes',
   },
   Author: { reach: inMessage('sentBy { % }'), rule: AGENT, fields: 'kind id name' },
-  ThreadMember: {
-    reach: inThread('notes { author { % } }'),
-    rule: rule('ok', 'ok', 'forbidden', 'forbidden', 'not_found', 'not_found'),
-    fields: 'id name',
-  },
+  ThreadMember: { reach: inThread('assignedTo { % }'), rule: AGENT, fields: 'id name' },
   ThreadNote: {
     reach: inThread('notes { % }'),
     rule: rule('ok', 'ok', 'forbidden', 'forbidden', 'not_found', 'not_found'),

@@ -15,7 +15,6 @@ import {
   type Thread as ThreadShape,
 } from '../../message/reading/thread.ts'
 import { readThreadPlaces, type ThreadListKey } from '../../message/reading/thread-places.ts'
-import { ensureMember } from '../../workspace/member.ts'
 import { builder, forMembers } from '../builder.ts'
 import { batched } from '../execution/batch.ts'
 import type { GraphqlContext } from '../execution/context.ts'
@@ -87,8 +86,7 @@ export const Thread = builder.objectRef<ThreadShape>('Thread').implement({
     assignedTo: t.field({
       type: ThreadMember,
       nullable: true,
-      ...forMembers,
-      description: 'The member that it is assigned to. Members only.',
+      description: 'The member that it is assigned to.',
       resolve: ({ assignedTo }) => assignedTo,
     }),
     lastMessage: t.field({
@@ -139,10 +137,7 @@ const THREAD_ARGS = builder.args((t) => ({
   to: t.string({ description: 'Only threads with a message to this recipient, as in `messages`.' }),
   subject: t.string({ description: 'Only threads with a message that has these words in its subject.' }),
   state: t.field({ type: ThreadState, description: 'Only threads in this state.' }),
-  assignedTo: t.field({
-    type: 'UUID',
-    description: 'Only threads that are assigned to this member. Members only.',
-  }),
+  assignedTo: t.field({ type: 'UUID', description: 'Only threads that are assigned to this member.' }),
 }))
 
 type ThreadArgs = InputShapeFromFields<typeof THREAD_ARGS> & {
@@ -162,8 +157,6 @@ const threadsOf = async (
   const [createdAt, messageId] = page.after === undefined ? [] : placeOf(page.after)
   const before = createdAt && messageId !== undefined ? { createdAt, id: messageId } : undefined
   const texts = checked({ label, from: recipient, to: recipient, subject: searchedSubject }, args)
-  // Who asks for each member would learn whose they are.
-  if (args.assignedTo) ensureMember(context.viewer)
   const state = {
     state: given(args.state),
     assignedTo: given(args.assignedTo),

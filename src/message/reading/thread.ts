@@ -36,13 +36,9 @@ export interface Thread {
   assignedTo: { id: string; name: string } | null
 }
 
-/** A thread in its public form. Whose it is among the members is their concern. */
-export const presentThread = (
-  { lastActivityAt, doneAt, snoozedUntil, assignedTo, ...thread }: Thread,
-  { kind }: Pick<Caller, 'kind'>,
-) => ({
+/** A thread in its public form. */
+export const presentThread = ({ lastActivityAt, doneAt, snoozedUntil, ...thread }: Thread) => ({
   ...thread,
-  assignedTo: kind === 'member' ? assignedTo : null,
   channel: thread.channel as ChannelKind,
   lastActivityAt: lastActivityAt.toISOString(),
   doneAt: doneAt?.toISOString() ?? null,

@@ -43,9 +43,7 @@ const ThreadView = z
     snoozedUntil: time
       .nullable()
       .openapi({ description: 'Until when it is postponed. A new message opens it again' }),
-    assignedTo: MemberView.nullable().openapi({
-      description: 'The member that it is assigned to; null for agents',
-    }),
+    assignedTo: MemberView.nullable().openapi({ description: 'The member that it is assigned to' }),
   })
   .openapi('Thread', {
     example: {
@@ -224,7 +222,7 @@ const change = async (
     throw index === undefined ? error : missing(index)
   })
   const read = await readThreads(deps, threads)
-  return read.flatMap((thread) => (thread ? [presentThread(thread, viewer)] : []))
+  return read.flatMap((thread) => (thread ? [presentThread(thread)] : []))
 }
 
 const keyOf = ({ id: agentId, threadId }: { id: string; threadId: string }) => ({ agentId, threadId })
