@@ -98,6 +98,7 @@ browserTest('a webhook that stands still shows what was answered, and goes on af
   const page = await openApp(await browser.page(), service, owner, '/app/health')
   const stands = page.getByRole('region', { name: 'The delivery that the others wait for' })
   await stands.getByText('no such column').waitFor()
+  await page.getByText(/^failing since \d+:\d\d/).waitFor()
   await expectAccessible(page)
   await picture(page, 'health')
   await page.goto(page.url().replace('/health', `/agents/${stuck.id}/webhooks`))

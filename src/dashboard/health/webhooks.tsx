@@ -36,12 +36,14 @@ const Since = ({ webhook: { failingSince, pausedAt, lastDeliveredAt } }: { webho
   <span className="hint">
     {pausedAt && (
       <>
-        {text.pausedSince} <Time at={pausedAt} />{' '}
+        {text.pausedSince} <Time at={pausedAt} since />
+        {(failingSince || lastDeliveredAt) && ' · '}
       </>
     )}
     {failingSince && (
       <>
-        {text.failingSince} <Time at={failingSince} />{' '}
+        {text.failingSince} <Time at={failingSince} since />
+        {lastDeliveredAt && ' · '}
       </>
     )}
     {lastDeliveredAt && (

@@ -35,7 +35,7 @@ const Listening = ({ agent: { listening } }: Line) => {
       </Badge>{' '}
       {listening.since && now - Date.parse(listening.since) > NOW_MS && (
         <span className="hint">
-          {text.since} <Time at={listening.since} />
+          {text.since} <Time at={listening.since} since />
         </span>
       )}
     </>

@@ -17,7 +17,7 @@ const State = ({
     {error && !blocking && `${text.failed(attempts)} ${error} `}
     {failingSince && (
       <>
-        {text.failingSince} <Time at={failingSince} />.{' '}
+        {text.failingSince} <Time at={failingSince} since />.{' '}
       </>
     )}
     {lastDeliveredAt && (
