@@ -83,6 +83,16 @@ describe('by keyboard', () => {
     // In an open thread, the same keys lead to the next one.
     await press(page, 'j')
     await page.getByRole('heading', { name: 'One', level: 1 }).waitFor()
+    // The focus goes with it: Enter does not open the thread before again.
+    await subjectFocused(page, 'One')
+    await press(page, 'Enter')
+    await page.getByRole('heading', { name: 'One', level: 1 }).waitFor()
+    // A choice between text and HTML takes no letters.
+    await page.getByRole('radio', { name: 'Text' }).focus()
+    await press(page, 'k')
+    await page.getByRole('heading', { name: 'Two', level: 1 }).waitFor()
+    await press(page, 'j')
+    await page.getByRole('heading', { name: 'One', level: 1 }).waitFor()
     await press(page, 'Escape')
     await subjectFocused(page, 'One')
     await press(page, 'k')

@@ -73,7 +73,9 @@ export const useCursor = (
   }, [asked])
   const before = useRef(thread)
   useEffect(() => {
-    if (before.current && !thread) ask((times) => times + 1)
+    // A focus on a row goes with the thread that is open: Enter would open the one before again.
+    const isOnRow = document.activeElement?.matches('.thread-row')
+    if ((before.current && !thread) || (thread && isOnRow)) ask((times) => times + 1)
     before.current = thread
   }, [thread])
   const goTo = (next: Row | undefined) => {

@@ -48,7 +48,8 @@ export const useKeys = (own: readonly Binding[]): void => {
 }
 
 const isField = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement && target.closest('input:not([type=checkbox]), textarea, select') !== null
+  target instanceof HTMLElement &&
+  target.closest('input:not([type=checkbox], [type=radio]), textarea, select') !== null
 
 const nameOf = (event: KeyboardEvent): string => {
   const mod = event.metaKey || event.ctrlKey
