@@ -162,6 +162,10 @@ browserTest('links and codes of a text work, and right-to-left texts keep their 
   await page.getByText('[evil.example]').waitFor()
   await page.getByRole('list', { name: 'Codes in this message' }).getByRole('button').click()
   await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe('493817')
+  // A page without TLS has no clipboard, which is said.
+  await page.evaluate('Object.defineProperty(navigator, "clipboard", { value: undefined })')
+  await page.getByRole('list', { name: 'Codes in this message' }).getByRole('button').click()
+  await page.getByText('Your browser did not allow to copy it.').waitFor()
   await expectAccessible(page)
   await picture(page, 'links')
   await page.getByRole('link', { name: 'help@example.com', exact: true }).click()

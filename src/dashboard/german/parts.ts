@@ -5,6 +5,8 @@ export const parts: typeof english = {
   cancel: 'Abbrechen',
   copy: 'Kopieren',
   copied: 'Kopiert',
+  notCopied:
+    'Ihr Browser hat das Kopieren nicht erlaubt. Markieren Sie den Text, und kopieren Sie ihn mit der Tastatur.',
   copyOf: (what) => `${what} kopieren`,
   more: 'Mehr anzeigen',
   loading: 'Wird geladen…',

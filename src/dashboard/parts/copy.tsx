@@ -2,8 +2,20 @@ import { useEffect, useState } from 'react'
 import { Button, IconButton } from './button.tsx'
 import { CheckIcon, CopyIcon } from './icons.tsx'
 import { text } from './strings.ts'
+import { say } from './toast.ts'
 
 const SHOWN_MS = 1_500
+
+/** Copies a value. A browser may refuse it, and has no clipboard at all for a page that comes without TLS. */
+export const copyText = async (value: string): Promise<boolean> => {
+  try {
+    await navigator.clipboard.writeText(value)
+    return true
+  } catch {
+    say({ kind: 'failure', text: text.notCopied })
+    return false
+  }
+}
 
 const useCopy = (value: string) => {
   const [copied, setCopied] = useState(false)
@@ -12,7 +24,7 @@ const useCopy = (value: string) => {
     const timer = setTimeout(() => setCopied(false), SHOWN_MS)
     return () => clearTimeout(timer)
   }, [copied])
-  const copy = () => void navigator.clipboard.writeText(value).then(() => setCopied(true))
+  const copy = () => void copyText(value).then(setCopied)
   return { copied, copy }
 }
 

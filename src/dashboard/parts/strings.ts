@@ -6,6 +6,7 @@ export const text = words('parts', {
   cancel: 'Cancel',
   copy: 'Copy',
   copied: 'Copied',
+  notCopied: 'Your browser did not allow to copy it. Select it, and copy it by keyboard.',
   copyOf: (what: string) => `Copy ${what}`,
   more: 'Show more',
   loading: 'Loading…',

@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import { Button } from '../parts/button.tsx'
+import { copyText } from '../parts/copy.tsx'
 import { CopyIcon, DownloadIcon, ForwardIcon, Trash2Icon } from '../parts/icons.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { say } from '../parts/toast.ts'
@@ -14,7 +15,7 @@ export const MessageMenu = ({ message, onForward }: { message: ShownMessage; onF
   const [deleting, setDeleting] = useState(false)
   const isReceivedMail = message.channel === 'email' && message.direction === 'inbound'
   const copyId = () =>
-    void navigator.clipboard.writeText(message.id).then(() => say({ kind: 'done', text: text.copied }))
+    void copyText(message.id).then((isCopied) => isCopied && say({ kind: 'done', text: text.copied }))
   return (
     <>
       <Menu label={text.more}>
