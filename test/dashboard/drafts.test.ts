@@ -469,6 +469,9 @@ browserTest('an agent’s signature and templates are used in what is written as
   await button(page, 'Templates').click()
   await button(page, 'Delay').click()
   expect(await text(page).inputValue()).toBe('Hello. We are sorry for the delay.\n\nSupport, Acme')
+  // One goes on writing behind it.
+  await page.keyboard.type(' It')
+  expect(await text(page).inputValue()).toBe('Hello. We are sorry for the delay. It\n\nSupport, Acme')
   await picture(page, 'compose-signed')
   await page.goto(`${originOf(service)}/app/agents/${agent.id}/settings`)
   await button(page, 'Remove Delay').click()

@@ -22,9 +22,12 @@ const leaveOnEscape = (event: KeyboardEvent): void => {
   event.target.blur()
 }
 
-/** The text with something put where the cursor is, or in place of what is selected. */
-const inserted = (field: HTMLTextAreaElement | null, before: string, added: string): string =>
-  before.slice(0, field?.selectionStart ?? 0) + added + before.slice(field?.selectionEnd ?? 0)
+/** Puts something where the cursor is, or in place of what is selected, and the cursor behind it. Returns the text. */
+const insert = (field: HTMLTextAreaElement, added: string): string => {
+  field.focus()
+  field.setRangeText(added, field.selectionStart, field.selectionEnd, 'end')
+  return field.value
+}
 
 const Files = ({
   files,
@@ -235,7 +238,7 @@ export const LetterForm = ({
         {agent.templates.length > 0 && (
           <Templates
             templates={agent.templates}
-            onChoose={(chosen) => change({ text: inserted(field.current, letter.text, chosen) })}
+            onChoose={(chosen) => field.current && change({ text: insert(field.current, chosen) })}
           />
         )}
       </Actions>
