@@ -397,6 +397,33 @@ browserTest('notes and an assignment stay among members, and survive a reload un
   expect(errorsOf(page)).toEqual([])
 })
 
+browserTest('the keys that send an answer save a note while it is written', async () => {
+  const message = await mail({ subject: 'Half an answer' })
+  const page = await open(message)
+  const answer = page.getByLabel('Answer to Ann Example')
+  await page.keyboard.press('r')
+  await page.keyboard.type('Not ready')
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('n')
+  await page.keyboard.type('Ask the team first')
+  await page.keyboard.press('Control+Enter')
+  const notes = page.getByRole('region', { name: 'Notes for colleagues' })
+  await notes.getByText('Ask the team first').waitFor()
+  // The keyboard is not in the answer, nor on the button that deletes a note.
+  const focused = () => page.evaluate<string>('document.activeElement.textContent')
+  await expect.poll(focused).toBe('Add a note')
+  await page.keyboard.press('Enter')
+  await page.keyboard.type('And the boss')
+  await page.keyboard.press('Control+Enter')
+  await notes.getByText('And the boss').waitFor()
+  await expect.poll(focused).toBe('Add a note')
+  expect(await answer.inputValue()).toBe('Not ready')
+  expect(await page.getByRole('article').count()).toBe(1)
+  await answer.press('Control+Enter')
+  await page.getByRole('article').getByText('Not ready').waitFor()
+  expect(errorsOf(page)).toEqual([])
+})
+
 browserTest('a message is deleted after a question', async () => {
   const message = await mail({ subject: 'Delete me', messageId: '<delete@example.com>' })
   await mail({ subject: 'Re: Delete me', inReplyTo: '<delete@example.com>', text: 'and me' })

@@ -191,15 +191,19 @@ export const LetterForm = ({
     saySent(sent)
     onSent(sent)
   }
-  useKeys([
-    { keys: 'mod+enter', label: text.keys.send, group: 'thread', inFields: true, run: () => void send() },
-  ])
+  useKeys([{ keys: 'mod+enter', label: text.keys.send, group: 'thread', run: () => void send() }])
   return (
     <form
       ref={form}
       className="letter"
       onSubmit={(event) => event.preventDefault()}
-      onKeyDown={leaveOnEscape}
+      onKeyDown={(event) => {
+        leaveOnEscape(event)
+        // Heard here, so that the same keys in another field, such as that of a note, do not send the letter.
+        if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || event.defaultPrevented) return
+        event.preventDefault()
+        void send()
+      }}
     >
       {children}
       {showCc && (

@@ -86,13 +86,16 @@ export const Notes = ({ thread, note }: { thread: NotedThread; note: ReturnType<
   const { agentId, id: threadId, notes } = thread
   const { written, write, begin } = note
   const { run, busy } = useAction(ADD)
+  const [isSaved, setSaved] = useState(false)
   useKeys([{ keys: 'n', label: text.notes.add, group: 'thread', run: begin }])
   const save = async () => {
     if (!(await run({ input: { agentId, threadId, text: (written ?? '').trim() } }))) return
     write(null)
+    setSaved(true)
     tell(agentId)
   }
-  if (notes.length === 0 && written === null) return null
+  // A first note that was saved has not been read yet: the keyboard has its place here until it is.
+  if (notes.length === 0 && written === null && !isSaved) return null
   return (
     <section className="notes" aria-label={text.notes.title}>
       <h2>{text.notes.title}</h2>
@@ -103,7 +106,7 @@ export const Notes = ({ thread, note }: { thread: NotedThread; note: ReturnType<
         ))}
       </ul>
       {written === null ? (
-        <Button icon={PencilIcon} onClick={begin}>
+        <Button icon={PencilIcon} onClick={begin} autoFocus={isSaved}>
           {text.notes.add}
         </Button>
       ) : (
@@ -112,6 +115,11 @@ export const Notes = ({ thread, note }: { thread: NotedThread; note: ReturnType<
           onSubmit={(event) => {
             event.preventDefault()
             void save()
+          }}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
+            event.preventDefault()
+            event.currentTarget.requestSubmit()
           }}
         >
           <TextField
