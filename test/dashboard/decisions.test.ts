@@ -141,6 +141,8 @@ browserTest('refused messages are let in, one and many, their sender listed or b
   const row = (subject: string) => page.locator('.refused', { hasText: subject })
   await row('One').getByRole('button', { name: 'Always let in' }).click()
   await row('One').waitFor({ state: 'detached' })
+  // It was not proven, and would be refused again.
+  await page.getByText('The message was let in. The sender is listed now, but later mail').waitFor()
   expect((await owner.api('GET', `/agents/${agent.id}/access`)).body.email.senders).toContain(
     'stranger@example.com',
   )

@@ -93,6 +93,8 @@ export const waiting: typeof english = {
   }),
   letInDone: (count) =>
     count === 1 ? 'Die Nachricht wurde zugelassen.' : `${count} Nachrichten wurden zugelassen.`,
+  letInOnce:
+    'Der Absender steht jetzt auf der Liste, aber spätere Nachrichten werden nur zugelassen, wenn sie beweisen, dass sie von ihm sind. Diese tat es nicht.',
   blocked: (senders) => `${senders.join(', ')} ${senders.length === 1 ? 'ist' : 'sind'} gesperrt.`,
   refusedFor: (agent) => `für ${agent}`,
   reasons: {

@@ -53,6 +53,7 @@ export const REFUSED = graphql(`
         edges {
           node {
             id threadId channel counterpart counterpartName subject createdAt refusal
+            checks { name verdict detail }
             agent { id name }
           }
         }

@@ -92,6 +92,8 @@ export const text = words('waiting', {
     block: `Block ${count}`,
   }),
   letInDone: (count: number) => (count === 1 ? 'The message was let in.' : `${count} messages were let in.`),
+  letInOnce:
+    'The sender is listed now, but later mail is let in only if it proves that it is theirs, which this mail did not.',
   blocked: (senders: readonly string[]) =>
     `${senders.join(', ')} ${senders.length === 1 ? 'is' : 'are'} blocked.`,
   refusedFor: (agent: string) => `for ${agent}`,

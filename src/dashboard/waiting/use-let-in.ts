@@ -2,6 +2,7 @@ import { graphql } from '../live/graphql.ts'
 import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
 import { say } from '../parts/toast.ts'
+import { isProven } from '../thread/why.tsx'
 import type { RefusedMessage } from './queries.ts'
 import { text } from './strings.ts'
 
@@ -13,7 +14,13 @@ const BLOCK = graphql(`
 `)
 
 /** What is needed of a refused message. */
-type Refused = Pick<RefusedMessage, 'channel' | 'counterpart' | 'id'> & { agent: { id: string } }
+type Refused = Pick<RefusedMessage, 'channel' | 'checks' | 'counterpart' | 'id' | 'refusal'> & {
+  agent: { id: string }
+}
+
+/** A list lets in only who proves to be on it: the same mail would be refused again. */
+const isRefusedAgain = ({ refusal, ...message }: Refused): boolean =>
+  (refusal === 'unverified' || refusal === 'sender' || refusal === 'outsider') && !isProven(message)
 
 /** A request releases at most this many messages, of one agent. */
 const MOST_AT_ONCE = 100
@@ -40,7 +47,10 @@ export const useLetIn = () => {
       count += done?.releaseMessages?.messages.length ?? 0
     }
     announce([{ topic: 'messages' }])
-    if (count > 0) say({ kind: 'done', text: text.letInDone(count) })
+    if (count === 0) return
+    const done = text.letInDone(count)
+    const isAgain = listSender && messages.some(isRefusedAgain)
+    say({ kind: 'done', text: isAgain ? `${done} ${text.letInOnce}` : done })
   }
   const block = async (messages: readonly Refused[]): Promise<void> => {
     const blocked = new Set<string>()
