@@ -154,6 +154,31 @@ browserTest('refused messages are let in, one and many, their sender listed or b
   expect(errorsOf(page)).toEqual([])
 })
 
+browserTest('refused messages are let in by keyboard, each where the focus is', async () => {
+  const mail = async (from: string, subject: string) =>
+    (await receive(service, agent, { from, to: agent.address, subject, text: 'Hello' })).id
+  const [third, second, first] = [
+    await mail('third@example.com', 'Third'),
+    await mail('אבי <second@example.com>', 'Second'),
+    await mail('first@example.com', 'First'),
+  ]
+  const page = await openApp(await browser.page(), service, owner, '/app/waiting/refused')
+  const row = (subject: string) => page.locator('.refused', { hasText: subject })
+  await page.keyboard.press('j')
+  await page.locator('.refused.current', { hasText: 'First' }).waitFor()
+  // With Tab, over the buttons of the first.
+  await row('Third').getByRole('checkbox').focus()
+  await page.keyboard.press('A')
+  await row('Third').waitFor({ state: 'detached' })
+  expect((await statusOf(third!)).status).toBe('received')
+  expect((await statusOf(first!)).status).toBe('refused')
+  await page.keyboard.press('k')
+  await page.keyboard.press('a')
+  await expect.poll(async () => (await statusOf(first!)).status).toBe('received')
+  expect((await statusOf(second!)).status).toBe('refused')
+  expect(errorsOf(page)).toEqual([])
+})
+
 browserTest('a webhook is added, tested, looked at, paused, sent again and removed', async () => {
   const page = await openApp(await browser.page(), service, owner, `/app/agents/${agent.id}/webhooks`)
   await page.getByText('No webhooks').waitFor()

@@ -1,4 +1,3 @@
-import { useState } from 'react'
 import { Link } from 'wouter'
 import type { ResultOf } from '../live/graphql.ts'
 import { usePages } from '../live/pages.ts'
@@ -44,15 +43,17 @@ interface RowProps {
   message: RefusedMessage
   selection: Selection
   isCurrent: boolean
+  /** Tab leads here too: the keys are for the row that has the focus. */
+  onFocus(): void
 }
 
-const Row = ({ message, selection, isCurrent }: RowProps) => {
+const Row = ({ message, selection, isCurrent, onFocus }: RowProps) => {
   const act = useLetIn()
   const { may } = useViewer()
   const { id, threadId, agent, counterpart, counterpartName, createdAt, refusal } = message
   const subject = message.subject ?? text.noSubject
   return (
-    <li className={isCurrent ? 'refused current' : 'refused'}>
+    <li className={isCurrent ? 'refused current' : 'refused'} onFocus={onFocus}>
       <input
         type="checkbox"
         aria-label={text.choose(subject)}
@@ -79,13 +80,12 @@ const Row = ({ message, selection, isCurrent }: RowProps) => {
 const List = ({ messages }: { messages: readonly RefusedMessage[] }) => {
   const { may } = useViewer()
   const act = useLetIn()
-  // The first is no more current than the others until a key is pressed.
-  const [moved, setMoved] = useState(false)
   const ids = messages.map(({ id }) => id)
-  const current = useCurrent(ids, null)
+  // The first is no more current than the others until a key is pressed.
+  const current = useCurrent(ids, null, -1)
   const selection = useSelection(ids, current.id)
   const marked = messages.filter(({ id }) => selection.has(id))
-  const here = moved ? messages.slice(current.index, current.index + 1) : []
+  const here = messages.filter(({ id }) => id === current.id)
   const letIn = (always: boolean) => {
     if (may.setAccess && !act.busy) void act.letIn(marked.length > 0 ? marked : here, always)
   }
@@ -94,7 +94,7 @@ const List = ({ messages }: { messages: readonly RefusedMessage[] }) => {
     { keys: 'A', label: text.letInAlways, group: 'list', run: () => letIn(true) },
   ])
   return (
-    <section className="panel" aria-label={text.refused} onFocus={() => setMoved(true)}>
+    <section className="panel" aria-label={text.refused}>
       <p className="panel-content hint">{text.refusedHint}</p>
       <div className="queue-bar row">
         <label className="row">
@@ -111,7 +111,8 @@ const List = ({ messages }: { messages: readonly RefusedMessage[] }) => {
             key={message.id}
             message={message}
             selection={selection}
-            isCurrent={moved && message.id === current.id}
+            isCurrent={message.id === current.id}
+            onFocus={() => current.choose(message.id)}
           />
         ))}
       </ul>

@@ -20,10 +20,11 @@ const focusRow = (id: string): void => {
 
 /**
  * The row on which keys act, and which is shown beside the list. Rows have their id as `data-row`. The focus goes
- * with it, and returns to it when what had the focus is gone, such as the button of a decision.
+ * with it, and returns to it when what had the focus is gone, such as the button of a decision. A list that shows
+ * no row beside it starts before the first one, at -1, so that the first key leads to it.
  */
-export const useCurrent = (ids: readonly string[], first: string | null) => {
-  const [place, setPlace] = useState({ id: first, index: 0 })
+export const useCurrent = (ids: readonly string[], first: string | null, start = 0) => {
+  const [place, setPlace] = useState({ id: first, index: start })
   const found = ids.indexOf(place.id ?? '')
   const index = found >= 0 ? found : Math.min(place.index, ids.length - 1)
   const id = ids[index]
