@@ -164,6 +164,10 @@ browserTest('refused messages are let in by keyboard, each where the focus is', 
   ]
   const page = await openApp(await browser.page(), service, owner, '/app/waiting/refused')
   const row = (subject: string) => page.locator('.refused', { hasText: subject })
+  // Who writes from right to left stands below the subject as well.
+  const left = async (words: string) =>
+    (await row('Second').getByText(words, { exact: true }).boundingBox())!.x
+  expect(await left('אבי <second@example.com>')).toBe(await left('Second'))
   await page.keyboard.press('j')
   await page.locator('.refused.current', { hasText: 'First' }).waitFor()
   // With Tab, over the buttons of the first.

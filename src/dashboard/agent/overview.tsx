@@ -69,11 +69,11 @@ const Write = ({ service, agent, address }: Data & { address: string }) => (
 const ArrivedRow = ({ message }: { message: Arrived }) => (
   <li>
     <Link href={`/inbox/${message.threadId}`} className="arrived">
-      <span className="arrived-from" dir="auto">
-        {message.counterpartName ?? message.counterpart}
+      <span className="arrived-from">
+        <bdi>{message.counterpartName ?? message.counterpart}</bdi>
       </span>
-      <span className="arrived-subject" dir="auto">
-        {message.subject ?? text.noSubject}
+      <span className="arrived-subject">
+        <bdi>{message.subject ?? text.noSubject}</bdi>
       </span>
       {message.refusal && (
         <Badge tone="bad" icon={ShieldXIcon}>

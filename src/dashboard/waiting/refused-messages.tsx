@@ -69,7 +69,9 @@ const Row = ({ message, selection, isCurrent, onFocus }: RowProps) => {
             {text.refusedFor(agent.name)} · <Time at={createdAt} />
           </span>
         </div>
-        <p dir="auto">{counterpartName ? `${counterpartName} <${counterpart}>` : counterpart}</p>
+        <p>
+          <bdi>{counterpartName ? `${counterpartName} <${counterpart}>` : counterpart}</bdi>
+        </p>
         {refusal && <p className="hint">{text.reasons[refusal]}</p>}
         {may.setAccess && <Actions messages={[message]} act={act} names={text} />}
       </div>
