@@ -445,6 +445,26 @@ browserTest('two members see each other write in one thread, and open the otherâ
   expect(errorsOf(page)).toEqual([])
 })
 
+browserTest('a letter for later is not sent at once while its time is not complete', async () => {
+  const agent = await openAgent('Later')
+  const page = await open(`/app/compose?agent=${agent.id}`)
+  await page.getByLabel('To', { exact: true }).fill('ann@example.com')
+  await page.getByLabel('Subject').fill('Not yet')
+  await text(page).fill('Wait.')
+  await button(page, 'Send later').click()
+  const when = page.getByLabel('Send at')
+  await when.focus()
+  await page.keyboard.type('12312099')
+  await page.keyboard.press('Control+Enter')
+  expect(await when.evaluate((one) => one === document.activeElement)).toBe(true)
+  expect(await sentOf(agent)).toEqual([])
+  await when.fill(new Date(Date.now() + 86_400_000).toISOString().slice(0, 16))
+  await button(page, 'Schedule').click()
+  await page.getByText('The message is scheduled.').waitFor()
+  expect(await sentOf(agent)).toMatchObject([{ status: 'sending', subject: 'Not yet' }])
+  expect(errorsOf(page)).toEqual([])
+})
+
 browserTest('an agentâ€™s signature and templates are used in what is written as it', async () => {
   const agent = await openAgent('Signed')
   const page = await open(`/app/agents/${agent.id}/settings`)

@@ -123,6 +123,7 @@ const Actions = ({ writing, children, onSend, onSaved }: ActionsProps) => {
           aria-label={text.sendAt}
           value={letter.sendAt}
           onChange={({ target }) => change({ sendAt: target.value })}
+          required
         />
       )}
       {saving !== 'none' && (
@@ -186,6 +187,8 @@ export const LetterForm = ({
     form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
   }, [problems])
   const send = async () => {
+    // A day without a time of day is no time: the letter would go at once.
+    if (form.current?.querySelector<HTMLInputElement>('.when')?.reportValidity() === false) return
     const sent = await writing.send()
     if (!sent) return
     saySent(sent)
