@@ -126,6 +126,7 @@ export const Mail = () => {
                 <Table
                   label={text.byDomain}
                   columns={COLUMNS}
+                  stacked
                   rows={mailHealth}
                   keyOf={({ domain }) => domain}
                 />

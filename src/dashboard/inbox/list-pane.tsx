@@ -5,6 +5,7 @@ import { CircleCheckIcon, ClockIcon, MailIcon, PencilIcon, SearchIcon } from '..
 import { More } from '../parts/more.tsx'
 import { Empty, Failed, Loading } from '../parts/states.tsx'
 import { type Binding, useKeys } from '../shell/keys.ts'
+import { useArrival } from '../shell/page.tsx'
 import { BulkBar } from './bulk.tsx'
 import { RowList } from './row-list.tsx'
 import { SearchField } from './search-field.tsx'
@@ -90,10 +91,14 @@ export const ListPane = ({ list, rows, cursor, thread, ref }: PaneProps) => {
   useListKeys({ list, rows, cursor, selection, thread, field }, compose)
   // An open thread is the page's subject, and alone on narrow screens.
   const Title = thread ? 'h2' : 'h1'
+  const title = useRef<HTMLHeadingElement>(null)
+  useArrival(title)
   return (
     <section className="inbox-list" aria-label={text.list} ref={ref}>
       <header className="inbox-head">
-        <Title tabIndex={-1}>{list.agent?.name ?? text.title}</Title>
+        <Title ref={thread ? undefined : title} tabIndex={-1}>
+          {list.agent?.name ?? text.title}
+        </Title>
         <LinkButton href={compose} icon={PencilIcon}>
           {text.compose}
         </LinkButton>

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef } from 'react'
+import { type ReactNode, type RefObject, useEffect, useRef } from 'react'
 import { useViewer, useWaitingCount } from './viewer.tsx'
 
 /** Says in the browser's title where the member is, and how many decisions wait. */
@@ -25,17 +25,19 @@ interface PageProps {
   children: ReactNode
 }
 
-/**
- * A screen with its title. After navigation the focus is on the title, so that the keyboard and screen readers
- * go on there.
- */
-export const Page = ({ title, before, actions, below, children }: PageProps) => {
-  const heading = useRef<HTMLHeadingElement>(null)
-  useTitle(title)
+/** After navigation the focus is on the title of the screen: the keyboard and screen readers go on there. */
+export const useArrival = (heading: RefObject<HTMLElement | null>): void => {
   useEffect(() => {
     navigated ||= location.pathname !== opened
     if (navigated && !document.querySelector('dialog[open]')) heading.current?.focus({ preventScroll: true })
-  }, [])
+  }, [heading])
+}
+
+/** A screen with its title. */
+export const Page = ({ title, before, actions, below, children }: PageProps) => {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useTitle(title)
+  useArrival(heading)
   return (
     <div className="page">
       <header className="page-head">
