@@ -160,6 +160,7 @@ export async function migrate(url: string, dir: string, log: Logger): Promise<st
   try {
     await lock(client)
     await client.query('SET client_min_messages = warning')
+    await client.query('SET statement_timeout = 0') // the role may have one, but an index of a large table takes minutes
     await client.query(TABLE)
     const applied = await readApplied(client)
     const ahead = [...applied.keys()].filter((name) => !migrations.some((one) => one.name === name))
