@@ -78,7 +78,10 @@ test('a migration with the comment no-transaction runs outside a transaction', a
 
 test('a statement may take longer than the role allows', async () => {
   await execute(inject('postgres').url, `ALTER DATABASE ${name} SET statement_timeout = '100ms'`)
-  write('3_index', '-- no-transaction\nSELECT pg_sleep(0.3);\n-- no-transaction\nCREATE INDEX CONCURRENTLY ON one (id)')
+  write(
+    '3_index',
+    '-- no-transaction\nSELECT pg_sleep(0.3);\n-- no-transaction\nCREATE INDEX CONCURRENTLY ON one (id)',
+  )
   expect(await migrate(url, dir, log)).toContain('3_index')
 })
 
