@@ -66,6 +66,24 @@ test('paging through the audit log returns each entry once', async () => {
   expect(paged).toEqual(whole)
 })
 
+test('an action that only a newer version knows is left out, and the others are listed', async () => {
+  const tenant = await service.workspace()
+  await createTestAgent(service, tenant)
+  const list = async () => (await tenant.api('GET', '/audit')).body.items
+  const before = await list()
+  const { id } = before[0]
+  await service.db.pool.query(
+    `insert into audit_entry select (json_populate_record(null::audit_entry,
+       (to_jsonb(e) || jsonb_build_object('id', gen_random_uuid(), 'action', 'later.build'))::json)).* from audit_entry e where id = $1`,
+    [id],
+  )
+  expect(await list()).toEqual(before)
+  const query = '{ workspace { audit(first: 10) { edges { node { action } } } } }'
+  const { body } = await tenant.api('POST', '/graphql', { query })
+  expect(body.errors).toBeUndefined()
+  expect(body.data.workspace.audit.edges).toHaveLength(before.length)
+})
+
 test('a token created on the command line is attributed to the operator', async () => {
   const tenant = await service.workspace('Operated')
   await createMemberToken({ ...service.db, clock: systemClock }, tenant.email)
