@@ -24,6 +24,12 @@ const DELETE = {
     select id from gone`,
 }
 
+/** In a statement of its own, so that the one that deletes sees the notes of whoever held the messages before. */
+const LOCK = {
+  name: 'lock messages to delete',
+  text: 'select id from message where agent_id = $1 and id = any($2::uuid[]) order by id for update',
+}
+
 /**
  * Before the messages: the search index locks messages that it takes from there, in an order of its own.
  */
@@ -44,6 +50,7 @@ const remove = async (
     const { pool } = within(prisma)
     await pool.query({ ...UNQUEUE, values: [agentId, ids] })
     await removeSends(prisma, agentId, ids)
+    await pool.query({ ...LOCK, values: [agentId, ids] })
     const { rows } = await pool.query<{ id: string }>({ ...DELETE, values: [agentId, ids] })
     ensureAll(new Set(rows.map(({ id }) => id)))
     const detail = { messages: [...ids] }

@@ -297,6 +297,21 @@ test('the state and the notes of a thread go with its last message, and with its
   expect(await left()).toEqual([0, 0])
 })
 
+test('a note that is added while the last message is deleted goes with it, or is not added', async () => {
+  const { agent, arrive } = await mailbox(ours, 'Deleted meanwhile')
+  const ids: string[] = []
+  for (let n = 0; n < 12; n++) ids.push(await arrive(`number ${n}`))
+  const removed = 'mutation ($input: DeleteMessagesInput!) { deleteMessages(input: $input) { ids } }'
+  const answers = await Promise.all(
+    ids.flatMap((id) => [
+      ours.ask(ADD, { input: { agentId: agent.id, threadId: id, text: 'note' } }),
+      ours.ask(removed, { input: { agentId: agent.id, ids: [id] } }),
+    ]),
+  )
+  for (const { errors } of answers) expect(errors?.[0]?.extensions.code ?? 'not_found').toBe('not_found')
+  expect(await service.deps.prisma.threadNote.count({ where: { agentId: agent.id } })).toBe(0)
+})
+
 const SENT_BY = 'query ($id: UUID!) { message(id: $id) { sentBy { kind id name } } }'
 const SAVE =
   'mutation ($input: SaveDraftInput!) { saveDraft(input: $input) { draft { id savedBy { kind id name } } } }'

@@ -3,6 +3,7 @@ import { findAgent } from '../../agent/permission.ts'
 import type { Clock } from '../../core/clock.ts'
 import { AppError, notFound } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
+import type { Prisma } from '../../db/generated/prisma/client.ts'
 import { noteChange } from '../../workspace/change-log.ts'
 import { ensureMember } from '../../workspace/member.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
@@ -69,6 +70,13 @@ const ensureThread = async ({ prisma }: Pick<Db, 'prisma'>, key: ThreadKey): Pro
   if (!(await prisma.message.findFirst({ where: { ...key }, select: { id: true } }))) throw notFound('thread')
 }
 
+/** Keeps a message of the thread until the transaction ends: with the last one go the notes that are there. */
+const keepThread = async (tx: Prisma.TransactionClient, { agentId, threadId }: ThreadKey): Promise<void> => {
+  const kept = await tx.$queryRaw<unknown[]>`
+    select id from message where agent_id = ${agentId}::uuid and thread_id = ${threadId}::uuid order by created_at desc, id desc limit 1 for key share`
+  if (kept.length === 0) throw notFound('thread')
+}
+
 /** Adds a note to a thread. For members. Throws `conflict` when it has too many. */
 export const addNote = async (
   deps: Db & { clock: Clock },
@@ -78,8 +86,8 @@ export const addNote = async (
   const { workspaceId } = await findAgent(deps, viewer, agentId)
   ensureMember(viewer)
   const key = { agentId, threadId }
-  await ensureThread(deps, key)
   return deps.prisma.$transaction(async (tx) => {
+    await keepThread(tx, key)
     await tx.$queryRaw`select 1 from (select pg_advisory_xact_lock(hashtextextended(${`notes:${threadId}`}, 0))) as locked`
     if ((await tx.threadNote.count({ where: key })) >= MAX_NOTES)
       throw new AppError('conflict', `A thread can have at most ${MAX_NOTES} notes.`)
