@@ -3,6 +3,8 @@ import { get } from 'node:http'
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { beforeAll, expect, test } from 'vitest'
+import { browserTest, startBrowser } from '../support/browser.ts'
+import { openApp } from '../support/dashboard.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { type Surfer, signedIn, surf } from '../support/surfer.ts'
 
@@ -126,4 +128,22 @@ test('an asset of another build is not found, nor is anything else of the machin
   }
   const { status, headers } = await load('/app/assets/index-0ldBu1ld.js')
   expect([status, headers['cache-control']]).toEqual([404, 'no-store'])
+})
+
+/** A first visit may transfer this much for a screen, in bytes with gzip. */
+const MOST_AT_FIRST = 150_000
+
+browserTest.each(['home', 'inbox', 'waiting'])('the first load of /app/%s is light', async (screen) => {
+  const browser = await startBrowser()
+  const owner = await service.workspace(`Light ${screen}`)
+  const page = await openApp(await browser.page(), service, owner, `/app/${screen}`)
+  await page.waitForLoadState('load')
+  await page.locator('h1').first().waitFor()
+  const names = await page.evaluate<string[]>(
+    "performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname).filter((path) => /\\.(js|css)$/.test(path))",
+  )
+  expect(names.length).toBeGreaterThan(2)
+  const files = await Promise.all([...new Set(names)].map((path) => load(path, 'gzip')))
+  const bytes = files.reduce((sum, file) => sum + file.bytes.length, 0)
+  expect(bytes).toBeLessThan(MOST_AT_FIRST)
 })

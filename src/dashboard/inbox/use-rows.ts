@@ -68,7 +68,7 @@ const beyond = (
   old: State,
 ): Pick<State, 'next'> & { rows: Row[] } => {
   const last = fresh.at(-1)
-  const rows = next === null || !last ? [] : (old.rows ?? []).filter(({ at }) => at < last.at)
+  const rows = next === null || !last ? [] : (old.rows ?? []).filter(({ at }) => at <= last.at)
   return { rows, next: rows.length > 0 ? old.next : next }
 }
 

@@ -94,7 +94,8 @@ test('DNS queries use the resolver of the main thread', async () => {
 })
 
 test('a message that exceeds its time limit is read in a simpler way, and others are read meanwhile', async () => {
-  const read = open({ budgetMs: 1_500, budgetMsPerMiB: 0, overtakeMs: 100, longBytes: 1e8, threads: 2 })
+  // A fast machine reads the slow one in 1.3 s.
+  const read = open({ budgetMs: 500, budgetMsPerMiB: 0, overtakeMs: 100, longBytes: 1e8, threads: 2 })
   await read('From: a@x.com\n\nstarts the thread')
   const order: string[] = []
   const late = read(slow(), '198.51.100.1').then((mail) => {
