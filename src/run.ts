@@ -1,6 +1,6 @@
 import type { App } from './app.ts'
 import { createOperatorLink } from './auth/operator-link.ts'
-import { type Foundation, openFoundation, welcomeOwner } from './boot/foundation.ts'
+import { type Foundation, openDatabase, openFoundation, welcomeOwner } from './boot/foundation.ts'
 import { hasMasterKey } from './boot/master-key.ts'
 import { checkPorts } from './boot/ports.ts'
 import { rotateDataKeys, rotateMasterKey } from './boot/rotate-keys.ts'
@@ -11,6 +11,7 @@ import { AppError, messageOf } from './core/errors.ts'
 import type { Logger } from './core/logger.ts'
 import { DataDirInUseError, EmbeddedPostgresError } from './db/embedded.ts'
 import { DatabaseTooSlowError, untilAvailable } from './db/patience.ts'
+import { MIGRATIONS, UnsuitableSchemaError, untilExcluded } from './db/schema.ts'
 import { dkimKeys, rotateDkimKey } from './email-domain/dkim.ts'
 import { createLogger } from './observability/log.ts'
 import { followStopRequests } from './stop-requests.ts'
@@ -63,22 +64,30 @@ const start = async (config: Config, log: Logger): Promise<void> => {
   const starting = (async () => {
     await checkPorts(config)
     loadApp().catch(() => undefined) // while the database starts
-    foundation = await openFoundation(config, log, { service: true })
+    foundation = await openFoundation(config, log, { service: true, migrates: 'always' })
     return bringUp(config, log, foundation)
   })()
   const stopping = requests.first.then((reason) => log.info({ reason }, 'stopping'))
   const hurried = requests.second.then((reason) => log.warn({ reason }, 'stopping at once'))
+  const ended = new AbortController()
   let finished = false
   try {
     const app = await Promise.race([starting, stopping])
     if (!app) return // asked to stop before it was ready
-    await stopping
+    const exclusion = untilExcluded(foundation!.db.pool, MIGRATIONS, systemClock, ended.signal)
+    const excluded = await Promise.race([stopping, exclusion])
+    if (excluded) {
+      log.error({}, excluded)
+      finished = await app.stop(GRACE_MS).then(() => true)
+      throw new UnsuitableSchemaError(excluded)
+    }
     app.drain()
     const drained = new AbortController()
     await Promise.race([systemClock.sleep(config.drainSeconds * 1000, drained.signal), hurried])
     drained.abort()
     finished = (await Promise.race([app.stop(GRACE_MS).then(() => true), hurried])) === true
   } finally {
+    ended.abort()
     const closeAtOnce = () => foundation?.close({ atOnce: true })
     await (finished ? Promise.race([foundation?.close(), hurried.then(closeAtOnce)]) : closeAtOnce())
   }
@@ -92,10 +101,10 @@ const command = async (
   config: Config,
   log: Logger,
   run: (foundation: Foundation) => Promise<object>,
-  { service } = { service: false },
+  options: Parameters<typeof openFoundation>[2] = { service: false },
 ): Promise<void> => {
   const requests = followStopRequests()
-  const foundation = await openFoundation(config, log, { service })
+  const foundation = await openFoundation(config, log, options)
   const interrupted = requests.first.then(() => {
     throw new AppError('unavailable', 'Interrupted.')
   })
@@ -149,14 +158,14 @@ const readDump = async (config: Config, log: Logger, file: string): Promise<void
   const { restore } = await import('./backup/restore.ts')
   const run = ({ databaseUrl: url, masterKey, otherKeys = () => [] }: Foundation) =>
     restore({ url, keys: [masterKey, ...otherKeys()], log }, file)
-  return command(config, log, run, { service: true })
+  return command(config, log, run, { service: true, migrates: 'empty' })
 }
 
 /** Runs psql beside a running service, or alone. Exits with its code. */
 const openPsql = async (config: Config, log: Logger, args: readonly string[]): Promise<void> => {
   const { runPsql } = await import('./backup/psql.ts')
-  const foundation = await openFoundation(config, log, { service: false })
-  const code = await runPsql(foundation.databaseUrl, args).finally(() => foundation.close())
+  const { url, close } = await openDatabase(config, log)
+  const code = await runPsql(url, args).finally(close)
   if (code !== 0) process.exit(code)
 }
 
@@ -218,6 +227,10 @@ const dispatch = async (requested: Command): Promise<void> => {
   switch (requested.name) {
     case 'start':
       return start(config, log)
+    case 'migrate':
+      return command(config, log, async ({ migrated = [] }) => ({ migrated }), {
+        ...{ service: false, migrates: 'always', fence: requested.fence },
+      })
     case 'demo':
       return (await import('./demo/demo.ts')).demo()
     case 'workspace': {
@@ -270,6 +283,7 @@ const fail = (error: unknown): never => {
     DataDirInUseError,
     DatabaseTooSlowError,
     EmbeddedPostgresError,
+    UnsuitableSchemaError,
     UsageError,
     AppError,
   ].some((kind) => error instanceof kind)

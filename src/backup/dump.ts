@@ -6,6 +6,7 @@ import { createGzip } from 'node:zlib'
 import pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import type { Logger } from '../core/logger.ts'
+import { WITHOUT_LIMITS } from '../db/session-limits.ts'
 import { describe, END } from './format.ts'
 import { quoted, readMigrations, readSequences, readTables, type Table } from './tables.ts'
 
@@ -29,6 +30,7 @@ export const connectTo = async (url: string, name: string): Promise<pg.Client> =
   const client = new pg.Client({ connectionString: url, application_name: name })
   client.on('error', () => undefined) // the interrupted query rejects
   await client.connect()
+  await client.query(WITHOUT_LIMITS)
   return client
 }
 

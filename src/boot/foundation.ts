@@ -6,23 +6,26 @@ import { systemClock } from '../core/clock.ts'
 import type { Logger } from '../core/logger.ts'
 import { writePrivate } from '../core/private-file.ts'
 import { misplacedTables } from '../db/citus/distribute.ts'
-import { type Db, type OpenDb, openDb } from '../db/client.ts'
+import { type Db, type OpenDb, openDb, type Queryable } from '../db/client.ts'
 import { lockDataDir, startEmbedded } from '../db/embedded.ts'
 import { migrate } from '../db/migrate.ts'
 import { untilAvailable } from '../db/patience.ts'
 import { probeDatabase, probePooler, probeReplica, UnusableDatabaseError } from '../db/probe.ts'
 import { Replica } from '../db/replica.ts'
+import { isEmptyDatabase, MIGRATIONS, requireSchema } from '../db/schema.ts'
 import { type OtherKeys, opensDataKey } from '../workspace/keyring.ts'
 import { newToken } from '../workspace/token.ts'
 import { createFirstWorkspace } from '../workspace/workspace.ts'
 import { openDataDir } from './data-dir.ts'
-import { type MasterKeys, readMasterKeys } from './master-key.ts'
+import { hasMasterKey, readMasterKeys } from './master-key.ts'
 
 /** What every command needs: the data folder, the database and the master key. */
 export interface Foundation {
   db: OpenDb
   /** Where PostgreSQL itself is reached, without a pooler: for what belongs to a session (LISTEN, locks). */
   databaseUrl: string
+  /** The migrations that were applied just now. */
+  migrated?: readonly string[]
   /** Missing without `DATABASE_READ_URL`. */
   replica?: Replica | undefined
   masterKey: Uint8Array
@@ -35,8 +38,6 @@ export interface Foundation {
   close(options?: { atOnce: boolean }): Promise<void>
 }
 
-/** The folder with the migrations of this build. */
-export const MIGRATIONS = join(import.meta.dirname, '..', '..', 'prisma', 'migrations')
 /**
  * Maximum number of connections of one process: a few for batched statements, the rest for requests.
  * PostgreSQL's own default is 100 in total.
@@ -44,19 +45,28 @@ export const MIGRATIONS = join(import.meta.dirname, '..', '..', 'prisma', 'migra
 const MAX_CONNECTIONS = 20
 
 /**
- * Checks the key against any workspace. Otherwise a wrong key would go unnoticed until a secret could not be
- * decrypted.
+ * Checks the key against any workspace, before anything is written: a wrong key would go unnoticed until a secret
+ * could not be decrypted, and a new one would lie beside a database that it does not open.
  */
-const checkMasterKeys = async ({ prisma }: Db, { masterKey, otherKeys }: MasterKeys): Promise<void> => {
-  const workspace = await prisma.workspace.findFirst({ select: { id: true, dataKey: true } })
-  if (
-    workspace &&
-    ![masterKey, ...otherKeys()].some((key) => opensDataKey(key, workspace.id, workspace.dataKey))
-  ) {
+const checkMasterKeys = async (config: Config, client: Queryable): Promise<void> => {
+  const { rows: found } = await client.query<{ found: boolean }>(
+    "select to_regclass('workspace') is not null as found",
+  )
+  if (!found[0]?.found) return
+  const { rows } = await client.query<{ id: string; key: Uint8Array }>(
+    'select id, data_key as key from workspace limit 1',
+  )
+  const [workspace] = rows
+  if (!workspace) return
+  if (!hasMasterKey(config))
+    throw new ConfigError([
+      'The master key of this database is missing: put its master.key into DATA_DIR, or set MASTER_KEY.',
+    ])
+  const { masterKey, otherKeys } = await readMasterKeys(config)
+  if (![masterKey, ...otherKeys()].some((key) => opensDataKey(key, workspace.id, workspace.key)))
     throw new ConfigError([
       'MASTER_KEY (or master.key in DATA_DIR) is not the key that this database was created with.',
     ])
-  }
 }
 
 /**
@@ -151,24 +161,50 @@ const openReplica = async (
   return replica
 }
 
-/**
- * Opens the data folder, the keys and the database for the service or for a command beside it, and migrates
- * the database to this build.
- */
+/** Whether tables are created and changed, and by whom. */
+interface SchemaOptions {
+  /** Runs the embedded database exclusively, and waits for a distributed one to have all tables. */
+  service: boolean
+  /**
+   * `always`: for the service, and for the command that does nothing else. `empty`: in a database in which there is
+   * nothing yet, for a restore. Otherwise a command refuses another schema than its own: a service may run on it.
+   */
+  migrates?: 'always' | 'empty'
+  /** See `migrate`. */
+  fence?: boolean
+}
+
+/** Brings the database to the schema of this build, or refuses it, after checking the key. */
+const prepareSchema = async (
+  url: string,
+  config: Config,
+  log: Logger,
+  { migrates, fence = false }: SchemaOptions,
+): Promise<string[]> => {
+  const check = (client: Queryable) => checkMasterKeys(config, client)
+  const isMigrated = migrates === 'always' || (migrates === 'empty' && (await isEmptyDatabase(url)))
+  if (isMigrated) return migrate(url, MIGRATIONS, log, { fence, check })
+  await requireSchema(url, MIGRATIONS, check)
+  return []
+}
+
+/** Opens the data folder, the keys and the database for the service or for a command beside it. */
 export const openFoundation = async (
   config: Config,
   log: Logger,
-  { service }: { service: boolean },
+  options: SchemaOptions,
 ): Promise<Foundation> => {
+  const { service } = options
   await openDataDir(config.dataDir)
   const server = await startDatabase(config, log, service)
   try {
-    await untilAvailable(log, 'take its migrations', () => migrate(server.url, MIGRATIONS, log))
+    const migrated = await untilAvailable(log, 'take its migrations', () =>
+      prepareSchema(server.url, config, log, options),
+    )
     const pooled = server.poolerUrl !== undefined
     const db = await openDb(server.poolerUrl ?? server.url, { max: MAX_CONNECTIONS, log, pooled })
     const keys = await readMasterKeys(config)
     await untilAvailable(log, 'answer queries', async () => {
-      await checkMasterKeys(db, keys)
       await checkPlan(db, config.plan)
       if (service) await checkDistribution(db)
     })
@@ -180,11 +216,17 @@ export const openFoundation = async (
       }
       await server.close()
     }
-    return { db, databaseUrl: server.url, replica, ...keys, close }
+    return { db, databaseUrl: server.url, replica, migrated, ...keys, close }
   } catch (error) {
     await server.close()
     throw error
   }
+}
+
+/** Opens the database as it is, whatever its schema, for a look at it. */
+export const openDatabase = async (config: Config, log: Logger): Promise<Pick<Server, 'close' | 'url'>> => {
+  await openDataDir(config.dataDir)
+  return startDatabase(config, log, false)
 }
 
 /**

@@ -6,6 +6,7 @@ import { workspaceName } from '../core/rules.ts'
 
 export const USAGE = `Usage:
   npm start                                             start the service
+  npm start -- migrate [--fence]                        migrate the database to this release, which a start does too
   npm start -- workspace --name NAME --owner EMAIL      create a workspace and print its owner's token
   npm start -- token --member EMAIL [--workspace ID]    create a token for a member and print it
   npm start -- sign-in [--member EMAIL] [--workspace ID]
@@ -44,6 +45,7 @@ export type Command =
   | { name: 'help' | 'start' | 'demo' | 'domain' | 'rotate-dkim' }
   | { name: 'rotate-key'; dataKeys: boolean }
   | { name: 'doctor'; json: boolean }
+  | { name: 'migrate'; fence: boolean }
   | { name: 'move-blobs'; to: 'store' | 'database' }
   | { name: 'distribute'; shards: number }
   | { name: 'dump' | 'restore'; file: string }
@@ -73,6 +75,7 @@ const OPTIONS = {
   'data-keys': { type: 'boolean' },
   yes: { type: 'boolean' },
   json: { type: 'boolean' },
+  fence: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const
 
@@ -164,6 +167,7 @@ export const readCommand = (args: string[]): Command => {
     return { name, to: read('to', values.to ?? 'store', place) as 'store' | 'database' }
   if (name === 'distribute') return { name, shards: read('shards', values.shards ?? SHARDS, shardCount) }
   if (name === 'doctor') return { name, json: values.json === true }
+  if (name === 'migrate') return { name, fence: values.fence === true }
   const plain = PLAIN.find((one) => one === name)
   if (!plain) throw new UsageError(`Unknown command ${name}.\n${USAGE}`)
   return { name: plain }

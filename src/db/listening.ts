@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import type { Clock } from '../core/clock.ts'
 import type { Logger } from '../core/logger.ts'
+import { SCHEMA } from './schema.ts'
 
 export interface ListeningOptions {
   url: string
@@ -47,7 +48,7 @@ export class Listening {
   async #connect(): Promise<{ lost: Promise<void> }> {
     const client = new pg.Client({
       connectionString: this.#options.url,
-      application_name: 'ams-listen',
+      application_name: `ams-listen/${SCHEMA}`,
       connectionTimeoutMillis: 5000,
       query_timeout: 5000,
       keepAlive: true,

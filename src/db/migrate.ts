@@ -1,9 +1,19 @@
-import { createHash, randomUUID } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from '../core/logger.ts'
+import type { Queryable } from './client.ts'
+import {
+  type Applied,
+  checkExclusion,
+  EXCLUDES,
+  type Migration,
+  readApplied,
+  readMigrations,
+  SCHEMA,
+  unknownTo,
+} from './schema.ts'
+import { WITHOUT_LIMITS } from './session-limits.ts'
 
 /** Prisma's own advisory lock, so that `prisma migrate deploy` and a starting service wait for each other. */
 const LOCK_KEY = 72707369
@@ -55,36 +65,6 @@ const AGAIN_MS = 1000
 /** `lock_not_available` and `deadlock_detected`: another session is using the table. */
 const BUSY = new Set(['55P03', '40P01'])
 
-interface Migration {
-  name: string
-  sql: string
-  checksum: string
-}
-
-interface Applied {
-  migration_name: string
-  checksum: string
-  finished_at: Date | null
-}
-
-async function readMigrations(dir: string): Promise<Migration[]> {
-  const entries = await readdir(dir, { withFileTypes: true })
-  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name)
-  return Promise.all(
-    names.sort().map(async (name) => {
-      const bytes = await readFile(join(dir, name, 'migration.sql'))
-      return { name, sql: bytes.toString('utf8'), checksum: createHash('sha256').update(bytes).digest('hex') }
-    }),
-  )
-}
-
-async function readApplied(client: pg.Client): Promise<Map<string, Applied>> {
-  const { rows } = await client.query<Applied>(
-    'SELECT migration_name, checksum, finished_at FROM "_prisma_migrations" WHERE rolled_back_at IS NULL ORDER BY started_at',
-  )
-  return new Map(rows.map((row) => [row.migration_name, row]))
-}
-
 /**
  * Drops the index that a migration builds concurrently, if building it was interrupted: IF NOT EXISTS would
  * accept the invalid index.
@@ -122,14 +102,68 @@ async function applyParts(client: pg.Client, sql: string, record: () => Promise<
   await record()
 }
 
-async function apply(client: pg.Client, { name, sql, checksum }: Migration, log: Logger): Promise<void> {
+/** Records that a migration has begun, so that the processes of earlier releases see that they must end. */
+async function announce(client: pg.Client, { name, checksum }: Migration): Promise<void> {
+  await client.query(
+    `INSERT INTO "_prisma_migrations" (id, checksum, migration_name, started_at, logs) VALUES ($1, $2, $3, clock_timestamp(), $4)`,
+    [randomUUID(), checksum, name, EXCLUDES],
+  )
+}
+
+/** How often it is looked whether processes of earlier releases have ended, and how often that is said. */
+const LOOK_MS = 500
+const TELL_MS = 10_000
+
+/** A service's sessions, which are named after the newest migration that it knows. */
+const EARLIER = `FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'ams-listen/%'
+  AND application_name COLLATE "C" < 'ams-listen/' || $1`
+
+/**
+ * Waits until the processes of earlier releases have ended, which they do when they see what was announced. With
+ * `fence`, ends the sessions of those that do not.
+ */
+async function outlast(client: pg.Client, log: Logger, fence: boolean): Promise<void> {
+  if (fence) await client.query(`SELECT pg_terminate_backend(pid) ${EARLIER}`, [SCHEMA])
+  for (let told = Number.NEGATIVE_INFINITY; ; ) {
+    const { rows } = await client.query<{ count: number }>(`SELECT count(*)::int AS count ${EARLIER}`, [
+      SCHEMA,
+    ])
+    const { count } = rows[0]!
+    if (count === 0 || fence) return
+    if (performance.now() - told >= TELL_MS) {
+      told = performance.now()
+      log.warn(
+        { processes: count },
+        'waiting for processes of an earlier release to end; npm start -- migrate --fence does not wait',
+      )
+    }
+    await setTimeout(LOOK_MS)
+  }
+}
+
+async function apply(
+  client: pg.Client,
+  migration: Migration,
+  { log, fence, isBegun }: Applying,
+): Promise<void> {
+  const { name, sql, checksum } = migration
   const started = new Date()
+  const isAnnounced = sql.includes(EXCLUDES)
+  if (isAnnounced) {
+    if (!isBegun) await announce(client, migration)
+    await outlast(client, log, fence)
+  }
   const record = () =>
-    client.query(
-      `INSERT INTO "_prisma_migrations" (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
-       VALUES ($1, $2, $3, $4, clock_timestamp(), 1)`,
-      [randomUUID(), checksum, name, started],
-    )
+    isAnnounced
+      ? client.query(
+          `UPDATE "_prisma_migrations" SET finished_at = clock_timestamp(), applied_steps_count = 1 WHERE migration_name = $1`,
+          [name],
+        )
+      : client.query(
+          `INSERT INTO "_prisma_migrations" (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
+           VALUES ($1, $2, $3, $4, clock_timestamp(), 1)`,
+          [randomUUID(), checksum, name, started],
+        )
   const run = sql.includes(OUTSIDE) ? applyParts : applyWhole
   for (;;) {
     try {
@@ -143,13 +177,32 @@ async function apply(client: pg.Client, { name, sql, checksum }: Migration, log:
   }
 }
 
-/**
- * Applies the new migrations in `dir` (prisma/migrations) and returns their names. Any number of processes
- * may call it concurrently: one applies them, the others wait. A database that is newer than this build is
- * left unchanged, with a warning (a rolling deployment).
- */
-export async function migrate(url: string, dir: string, log: Logger): Promise<string[]> {
-  const migrations = await readMigrations(dir)
+interface Applying {
+  log: Logger
+  fence: boolean
+  /** It was announced before, and interrupted. */
+  isBegun: boolean
+}
+
+/** Logs how far it is, and with what, every ten seconds: an index of a large table takes minutes. */
+const followProgress = (log: Logger, at: () => { migration: string; done: number; of: number }) => {
+  const began = performance.now()
+  const timer = setInterval(() => {
+    const seconds = Math.round((performance.now() - began) / 1000)
+    log.info({ ...at(), seconds }, 'migrating the database')
+  }, TELL_MS)
+  return () => clearInterval(timer)
+}
+
+export interface MigrateOptions {
+  /** Does not wait for processes of earlier releases that do not end. */
+  fence?: boolean
+  /** What is checked before anything is changed. */
+  check?(client: Queryable): Promise<void>
+}
+
+/** Connects for as long as a migration takes. */
+async function connect(url: string): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: 5000,
@@ -157,28 +210,66 @@ export async function migrate(url: string, dir: string, log: Logger): Promise<st
   })
   client.on('error', () => undefined) // the interrupted query rejects
   await client.connect()
+  await client.query(`SET client_min_messages = warning; ${WITHOUT_LIMITS}`)
+  return client
+}
+
+/** Returns the migrations that are to be applied, after checking those that were. */
+function dueOf(
+  migrations: readonly Migration[],
+  applied: ReadonlyMap<string, Applied>,
+  log: Logger,
+): Migration[] {
+  const ahead = unknownTo(
+    migrations.map(({ name }) => name),
+    applied,
+  )
+  checkExclusion(ahead)
+  if (ahead.length > 0)
+    log.warn({ migrations: ahead.map((one) => one.migration_name) }, 'database is newer than this build')
+  return migrations.filter(({ name, checksum }) => {
+    const before = applied.get(name)
+    if (before && !before.finished_at && before.logs !== EXCLUDES)
+      throw new Error(`migration ${name} failed before: see "npm run prisma -- migrate resolve"`)
+    if (before?.finished_at && before.checksum !== checksum)
+      log.warn({ migration: name }, 'migration was edited after it was applied')
+    return !before?.finished_at
+  })
+}
+
+/**
+ * Applies the new migrations in `dir` (prisma/migrations) and returns their names. Any number of processes
+ * may call it concurrently: one applies them, the others wait. A database that is newer than this build is left
+ * unchanged, with a warning (a rolling deployment). Throws `UnsuitableSchemaError` when a later release excludes this one.
+ */
+export async function migrate(
+  url: string,
+  dir: string,
+  log: Logger,
+  { fence = false, check }: MigrateOptions = {},
+): Promise<string[]> {
+  const migrations = await readMigrations(dir)
+  const client = await connect(url)
+  const done: string[] = []
+  let unfollow: (() => void) | undefined
   try {
     await lock(client)
-    await client.query('SET client_min_messages = warning')
-    await client.query('SET statement_timeout = 0') // the role may have one, but an index of a large table takes minutes
+    await check?.(client)
     await client.query(TABLE)
-    const applied = await readApplied(client)
-    const ahead = [...applied.keys()].filter((name) => !migrations.some((one) => one.name === name))
-    if (ahead.length > 0) log.warn({ migrations: ahead }, 'database is newer than this build')
-    const done: string[] = []
-    for (const migration of migrations) {
-      const before = applied.get(migration.name)
-      if (before && !before.finished_at)
-        throw new Error(`migration ${migration.name} failed before: see "npm run prisma -- migrate resolve"`)
-      if (before && before.checksum !== migration.checksum)
-        log.warn({ migration: migration.name }, 'migration was edited after it was applied')
-      if (before) continue
-      await apply(client, migration, log)
+    const applied = (await readApplied(client)) ?? new Map<string, Applied>()
+    const due = dueOf(migrations, applied, log)
+    unfollow = followProgress(log, () => ({
+      migration: due[done.length]?.name ?? '',
+      ...{ done: done.length, of: due.length },
+    }))
+    for (const migration of due) {
+      await apply(client, migration, { log, fence, isBegun: applied.has(migration.name) })
       done.push(migration.name)
     }
     if (done.length > 0) log.info({ migrations: done.length, last: done.at(-1) }, 'database migrated')
     return done
   } finally {
+    unfollow?.()
     await client.end() // ends the session and releases its lock
   }
 }

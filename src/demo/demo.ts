@@ -182,7 +182,7 @@ export const demo = async (): Promise<void> => {
     TELEGRAM_MANAGER_TOKEN: manager.token,
   })
   const log = createLogger('error')
-  const foundation = await openFoundation(config, log, { service: true })
+  const foundation = await openFoundation(config, log, { service: true, migrates: 'always' })
   try {
     const ownerToken = await welcomeOwner(config, foundation)
     const app = await startApp(config, foundation, log, { resolver })

@@ -245,7 +245,7 @@ test('a subscription ends when its agent was deleted while notifications could n
     id: agent.id,
   })
   await service.deps.pool.query(
-    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'ams-listen' and datname = current_database()",
+    "select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'ams-listen/%' and datname = current_database()",
   )
   await until(() => reader.state.completed)
   expect(reader.errors()).toMatchObject([{ code: 'not_found', message: 'There is no agent with this id.' }])

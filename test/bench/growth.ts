@@ -38,7 +38,7 @@ const seed = async (dir: string, name: keyof typeof SIZES): Promise<Seeded> => {
   if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8'))
   process.stderr.write(`growth: filling the ${name} database …\n`)
   const config = readConfig({ DATA_DIR: dir, PORT: '0', LOG_LEVEL: 'silent' })
-  const foundation = await openFoundation(config, silentLogger, { service: true })
+  const foundation = await openFoundation(config, silentLogger, { service: true, migrates: 'always' })
   const { workspace, member, token } = await createWorkspace(
     { ...foundation.db, masterKey: foundation.masterKey },
     { name: 'Bench', ownerEmail: 'ann@example.com', plan: 'unlimited' },

@@ -26,7 +26,7 @@ const TOGETHER = 20
 const NOBODY = '00000000-0000-4000-8000-000000000000'
 
 const END_LISTENING =
-  "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'ams-listen'"
+  "select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'ams-listen/%'"
 /**
  * A process that listens again within a second is not taken for lost. On a busy machine, one whose connection ends
  * more often may be: then others take over its webhooks, and an event may be posted twice.

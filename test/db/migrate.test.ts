@@ -1,17 +1,18 @@
 import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterAll, beforeEach, expect, inject, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, inject, test } from 'vitest'
 import { type Logger, silentLogger } from '../../src/core/logger.ts'
 import { migrate } from '../../src/db/migrate.ts'
+import { EXCLUDES, UnsuitableSchemaError } from '../../src/db/schema.ts'
 import { createTestDatabase, openTestDatabase } from '../support/database.ts'
 import { execute, migrations, temporaryDir, urlOf } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
 
 const { pool } = await openTestDatabase(1)
 const dir = temporaryDir()
-const name = `migrate_${process.pid}`
-const url = urlOf(inject('postgres').url, name)
+const database = `migrate_${process.pid}`
+const url = urlOf(inject('postgres').url, database)
 let warnings: string[]
 const log: Logger = { ...silentLogger, warn: (_fields, text) => warnings.push(text) }
 
@@ -33,14 +34,14 @@ beforeEach(async () => {
   write('2_rows', `INSERT INTO one VALUES (1);\nINSERT INTO two VALUES (1);`)
   await execute(
     inject('postgres').url,
-    `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`,
-    `CREATE DATABASE ${name}`,
+    `DROP DATABASE IF EXISTS ${database} WITH (FORCE)`,
+    `CREATE DATABASE ${database}`,
   )
 })
 
 afterAll(async () => {
   rmSync(dir, { recursive: true, force: true })
-  await execute(inject('postgres').url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
+  await execute(inject('postgres').url, `DROP DATABASE IF EXISTS ${database} WITH (FORCE)`)
 })
 
 test('when several processes migrate concurrently, one applies the migrations, in order', async () => {
@@ -149,4 +150,63 @@ test("test databases have all of the service's migrations", async () => {
   const other = await createTestDatabase()
   expect(await migrate(other.url, migrations, log)).toEqual([])
   await other.drop()
+})
+
+describe('a migration that excludes earlier releases', () => {
+  const begun = () =>
+    query("SELECT logs, finished_at FROM _prisma_migrations WHERE migration_name = '3_other'")
+  const earlier = async () => {
+    const client = new pg.Client({ connectionString: url, application_name: 'ams-listen/20000101000000' })
+    client.on('error', () => undefined)
+    await client.connect()
+    return client
+  }
+  const WAITING =
+    'waiting for processes of an earlier release to end; npm start -- migrate --fence does not wait'
+  beforeEach(async () => {
+    await migrate(url, dir, log)
+    write('3_other', `${EXCLUDES}\nCREATE TABLE three (id int)`)
+  })
+
+  test('is told to their processes, and waits until they have ended', async () => {
+    const old = await earlier()
+    const migrating = migrate(url, dir, log)
+    await until(async () => warnings.length > 0, 10_000)
+    expect((await begun()).rows).toEqual([{ logs: EXCLUDES, finished_at: null }])
+    expect((await query("SELECT to_regclass('three') AS made")).rows).toEqual([{ made: null }])
+    await old.end()
+    expect(await migrating).toEqual(['3_other'])
+    expect(warnings).toEqual([WAITING])
+    expect((await begun()).rows).toEqual([{ logs: EXCLUDES, finished_at: expect.any(Date) }])
+  })
+
+  test('does not wait with fence, which ends their sessions', async () => {
+    const old = await earlier()
+    const ended = new Promise((resolve) => old.once('end', resolve))
+    expect(await migrate(url, dir, log, { fence: true })).toEqual(['3_other'])
+    await ended
+  })
+
+  test('begins again after it was interrupted', async () => {
+    write('3_other', `${EXCLUDES}\nCREATE TABLE three (id int);\nSELECT nonsense`)
+    await expect(migrate(url, dir, log)).rejects.toThrow('column "nonsense" does not exist')
+    write('3_other', `${EXCLUDES}\nCREATE TABLE three (id int)`)
+    expect(await migrate(url, dir, log)).toEqual(['3_other'])
+    expect((await begun()).rows).toHaveLength(1)
+  })
+
+  test('keeps earlier releases away, during and after it', async () => {
+    await migrate(url, dir, log)
+    rmSync(join(dir, '3_other'), { recursive: true })
+    await expect(migrate(url, dir, log)).rejects.toThrow(UnsuitableSchemaError)
+    await query("UPDATE _prisma_migrations SET finished_at = NULL WHERE migration_name = '3_other'")
+    await expect(migrate(url, dir, log)).rejects.toThrow('The database belongs to a later release')
+  })
+})
+
+test('time limits of the role do not end a migration, nor one that waits for a lock', async () => {
+  for (const name of ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'])
+    await query(`ALTER DATABASE ${database} SET ${name} = '100ms'`)
+  write('3_slow', '-- no-transaction\nSELECT pg_sleep(0.5)')
+  expect(await migrate(url, dir, log)).toContain('3_slow')
 })

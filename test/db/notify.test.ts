@@ -77,7 +77,7 @@ test('a lost connection is reestablished, with a callback since notifications ma
   let reconnects = 0
   two.onReconnect(() => reconnects++)
   await pool.query(
-    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'ams-listen' AND datname = current_database()`,
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name like 'ams-listen/%' AND datname = current_database()`,
   )
   await until(() => reconnects === 1)
   one.publish('event', 'after')

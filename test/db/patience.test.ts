@@ -40,7 +40,7 @@ test('a start waits for a database that does not accept connections yet, and say
     DATA_DIR: temporaryDir(),
     MASTER_KEY: Buffer.alloc(32, 1).toString('base64'),
   })
-  const foundation = await openFoundation(config, log, { service: true })
+  const foundation = await openFoundation(config, log, { service: true, migrates: 'always' })
   await foundation.close()
   await database.drop()
   expect(said).toEqual([

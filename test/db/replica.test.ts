@@ -100,7 +100,7 @@ beforeAll(async () => {
   afterFile(() => replica.child.kill('SIGKILL'))
   await until(() => query(replica.url, 'select 1').catch(() => undefined), 60_000)
   const config = readConfig({ ...settings, DATABASE_URL: primary.url, DATABASE_READ_URL: replica.url })
-  const foundation = await openFoundation(config, log, { service: true })
+  const foundation = await openFoundation(config, log, { service: true, migrates: 'always' })
   afterFile(() => foundation.close())
   const app = await startApp(config, foundation, log)
   afterFile(() => app.stop(2_000))
@@ -210,7 +210,7 @@ test('the doctor says how far the replica is behind, and what is wrong with anot
 test('a server that is no replica of the database is refused', async () => {
   const refusal = async (DATABASE_READ_URL: string) => {
     const config = readConfig({ ...settings, DATABASE_URL: primary.url, DATABASE_READ_URL })
-    const opening = openFoundation(config, silentLogger, { service: true })
+    const opening = openFoundation(config, silentLogger, { service: true, migrates: 'always' })
     return opening.then(
       () => 'opened',
       (error: Error) => error.message,

@@ -130,7 +130,7 @@ describe('with the API, streams, SMTP and webhooks in separate processes', () =>
     let ended = 0
     for (let n = 0; n < MAILS; n++) {
       const { rows } = await service.db.pool.query(
-        `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'ams-listen' and datname = current_database()`,
+        `select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'ams-listen/%' and datname = current_database()`,
       )
       ended += rows.length
       await mail(agent)

@@ -1,0 +1,152 @@
+import { createHash } from 'node:crypto'
+import { readdirSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+import type { Clock } from '../core/clock.ts'
+import type { Queryable } from './client.ts'
+
+/** The folder with the migrations of this build. */
+export const MIGRATIONS = join(import.meta.dirname, '..', '..', 'prisma', 'migrations')
+
+const namesIn = (entries: readonly { name: string; isDirectory(): boolean }[]): string[] =>
+  entries
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .sort()
+
+/**
+ * The time of the newest migration of this build, as its name begins. A service's session is named after it, so that
+ * a later release sees who is earlier.
+ */
+export const SCHEMA = namesIn(readdirSync(MIGRATIONS, { withFileTypes: true }))
+  .at(-1)!
+  .slice(0, 14)
+
+/**
+ * This comment in a migration says that processes of earlier releases must not go on once it begins: what they would
+ * write is wrong afterwards. It is kept with the migration in the database, where those releases read it.
+ */
+export const EXCLUDES = '-- excludes-earlier-releases'
+
+export interface Migration {
+  name: string
+  sql: string
+  checksum: string
+}
+
+export async function readMigrations(dir: string): Promise<Migration[]> {
+  return Promise.all(
+    namesIn(await readdir(dir, { withFileTypes: true })).map(async (name) => {
+      const bytes = await readFile(join(dir, name, 'migration.sql'))
+      return { name, sql: bytes.toString('utf8'), checksum: createHash('sha256').update(bytes).digest('hex') }
+    }),
+  )
+}
+
+/** A migration as the database has it. */
+export interface Applied {
+  migration_name: string
+  checksum: string
+  finished_at: Date | null
+  logs: string | null
+}
+
+/** Returns the migrations that were applied or begun; null in a database in which nothing was ever migrated. */
+export async function readApplied(client: Queryable): Promise<Map<string, Applied> | null> {
+  const { rows: found } = await client.query<{ found: boolean }>(
+    "SELECT to_regclass('_prisma_migrations') IS NOT NULL AS found",
+  )
+  if (!found[0]?.found) return null
+  const { rows } = await client.query<Applied>(
+    'SELECT migration_name, checksum, finished_at, logs FROM "_prisma_migrations" WHERE rolled_back_at IS NULL ORDER BY started_at',
+  )
+  return new Map(rows.map((row) => [row.migration_name, row]))
+}
+
+/** The database has a schema with which this release cannot work. The message says what to do. */
+export class UnsuitableSchemaError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'UnsuitableSchemaError'
+  }
+}
+
+/** Migrations that the database has and this build does not know. */
+export const unknownTo = (known: readonly string[], applied: ReadonlyMap<string, Applied>): Applied[] =>
+  [...applied.values()].filter(({ migration_name }) => !known.includes(migration_name))
+
+/** Throws when a later release has changed the database so that this one cannot work with it. */
+export const checkExclusion = (unknown: readonly Applied[]): void => {
+  const last = unknown.findLast(({ logs }) => logs === EXCLUDES)?.migration_name
+  if (last)
+    throw new UnsuitableSchemaError(
+      `The database belongs to a later release, with which this one cannot work (migration ${last}): install that release, or restore the backup from before the upgrade.`,
+    )
+}
+
+const withClient = async <Result>(
+  url: string,
+  use: (client: pg.Client) => Promise<Result>,
+): Promise<Result> => {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: 5000,
+    application_name: 'ams-schema',
+  })
+  client.on('error', () => undefined) // the interrupted query rejects
+  await client.connect()
+  return use(client).finally(() => client.end())
+}
+
+/** Whether nothing was ever migrated in the database. */
+export const isEmptyDatabase = (url: string): Promise<boolean> =>
+  withClient(url, async (client) => (await readApplied(client)) === null)
+
+/**
+ * Checks, for a command, that the database has the schema of this build, or a later one that does not exclude it, and
+ * whatever else `check` does. A command changes no schema: a service of another release may run on it.
+ */
+export const requireSchema = (
+  url: string,
+  dir: string,
+  check?: (client: Queryable) => Promise<void>,
+): Promise<void> =>
+  withClient(url, async (client) => {
+    const known = namesIn(await readdir(dir, { withFileTypes: true }))
+    const applied = await readApplied(client)
+    if (!applied)
+      throw new UnsuitableSchemaError(
+        'The database is empty: start the service first, or create its tables with npm start -- migrate.',
+      )
+    checkExclusion(unknownTo(known, applied))
+    const missing = known.filter((name) => !applied.get(name)?.finished_at)
+    if (missing.length > 0)
+      throw new UnsuitableSchemaError(
+        `The database is of an earlier release (${missing.length} migrations are missing): back it up with that release; the start of this one, or npm start -- migrate, migrates it.`,
+      )
+    await check?.(client)
+  })
+
+/** How often a service looks whether a later release excludes it, in milliseconds. */
+const LOOK_MS = 3_000
+
+/** Resolves when a later release begins to change the database so that this one cannot work with it. */
+export const untilExcluded = async (
+  db: Queryable,
+  dir: string,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<string | null> => {
+  const known = namesIn(await readdir(dir, { withFileTypes: true }))
+  while (!signal.aborted) {
+    try {
+      checkExclusion(unknownTo(known, (await readApplied(db)) ?? new Map()))
+    } catch (error) {
+      // Whether the database can be reached at all is noticed elsewhere.
+      if (error instanceof UnsuitableSchemaError) return error.message
+    }
+    await clock.sleep(LOOK_MS, signal)
+  }
+  return null
+}
