@@ -6,7 +6,7 @@
  * Plain JavaScript, because nothing is built yet when it runs.
  */
 import './node-version.mjs' // first
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
@@ -215,7 +215,7 @@ function copyTheRest() {
 
 /** Removes outputs of deleted or renamed sources from dist/. */
 function prune() {
-  const kept = new Set([...filesBelow('src').flatMap(outputsOf), clientLicense])
+  const kept = new Set([...filesBelow('src').flatMap(outputsOf), clientLicense, path.join('dist', 'commit')])
   for (const file of filesBelow('dist').filter((one) => !isBelow(dashboardOutput)(one))) {
     if (!path.basename(file).startsWith('.') && !kept.has(file)) fs.rmSync(at(file), { force: true })
   }
@@ -253,8 +253,24 @@ async function build() {
   fs.writeFileSync(stampFile, JSON.stringify(due.now))
 }
 
+/** Notes which commit is built, for the answer of /healthz, metrics and logs. Not known in an archive without history. */
+function noteCommit() {
+  const git = (...args) =>
+    execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+  let commit = process.env.COMMIT ?? ''
+  try {
+    // Not that of a repository that this folder only lies in.
+    if (!commit && fs.existsSync(at('.git'))) commit = git('rev-parse', '--short=12', 'HEAD').trim()
+  } catch {} // git is not installed
+  const file = at('dist', 'commit')
+  if (fs.existsSync(file) && fs.readFileSync(file, 'utf8') === commit) return
+  fs.mkdirSync(at('dist'), { recursive: true })
+  fs.writeFileSync(file, commit)
+}
+
 try {
   if (isDue(state())) await locked(build)
+  noteCommit()
 } catch (error) {
   process.stderr.write(`${error.message}\n`)
   process.exitCode = 1

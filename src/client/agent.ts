@@ -79,7 +79,7 @@ export class Agent {
       return found
     }
     const call = agentCallOf(http, id)
-    const { client = '@agent-messaging/client/1.0.0', machine = 'unknown' } = options
+    const { client = '@agent-messaging/client/1.1.0', machine = 'unknown' } = options
     this.#source = { http, call, id, client, machine }
     this.#call = call
     this.secrets = secretsOf(call)

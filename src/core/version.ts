@@ -1,2 +1,22 @@
-/** The service's version, which is also that of its API and of the package. */
-export const VERSION = '1.0.0'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const root = join(import.meta.dirname, '..', '..')
+
+/** The version of this build, from package.json. */
+export const VERSION = (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string })
+  .version
+
+/** The version of the API, which changes only when it breaks: no path has it. */
+export const API_VERSION = '1.0.0'
+
+const readCommit = (): string | null => {
+  try {
+    return readFileSync(join(root, 'dist', 'commit'), 'utf8').trim() || null
+  } catch {
+    return null // built from an archive without its history
+  }
+}
+
+/** The commit that was built, in 12 hex digits; null if that is not known. */
+export const COMMIT = readCommit()

@@ -9,6 +9,7 @@ import { requesterOf } from '../core/http.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Metrics } from '../core/metrics.ts'
 import { noTracer, type Tracer } from '../core/tracer.ts'
+import { COMMIT, VERSION } from '../core/version.ts'
 import { publicError } from '../db/failure.ts'
 import { answer, refuse, requireHttps } from './answer.ts'
 import { receiveRequest } from './arriving.ts'
@@ -81,7 +82,7 @@ const answerMonitoring = async (
   response: ServerResponse,
 ): Promise<void> => {
   if (path === '/metrics') return answerMetrics(response, await interfaces.metrics())
-  if (path === '/healthz') return answer(response, 200, { status: 'ok' })
+  if (path === '/healthz') return answer(response, 200, { status: 'ok', version: VERSION, commit: COMMIT })
   await interfaces.ready()
   answer(response, 200, { status: 'ready' })
 }

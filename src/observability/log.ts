@@ -1,5 +1,6 @@
 import pino from 'pino'
 import type { Logger } from '../core/logger.ts'
+import { COMMIT, VERSION } from '../core/version.ts'
 import { isKept } from './sample.ts'
 
 /** Formats lines for a person at a terminal. */
@@ -40,7 +41,7 @@ function destination(): pino.DestinationStream {
   const stderr = pino.destination({ dest: 2, sync: true })
   // A closed terminal or pipe must not end the service.
   stderr.on('error', () => undefined)
-  return pretty ? pretty({ destination: stderr, ignore: 'pid,hostname' }) : stderr
+  return pretty ? pretty({ destination: stderr, ignore: 'pid,hostname,version' }) : stderr
 }
 
 /**
@@ -54,7 +55,7 @@ export function createLogger(
 ): Logger {
   const options: pino.LoggerOptions = {
     level,
-    base: { pid: process.pid },
+    base: { pid: process.pid, version: COMMIT ? `${VERSION}+${COMMIT}` : VERSION },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }), log: conceal },
     serializers: { err: (error) => error }, // already done by `conceal`

@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { systemClock } from '../core/clock.ts'
 import type { Counted, Metrics, Timed } from '../core/metrics.ts'
-import { VERSION } from '../core/version.ts'
+import { COMMIT, VERSION } from '../core/version.ts'
 import { COUNTERS, type Counting, HISTOGRAMS, type Timing } from './definitions.ts'
 
 /** Time in milliseconds that a scrape waits for values from outside the process. */
@@ -40,10 +40,10 @@ export class ServiceMetrics implements Metrics {
   }
 
   #describeBuild(): void {
-    const help = 'Version of the service and of Node.js; always 1'
-    const labelNames = ['version', 'node']
+    const help = 'Version and commit of the service, and version of Node.js; always 1'
+    const labelNames = ['version', 'commit', 'node']
     const build = new Gauge({ name: 'ams_build_info', help, labelNames, registers: [this.#registry] })
-    build.set({ version: VERSION, node: process.versions.node }, 1)
+    build.set({ version: VERSION, commit: COMMIT ?? '', node: process.versions.node }, 1)
   }
 
   count(what: Counted, outcome: string): void {

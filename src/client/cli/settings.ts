@@ -78,7 +78,7 @@ export const writeCredentials = async (credentials: Credentials, env: Env = proc
 
 /** The agent that a command is about. */
 export const openAgent = (credentials: ClientOptions, id: string | undefined): Agent =>
-  new Agent({ ...credentials, id, client: 'ams/1.0.0', machine: hostname() || 'unknown' })
+  new Agent({ ...credentials, id, client: 'ams/1.1.0', machine: hostname() || 'unknown' })
 
 export const isMember = ({ token }: Credentials): boolean => token.startsWith('amt_')
 

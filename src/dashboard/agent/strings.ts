@@ -39,7 +39,7 @@ export const text = words('agent', {
       'In ChatGPT: Settings → Apps → Advanced settings → turn on Developer mode → Create, with this URL and OAuth as authentication. A page of this service then asks which agent ChatGPT may be. It needs no token.',
     curl: 'It lists the agent’s messages.',
     javascript:
-      'It prints each new message. Before that, “npm run client:pack” in the service’s folder makes the package, and “npm install ./agent-messaging-client-1.0.0.tgz” installs it.',
+      'It prints each new message. Before that, “npm run client:pack” in the service’s folder makes the package, and “npm install ./agent-messaging-client-1.1.0.tgz” installs it.',
   },
   notPublic: (url: string) =>
     `ChatGPT must be able to reach this service on the internet, but its address is ${url}. Set PUBLIC_URL to an https URL first.`,

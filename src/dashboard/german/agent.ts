@@ -38,7 +38,7 @@ export const agent: typeof english = {
       'In ChatGPT: Settings → Apps → Advanced settings → Developer mode einschalten → Create, mit dieser URL und OAuth als Authentifizierung. Eine Seite dieses Dienstes fragt dann, als welcher Agent ChatGPT handeln darf. Ein Token ist nicht nötig.',
     curl: 'Das listet die Nachrichten des Agenten auf.',
     javascript:
-      'Das gibt jede neue Nachricht aus. Davor erstellt „npm run client:pack“ im Ordner des Dienstes das Paket, und „npm install ./agent-messaging-client-1.0.0.tgz“ installiert es.',
+      'Das gibt jede neue Nachricht aus. Davor erstellt „npm run client:pack“ im Ordner des Dienstes das Paket, und „npm install ./agent-messaging-client-1.1.0.tgz“ installiert es.',
   },
   notPublic: (url) =>
     `ChatGPT muss diesen Dienst über das Internet erreichen können, doch seine Adresse ist ${url}. Setzen Sie zuerst PUBLIC_URL auf eine https-URL.`,

@@ -1,6 +1,6 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { ErrorCode } from '../../core/errors.ts'
-import { VERSION } from '../../core/version.ts'
+import { API_VERSION } from '../../core/version.ts'
 import type { RestEnv } from '../env.ts'
 import { FAILURE_NAMES, type FailureStatus } from '../route.ts'
 import { ERROR_CODES } from '../views.ts'
@@ -291,7 +291,7 @@ export const describe = (app: OpenAPIHono<RestEnv>, url: string, messageUrlBase:
     openapi: '3.1.0',
     info: {
       title: 'Agent Messaging Service',
-      version: VERSION,
+      version: API_VERSION,
       description: ABOUT,
       license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
     },

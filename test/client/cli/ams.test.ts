@@ -56,7 +56,7 @@ describe('help', () => {
   test('-h and --version are understood', async () => {
     expect((await ams({}, ['-h'])).stdout).toMatch(/^ams COMMAND/)
     expect((await ams({}, ['wait', '-h'])).stdout).toMatch(/^ams wait /)
-    expect(await ams({}, ['--version'])).toMatchObject({ code: 0, stdout: '1.0.0\n' })
+    expect(await ams({}, ['--version'])).toMatchObject({ code: 0, stdout: '1.1.0\n' })
   })
 
   test.each([
