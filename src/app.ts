@@ -3,7 +3,7 @@ import type { Config } from './config/config.ts'
 import type { Logger } from './core/logger.ts'
 import { followDistribution } from './db/citus/follow.ts'
 import { untilAvailable } from './db/patience.ts'
-import { watchCertificate, watchDatabase } from './gauges.ts'
+import { watchCertificate, watchDatabase, watchDumps } from './gauges.ts'
 import { createTracer } from './observability/tracing.ts'
 import { buildOperations } from './operations.ts'
 import type { World } from './platform.ts'
@@ -33,6 +33,7 @@ export const startApp = async (
   const operations = buildOperations(config, foundation, log, { tracer, ...replaced })
   watchDatabase(operations)
   watchCertificate(operations, config.smtp.tls?.cert)
+  watchDumps(operations, config.dataDir)
   await untilAvailable(log, 'listen for notifications', () => operations.notifier.start())
   operations.feed.start()
   operations.rates.start()

@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { countDomains, databaseSize, readDepths } from './background/queue-depths.ts'
+import { lastDump } from './boot/data-dir.ts'
 import type { Clock } from './core/clock.ts'
 import { oldestDueSend } from './message/out/send-job.ts'
 import type { Operations } from './operations.ts'
@@ -120,3 +121,11 @@ export const watchCertificate = ({ metrics }: Operations, cert: string | undefin
     () => expiry,
   )
 }
+
+/** Registers when the last dump was made by a command with the same DATA_DIR. */
+export const watchDumps = ({ metrics }: Operations, dataDir: string): void =>
+  metrics.gauge(
+    'ams_last_dump_timestamp_seconds',
+    'When the last dump was made on this host; 0 for never',
+    () => (lastDump(dataDir)?.getTime() ?? 0) / 1000,
+  )

@@ -1,5 +1,6 @@
 import type { App } from './app.ts'
 import { createOperatorLink } from './auth/operator-link.ts'
+import { noteDump } from './boot/data-dir.ts'
 import { type Foundation, openDatabase, openFoundation, welcomeOwner } from './boot/foundation.ts'
 import { hasMasterKey } from './boot/master-key.ts'
 import { checkPorts } from './boot/ports.ts'
@@ -62,6 +63,8 @@ const start = async (config: Config, log: Logger): Promise<void> => {
   const requests = followStopRequests()
   let foundation: Foundation | undefined
   const starting = (async () => {
+    if (config.unknown.length > 0)
+      log.warn({ variables: config.unknown }, 'variables that begin as settings do, but are none')
     await checkPorts(config)
     loadApp().catch(() => undefined) // while the database starts
     foundation = await openFoundation(config, log, { service: true, migrates: 'always' })
@@ -147,7 +150,11 @@ const addNumber = async (
 
 const writeDump = async (config: Config, log: Logger, file: string): Promise<void> => {
   const { dump } = await import('./backup/dump.ts')
-  return command(config, log, ({ databaseUrl }) => dump(databaseUrl, file, log))
+  return command(config, log, async ({ databaseUrl }) => {
+    const dumped = await dump(databaseUrl, file, log)
+    await noteDump(config.dataDir, file)
+    return dumped
+  })
 }
 
 const readDump = async (config: Config, log: Logger, file: string): Promise<void> => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { ConfigError } from '../config/reader.ts'
 import { reasonOf, unusable } from '../config/unusable.ts'
 import { writePrivate } from '../core/private-file.ts'
 
@@ -33,3 +34,34 @@ export const openDataDir = async (dir: string): Promise<void> => {
     throw unusable(['DATA_DIR', dir], `a folder that this user may write in (${reasonOf(error)})`)
   }
 }
+
+const markOf = (dir: string): string => join(dir, 'installed')
+
+/** Notes in DATA_DIR that its service has data. */
+export const markInstalled = async (dir: string): Promise<void> => {
+  if (existsSync(markOf(dir))) return
+  await writePrivate(
+    markOf(dir),
+    'This folder belongs to a service that has data, wherever its database is.\n',
+  )
+}
+
+/**
+ * Throws when the service of this DATA_DIR has had data, for a database in which there is none: a setting that was
+ * forgotten or is misspelt would otherwise look like a healthy service that has lost everything.
+ */
+export const checkNotInstalled = (dir: string): void => {
+  if (existsSync(markOf(dir)))
+    throw new ConfigError([
+      `The service of DATA_DIR ${dir} has had data, but this database is empty: check DATABASE_URL. To begin anew, remove ${markOf(dir)}.`,
+    ])
+}
+
+const dumpMark = (dir: string): string => join(dir, 'last-dump')
+
+/** Notes in DATA_DIR that a dump is complete, for an alert when there was none for long. */
+export const noteDump = (dir: string, file: string): Promise<void> => writePrivate(dumpMark(dir), `${file}\n`)
+
+/** When the last dump was completed; null for never. */
+export const lastDump = (dir: string): Date | null =>
+  statSync(dumpMark(dir), { throwIfNoEntry: false })?.mtime ?? null

@@ -16,7 +16,7 @@ import { isEmptyDatabase, MIGRATIONS, requireSchema } from '../db/schema.ts'
 import { type OtherKeys, opensDataKey } from '../workspace/keyring.ts'
 import { newToken } from '../workspace/token.ts'
 import { createFirstWorkspace } from '../workspace/workspace.ts'
-import { openDataDir } from './data-dir.ts'
+import { checkNotInstalled, markInstalled, openDataDir } from './data-dir.ts'
 import { hasMasterKey, readMasterKeys } from './master-key.ts'
 
 /** What every command needs: the data folder, the database and the master key. */
@@ -134,6 +134,7 @@ const reachDatabase = async (
 const startDatabase = async (config: Config, log: Logger, service: boolean): Promise<Server> => {
   const { databaseUrl, dataDir } = config
   if (databaseUrl) return reachDatabase(databaseUrl, config, log)
+  if (!existsSync(join(dataDir, 'pg'))) checkNotInstalled(dataDir)
   const unlock = service ? await lockDataDir(dataDir) : () => undefined
   try {
     const embedded = await startEmbedded({ dir: dataDir, log, supervise: service })
@@ -235,7 +236,11 @@ export const openDatabase = async (config: Config, log: Logger): Promise<Pick<Se
  * lose it.
  */
 export const welcomeOwner = async (config: Config, { db, masterKey }: Foundation): Promise<string | null> => {
-  if ((await db.prisma.workspace.count()) > 0) return null
+  if ((await db.prisma.workspace.count()) > 0) {
+    await markInstalled(config.dataDir)
+    return null
+  }
+  checkNotInstalled(config.dataDir)
   const file = join(config.dataDir, 'owner-token')
   const existing = existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
   const ownerToken = config.ownerToken ?? (existing || newToken('member'))
@@ -245,5 +250,6 @@ export const welcomeOwner = async (config: Config, { db, masterKey }: Foundation
     { name: 'Workspace', ownerEmail: config.ownerEmail, ownerToken, plan: config.plan },
   )
   if (!created) rmSync(file)
+  await markInstalled(config.dataDir)
   return created && ownerToken
 }

@@ -101,6 +101,8 @@ export interface Config {
   readonly logLevel: LogLevel
   /** Share of the log's lines about single requests, mails and deliveries to keep. */
   readonly logSample: number
+  /** Variables that begin as settings do, and are none. */
+  readonly unknown: readonly string[]
   readonly tracing: {
     /** Base URL of an OpenTelemetry collector; undefined: no traces. */
     readonly endpoint: string | undefined
@@ -192,7 +194,7 @@ function freeze<T>(value: T): T {
 export function readConfig(environment: Environment): Config {
   const reader = new Reader(environment)
   const mailDomain = reader.read('MAIL_DOMAIN', domain) ?? 'agents.localhost'
-  const config: Config = {
+  const config: Omit<Config, 'unknown'> = {
     host: reader.read('HOST', host) ?? '127.0.0.1',
     port: reader.read('PORT', port) ?? 4000,
     publicUrl: reader.read('PUBLIC_URL', http),
@@ -239,6 +241,7 @@ export function readConfig(environment: Environment): Config {
         'agent-messaging-service',
     },
   }
+  reader.checkSpelling()
   if (reader.problems.length > 0) throw new ConfigError(reader.problems)
-  return freeze(config)
+  return freeze({ ...config, unknown: reader.unknown })
 }

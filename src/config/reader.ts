@@ -30,9 +30,32 @@ export function shown(name: string, value: string): string {
   return JSON.stringify(value.length > 200 ? `${value.slice(0, 200)}…` : value)
 }
 
+/** What only settings of this service begin with. */
+const PREFIXES = [
+  'BLOB_',
+  'DATABASE_',
+  'INBOUND_',
+  'MASTER_KEY',
+  'MESSAGE_URL_',
+  'OWNER_',
+  'SMTP_',
+  'WEBHOOK_',
+]
+
+/** Whether one letter more, less, another one or two in another order makes the same name of both. */
+const isOneEdit = (one: string, other: string): boolean => {
+  let same = 0
+  while (same < one.length && one[same] === other[same]) same++
+  const [a, b] = [one.slice(same), other.slice(same)]
+  const isSwapped = a[0] === b[1] && a[1] === b[0] && a.slice(2) === b.slice(2)
+  return a.slice(1) === b.slice(1) || a.slice(1) === b || a === b.slice(1) || isSwapped
+}
+
 /** Reads variables and collects their problems. An empty variable counts as not set. */
 export class Reader {
   readonly problems: string[] = []
+  /** Every setting that there is, once all were read. */
+  readonly names = new Set<string>()
   readonly #environment: Environment
 
   constructor(environment: Environment) {
@@ -40,10 +63,12 @@ export class Reader {
   }
 
   isSet(name: string): boolean {
+    this.names.add(name)
     return (this.#environment[name] ?? '') !== ''
   }
 
   read<T>(name: string, parse: Parse<T>): T | undefined {
+    this.names.add(name)
     const text = this.#environment[name] ?? ''
     if (text === '') return undefined
     try {
@@ -52,6 +77,27 @@ export class Reader {
       this.problems.push(`${name} is ${shown(name, text)}; it takes ${(error as Error).message}.`)
       return undefined
     }
+  }
+
+  /**
+   * Adds a problem for each variable that is almost a setting which is not set: the service would start with a
+   * default that nobody wants, such as an empty database. Short names, as HOSTS, may be somebody else's.
+   */
+  checkSpelling(): void {
+    const unset = [...this.names].filter((name) => name.includes('_') && !this.isSet(name))
+    for (const given of Object.keys(this.#environment)) {
+      if (this.names.has(given)) continue
+      const meant = unset.find((name) => isOneEdit(given.toUpperCase(), name))
+      if (meant) this.problems.push(`${given} is not a setting; ${meant} is. Correct its name, or remove it.`)
+    }
+  }
+
+  /** Variables that begin as settings do, and are none. */
+  get unknown(): string[] {
+    const prefixes = PREFIXES.filter((prefix) => [...this.names].some((name) => name.startsWith(prefix)))
+    return Object.keys(this.#environment).filter(
+      (given) => !this.names.has(given) && prefixes.some((prefix) => given.startsWith(prefix)),
+    )
   }
 
   /** Requires all of them or none. */

@@ -74,6 +74,12 @@ const checkDataDir = async ({ dataDir }: Config): Promise<Finding> => {
 export const checkSettings = async ({ config, problems }: Settings): Promise<Finding[]> => [
   ...problems.map((text) => problem(text, 'Correct it: the service does not start with it.')),
   ...(problems.length === 0 ? [ok('All settings are valid.')] : []),
+  ...config.unknown.map((name) =>
+    warning(
+      `${name} is not a setting.`,
+      'See docs/configuration.md; remove it if it is not for another program.',
+    ),
+  ),
   checkPublicUrl(config),
   checkSending(config),
   await checkDataDir(config),

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { generate } from 'selfsigned'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startService } from '../support/service.ts'
+import { FIRING, HEALTHY } from './alert-cases.ts'
 
 /** Debian's package `prometheus` has it. */
 const PROMTOOL = '/usr/bin/promtool'
@@ -82,7 +83,7 @@ test('Prometheus’ own tool accepts the rules and the page, and the alerts fire
   expect(execFileSync(PROMTOOL, ['check', 'rules', rulesFile]).toString()).toContain('SUCCESS')
   expect(execFileSync(PROMTOOL, ['check', 'metrics'], { input: ourPage() }).toString()).toBe('')
   const file = join(dir, 'alerts.test.yml')
-  writeFileSync(file, ALERT_TESTS)
+  writeFileSync(file, alertTests())
   expect(execFileSync(PROMTOOL, ['test', 'rules', file]).toString()).toContain('SUCCESS')
 })
 
@@ -94,37 +95,34 @@ const ourPage = (): string =>
     .join('\n')
     .concat('\n')
 
-const ALERT_TESTS = `
-rule_files: [${JSON.stringify(rulesFile)}]
-evaluation_interval: 1m
-tests:
-  - interval: 1m
-    input_series:
-      - series: 'ams_build_info{instance="a", version="1.0.0"}'
-        values: '1x30'
-      - series: 'ams_build_info{instance="b", version="1.0.0"}'
-        values: '1x30'
-      - series: 'ams_database_up{instance="a", database="main"}'
-        values: '1x30'
-      - series: 'ams_database_up{instance="b", database="main"}'
-        values: '0x30'
-      - series: 'ams_oldest_due_job_seconds{instance="a", kind="webhook"}'
-        values: '0x10 90x20'
-      - series: 'ams_smtp_answers_total{instance="a", code="250"}'
-        values: '0+60x30'
-      - series: 'ams_smtp_answers_total{instance="a", code="451"}'
-        values: '0+6x30'
-      - series: 'ams_smtp_certificate_expiry_timestamp_seconds{instance="a"}'
-        values: '864000x30'
-      - series: 'ams_http_requests_total{instance="a", status="2xx"}'
-        values: '0+1000x30'
-      - series: 'ams_http_requests_total{instance="a", status="5xx"}'
-        values: '0+1x30'
-    alert_rule_test:
-      - { eval_time: 25m, alertname: AmsDatabaseAway, exp_alerts: [{ exp_labels: { severity: critical, instance: b, version: 1.0.0 }, exp_annotations: { summary: 'b gets no answer from the database: requests get 503, mail 451.' } }] }
-      - { eval_time: 5m, alertname: AmsWebhooksLate, exp_alerts: [] }
-      - { eval_time: 25m, alertname: AmsWebhooksLate, exp_alerts: [{ exp_labels: { severity: critical }, exp_annotations: { summary: 'A webhook delivery has been due for more than a minute: no worker runs, or there are too few.' } }] }
-      - { eval_time: 25m, alertname: AmsMailDeferred, exp_alerts: [{ exp_labels: { severity: critical }, exp_annotations: { summary: 'More than 5% of incoming mail is deferred (4xx): senders try again, but nothing arrives.' } }] }
-      - { eval_time: 25m, alertname: AmsCertificateExpires, exp_alerts: [{ exp_labels: { severity: warning }, exp_annotations: { summary: 'The certificate of SMTP_TLS_CERT expires in 9d 23h 35m 0s.' } }] }
-      - { eval_time: 25m, alertname: AmsHttpErrors, exp_alerts: [] }
-`
+/** A group of promtool: the series, and for each alert at a minute how many fire. */
+const groupOf = (series: Readonly<Record<string, string>>, firing: readonly [string, number, boolean][]) => ({
+  interval: '1m',
+  input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
+  promql_expr_test: firing.map(([alert, minute, fires]) => ({
+    expr: `count(ALERTS{alertname="${alert}", alertstate="firing"})`,
+    eval_time: `${minute}m`,
+    exp_samples: fires ? [{ labels: '{}', value: 1 }] : [],
+  })),
+})
+
+/** promtool reads YAML, of which JSON is a part. */
+const alertTests = (): string =>
+  JSON.stringify({
+    rule_files: [rulesFile],
+    evaluation_interval: '1m',
+    tests: [
+      ...FIRING.map(({ alert, series, at }) => groupOf(series, [[alert, at, true]])),
+      groupOf(
+        HEALTHY,
+        FIRING.map(({ alert }) => [alert, 450, false] as [string, number, boolean]),
+      ),
+    ],
+  })
+
+test('every alert has a case that fires it, and a section in the runbook', () => {
+  const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name]) => name!)
+  expect(FIRING.map(({ alert }) => alert).sort()).toEqual([...alerts].sort())
+  const runbook = readFileSync(join(folder, '..', '..', 'docs', 'runbook.md'), 'utf8')
+  expect([...runbook.matchAll(/^## (\w+)$/gm)].map(([, name]) => name!).sort()).toEqual([...alerts].sort())
+})

@@ -245,7 +245,8 @@ describe('unsent words', () => {
     expect(await text(page).inputValue()).toBe('Perhaps not')
     await page.getByRole('button', { name: /^Account/ }).click()
     await button(page, 'Sign out').click()
-    await page.waitForURL(/\/app\/sign-in/)
+    await expect.poll(() => page.url()).toMatch(/\/app\/sign-in/)
+    await page.getByRole('heading', { level: 1 }).waitFor()
     // Also no agent and no command, which may be a saved search.
     expect(await page.evaluate('Object.keys(localStorage)')).toEqual([])
     expect(await draftsOf(agent)).toMatchObject([{ text: 'Perhaps not' }])

@@ -77,15 +77,6 @@ test('a migration with the comment no-transaction runs outside a transaction', a
   expect(await migrate(url, dir, log)).toContain('3_index')
 })
 
-test('a statement may take longer than the role allows', async () => {
-  await execute(inject('postgres').url, `ALTER DATABASE ${name} SET statement_timeout = '100ms'`)
-  write(
-    '3_index',
-    '-- no-transaction\nSELECT pg_sleep(0.3);\n-- no-transaction\nCREATE INDEX CONCURRENTLY ON one (id)',
-  )
-  expect(await migrate(url, dir, log)).toContain('3_index')
-})
-
 test('building an index concurrently does not deadlock with processes that wait to migrate', async () => {
   write('3_index', '-- no-transaction\nCREATE INDEX CONCURRENTLY ON one (id)')
   const done = await Promise.all(Array.from({ length: 6 }, () => migrate(url, dir, log)))

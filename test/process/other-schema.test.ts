@@ -190,3 +190,36 @@ describe('a database of a later release', () => {
     expect(await end(again)).toBe(0)
   })
 })
+
+describe('an installation that has data', () => {
+  const EMPTY = /has had data, but this database is empty: check DATABASE_URL\. To begin anew, remove /
+
+  test('does not become an empty one when its database is not named, or another one is', async () => {
+    const service = run(settings)
+    await service.ready()
+    await end(service)
+    const { DATABASE_URL: _, ...embedded } = settings
+    const unnamed = run(embedded)
+    expect((await unnamed.exited).code).toBe(2)
+    expect(unnamed.stderr).toMatch(EMPTY)
+    expect(existsSync(join(settings.DATA_DIR, 'pg'))).toBe(false)
+    const other = `${name}_other`
+    await execute(postgres, `CREATE DATABASE ${other}`)
+    const elsewhere = run({ ...settings, DATABASE_URL: urlOf(postgres, other) })
+    expect((await elsewhere.exited).code).toBe(2)
+    expect(elsewhere.stderr).toMatch(EMPTY)
+    await execute(postgres, `DROP DATABASE ${other} WITH (FORCE)`)
+    const again = run(settings)
+    await again.ready()
+    await end(again)
+  })
+
+  test('is not begun anew by a misspelt setting', async () => {
+    const { DATABASE_URL = '', ...others } = settings
+    const service = run({ ...others, DATABSE_URL: DATABASE_URL })
+    expect((await service.exited).code).toBe(2)
+    expect(service.stderr).toBe(
+      'DATABSE_URL is not a setting; DATABASE_URL is. Correct its name, or remove it.\n',
+    )
+  })
+})

@@ -43,8 +43,28 @@ test('an empty environment gives the defaults', () => {
     plan: 'unlimited',
     logLevel: 'info',
     logSample: 1,
+    unknown: [],
     tracing: { endpoint: undefined, serviceName: 'agent-messaging-service' },
   })
+})
+
+test.each([
+  ['DATABSE_URL', 'DATABASE_URL'],
+  ['DATABASE_URI', 'DATABASE_URL'],
+  ['DATABASEURL', 'DATABASE_URL'],
+  ['MATSER_KEY', 'MASTER_KEY'],
+  ['data_dirs', 'DATA_DIR'],
+])('%s is not taken for a setting, and ends the start', (given, meant) => {
+  expect(problems({ [given]: 'x' })).toEqual([
+    `${given} is not a setting; ${meant} is. Correct its name, or remove it.`,
+  ])
+})
+
+test('variables of others are left alone, and those that begin as settings do are named', () => {
+  const others = { HOSTS: 'x', PORTS: 'x', DB_URL: 'x', PATH: 'x', SMTP_USER: 'ann', DATABASE_POOL_SIZE: '5' }
+  expect(readConfig(others).unknown).toEqual(['SMTP_USER', 'DATABASE_POOL_SIZE'])
+  // Both are set: one of them may be for another program.
+  expect(problems({ DATA_DIR: '/x', DATA_DIRS: '/x' })).toEqual([])
 })
 
 test('an empty variable counts as not set', () => {
@@ -148,6 +168,7 @@ test('every setting can be set', async () => {
     plan: 'free',
     logLevel: 'debug',
     logSample: 0.25,
+    unknown: [],
     tracing: { endpoint: 'http://collector:4318', serviceName: 'mailroom' },
   })
 })
