@@ -184,13 +184,35 @@ interface Applying {
   isBegun: boolean
 }
 
+/** How much of an index is built: of the blocks of its table, or afterwards of its entries. */
+const BUILT = `SELECT phase, CASE WHEN tuples_total > 0 THEN round(100.0 * tuples_done / tuples_total)::int
+    WHEN blocks_total > 0 THEN round(100.0 * blocks_done / blocks_total)::int END AS percent
+  FROM pg_stat_progress_create_index WHERE datname = current_database()`
+
 /** Logs how far it is, and with what, every ten seconds: an index of a large table takes minutes. */
-const followProgress = (log: Logger, at: () => { migration: string; done: number; of: number }) => {
+const followProgress = (
+  url: string,
+  log: Logger,
+  at: () => { migration: string; done: number; of: number },
+) => {
   const began = performance.now()
-  const timer = setInterval(() => {
+  const tell = async () => {
+    const client = new pg.Client({
+      connectionString: url,
+      connectionTimeoutMillis: 5000,
+      query_timeout: 5000,
+    })
+    client.on('error', () => undefined) // it is only told less then
+    const built = await client
+      .connect()
+      .then(() => client.query<{ phase: string; percent: number | null }>(BUILT))
+      .then(({ rows }) => rows[0] && { index: rows[0] })
+      .catch(() => undefined)
+    void client.end().catch(() => undefined)
     const seconds = Math.round((performance.now() - began) / 1000)
-    log.info({ ...at(), seconds }, 'migrating the database')
-  }, TELL_MS)
+    log.info({ ...at(), seconds, ...built }, 'migrating the database')
+  }
+  const timer = setInterval(() => void tell(), TELL_MS)
   return () => clearInterval(timer)
 }
 
@@ -258,7 +280,7 @@ export async function migrate(
     await client.query(TABLE)
     const applied = (await readApplied(client)) ?? new Map<string, Applied>()
     const due = dueOf(migrations, applied, log)
-    unfollow = followProgress(log, () => ({
+    unfollow = followProgress(url, log, () => ({
       migration: due[done.length]?.name ?? '',
       ...{ done: done.length, of: due.length },
     }))

@@ -201,3 +201,11 @@ test('time limits of the role do not end a migration, nor one that waits for a l
   write('3_slow', '-- no-transaction\nSELECT pg_sleep(0.5)')
   expect(await migrate(url, dir, log)).toContain('3_slow')
 })
+
+test('how far it is is logged while it takes long', { timeout: 40_000 }, async () => {
+  const told: object[] = []
+  const telling: Logger = { ...log, info: (fields) => told.push(fields) }
+  write('3_slow', '-- no-transaction\nSELECT pg_sleep(11)')
+  await migrate(url, dir, telling)
+  expect(told[0]).toEqual({ migration: '3_slow', done: 2, of: 3, seconds: expect.any(Number) })
+})
