@@ -1,0 +1,83 @@
+import type { App } from './app.ts'
+import { createOperatorLink } from './auth/operator-link.ts'
+import { type Foundation, openFoundation, welcomeOwner } from './boot/foundation.ts'
+import { checkPorts } from './boot/ports.ts'
+import type { Config } from './config/config.ts'
+import { systemClock } from './core/clock.ts'
+import type { Logger } from './core/logger.ts'
+import { untilAvailable } from './db/patience.ts'
+import { MIGRATIONS, UnsuitableSchemaError, untilExcluded } from './db/schema.ts'
+import { say } from './say.ts'
+import { followStopRequests } from './stop-requests.ts'
+
+/**
+ * Time in milliseconds for work in progress to finish after SIGTERM: containers are usually killed after 10
+ * s, and closing takes time too.
+ */
+const GRACE_MS = 8_000
+/** Loaded only when needed: invalid settings and commands such as `token` do not need most of it. */
+const loadApp = () => import('./app.ts')
+
+/** Starts the service on an open foundation, and tells whoever started it where it is. */
+const bringUp = async (config: Config, log: Logger, foundation: Foundation): Promise<App> => {
+  // stdout is reserved for the lines below, but a library (mailauth, for some mails with `l=`) writes to the
+  // console.
+  console.log = (...output: unknown[]) =>
+    log.debug({ said: output.map(String) }, 'console output of a library')
+  const ownerToken = await untilAvailable(log, 'create the first workspace', () =>
+    welcomeOwner(config, foundation),
+  )
+  if (ownerToken) say(`Owner token (shown only once, saved in ${config.dataDir}/owner-token): ${ownerToken}`)
+  const { startApp } = await loadApp()
+  const app = await startApp(config, foundation, log)
+  if (ownerToken && config.roles.has('api')) {
+    const deps = { ...foundation.db, clock: systemClock, publicUrl: () => app.publicUrl }
+    const { url } = await untilAvailable(log, 'create a sign-in link', () => createOperatorLink(deps, {}))
+    say(`Sign in in a browser (once, within 10 minutes; later with npm start -- sign-in): ${url}`)
+  }
+  if (config.roles.has('worker') && !config.smtp.relayUrl && !config.smtp.direct)
+    log.warn(
+      { outbox: `${config.dataDir}/outbox` },
+      'neither SMTP_RELAY_URL nor SMTP_DIRECT is set: outgoing mail is stored, not sent',
+    )
+  say(JSON.stringify({ ready: true, http: app.http, smtp: app.smtp }))
+  return app
+}
+
+/** Runs the service until it is asked to stop, or excluded by a later release. */
+export const serve = async (config: Config, log: Logger): Promise<void> => {
+  const requests = followStopRequests()
+  let foundation: Foundation | undefined
+  const starting = (async () => {
+    if (config.unknown.length > 0)
+      log.warn({ variables: config.unknown }, 'variables that begin as settings do, but are none')
+    await checkPorts(config)
+    loadApp().catch(() => undefined) // while the database starts
+    foundation = await openFoundation(config, log, { service: true, migrates: 'always' })
+    return bringUp(config, log, foundation)
+  })()
+  const stopping = requests.first.then((reason) => log.info({ reason }, 'stopping'))
+  const hurried = requests.second.then((reason) => log.warn({ reason }, 'stopping at once'))
+  const ended = new AbortController()
+  let finished = false
+  try {
+    const app = await Promise.race([starting, stopping])
+    if (!app) return // asked to stop before it was ready
+    const exclusion = untilExcluded(foundation!.db.pool, MIGRATIONS, systemClock, ended.signal)
+    const excluded = await Promise.race([stopping, exclusion])
+    if (excluded) {
+      log.error({}, excluded)
+      finished = await app.stop(GRACE_MS).then(() => true)
+      throw new UnsuitableSchemaError(excluded)
+    }
+    app.drain()
+    const drained = new AbortController()
+    await Promise.race([systemClock.sleep(config.drainSeconds * 1000, drained.signal), hurried])
+    drained.abort()
+    finished = (await Promise.race([app.stop(GRACE_MS).then(() => true), hurried])) === true
+  } finally {
+    ended.abort()
+    const closeAtOnce = () => foundation?.close({ atOnce: true })
+    await (finished ? Promise.race([foundation?.close(), hurried.then(closeAtOnce)]) : closeAtOnce())
+  }
+}
