@@ -116,6 +116,23 @@ const distributeTables = async (config: Config, log: Logger, shards: number): Pr
   return command(config, log, ({ databaseUrl }) => distribute(databaseUrl, { shards, log, progress }))
 }
 
+/** Prints what happened to something, from a database that may be in use. */
+const traceIt = async (
+  config: Config,
+  log: Logger,
+  { what, json }: { what: string; json: boolean },
+): Promise<void> => {
+  const { trace } = await import('./trace/trace.ts')
+  const { asText } = await import('./trace/moment.ts')
+  const foundation = await openFoundation(config, log, { service: false })
+  try {
+    const traces = await trace(foundation.db, what, systemClock.now())
+    say(json ? JSON.stringify(traces) : asText(traces))
+  } finally {
+    await foundation.close()
+  }
+}
+
 /** Imports mails beside a running service, or alone. */
 const importMails = async (
   config: Config,
@@ -195,6 +212,8 @@ const dispatch = async (requested: Command): Promise<void> => {
       return moveBlobs(config, log, requested.to)
     case 'distribute':
       return distributeTables(config, log, requested.shards)
+    case 'trace':
+      return traceIt(config, log, requested)
     case 'psql':
       return openPsql(config, log, requested.args)
     case 'number':

@@ -53,6 +53,7 @@ const table: Record<string, readonly string[]> = {
   'mail-import': ['core', 'db', 'channel', 'message', 'type cli', 'type config'],
   // the operator's commands: see every table, whoever owns it
   backup: ['core', 'db', 'workspace'],
+  trace: ['core', 'db', 'agent', 'webhook'],
   demo: [everything],
 }
 

@@ -25,6 +25,7 @@ export const USAGE = `Usage:
   npm start -- move-blobs [--to store|database]         move the contents of messages into the object store of BLOB_URL, or back
   npm start -- distribute [--shards NUMBER]             distribute the tables over the workers of a Citus cluster, in 32 shards
   npm start -- psql [OPTIONS]                           open the database with psql, which must be installed
+  npm start -- trace [--json] MESSAGE-ID|ADDRESS|ID     print what happened to a message, at an address or with a token
   npm start -- doctor [--json]                          check settings, database, DNS, ports, TLS, clock and providers
   npm start -- domain                                   print the DKIM records to publish for MAIL_DOMAIN
   npm start -- rotate-dkim                              create another DKIM key for MAIL_DOMAIN and print its records
@@ -46,6 +47,7 @@ export type Command =
   | { name: 'rotate-key'; dataKeys: boolean }
   | { name: 'doctor'; json: boolean }
   | { name: 'migrate'; fence: boolean }
+  | { name: 'trace'; what: string; json: boolean }
   | { name: 'move-blobs'; to: 'store' | 'database' }
   | { name: 'distribute'; shards: number }
   | { name: 'dump' | 'restore'; file: string }
@@ -144,6 +146,11 @@ export const readCommand = (args: string[]): Command => {
   if (name === 'dump' || name === 'restore') {
     if (extra.length !== 1) throw new UsageError(`${name} takes a FILE.\n${USAGE}`)
     return { name, file: resolve(extra[0]!) }
+  }
+  if (name === 'trace') {
+    if (extra.length !== 1)
+      throw new UsageError(`trace takes a Message-ID, an address, or the id of a message or token.\n${USAGE}`)
+    return { name, what: extra[0]!, json: values.json === true }
   }
   const workspace = values.workspace && read('workspace', values.workspace, id)
   if (name === 'export') {

@@ -155,6 +155,9 @@ type Observers = Pick<HttpOptions, 'log' | 'metrics' | 'tracer'>
  * Logs one line per request when it ends: the requester, method, path, status and duration. Never a query or
  * a body.
  */
+const isProbe = ({ url = '' }: IncomingMessage, { statusCode }: ServerResponse): boolean =>
+  MONITORING_PATHS.has(url.split('?', 1)[0]!) && statusCode < 400
+
 const logRequest = (
   { log, metrics }: Observers,
   request: IncomingMessage,
@@ -173,7 +176,9 @@ const logRequest = (
       status: response.headersSent ? response.statusCode : null,
       ms: Math.round(ms),
     }
-    log.info(fields, 'request')
+    // Probes come every few seconds, and would be most of the log.
+    if (isProbe(request, response)) log.debug(fields, 'request')
+    else log.info(fields, 'request')
   })
 }
 

@@ -114,6 +114,22 @@ describe('a draft', () => {
   })
 })
 
+test('a page of large drafts is shorter, and none is left out', { timeout: 30_000 }, async () => {
+  const large = { html: `<p>${'x'.repeat(250_000)}</p>` }
+  const data = Array.from({ length: 75 }, (_, n) => ({
+    ...{ id: randomUUID(), agentId: agent.id, content: large },
+    ...{ createdAt: new Date(Date.now() - n * 1000), updatedAt: new Date() },
+  }))
+  await service.db.prisma.draft.createMany({ data })
+  const first = (await agent.api('GET', `${path}?limit=100`)).body
+  expect(first.items.length).toBeGreaterThan(50)
+  expect(first.items.length).toBeLessThan(75)
+  const rest = (await agent.api('GET', `${path}?limit=100&cursor=${first.nextCursor}`)).body
+  expect(rest.nextCursor).toBeNull()
+  const ids = [...first.items, ...rest.items].map(({ id }: { id: string }) => id)
+  expect(new Set(ids).size).toBe(75)
+})
+
 test('drafts are listed by page, newest first', async () => {
   for (let n = 0; n < 5; n++) await create({ subject: `Draft ${n}` })
   const subjects: string[] = []

@@ -57,8 +57,11 @@ test('each request, incoming message and delivery attempt has one log line, and 
     {
       ...{ session, transaction, sender: 'ann@example.com', messageId: expect.any(String) },
       ...{ agentId: agent.id, channel: 'email', status: 'received', refusal: null },
+      ...{ recipients: [agent.address], internetMessageId: expect.stringContaining('@') },
     },
   ])
+  await fetch(`${service.http}/readyz`)
+  expect(linesOf('request').filter(({ path }) => path === '/readyz')).toEqual([])
   const by = { workspaceId: owner.id, kind: 'member', id: owner.member, tokenId: expect.any(String) }
   const request = {
     by,

@@ -284,6 +284,9 @@ const receiveNext = async (deps: ReceiveDeps, inbound: Inbound): Promise<void> =
       {
         ...inbound.origin,
         sender: inbound.from.address,
+        // Of the envelope; a mail may have 100, of which a line names the first.
+        recipients: inbound.recipients.slice(0, 5),
+        internetMessageId: inbound.messageId?.slice(0, 200),
         messageId: message.id,
         agentId: message.agentId,
         channel: message.channel,

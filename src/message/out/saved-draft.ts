@@ -1,7 +1,7 @@
 import { v7 as newId } from 'uuid'
 import { findAgent } from '../../agent/permission.ts'
 import type { InboundAttachment } from '../../channel/inbound.ts'
-import { type Page, pageOf, readMoment, writeCursor } from '../../core/cursor.ts'
+import { type Page, readMoment, writeCursor } from '../../core/cursor.ts'
 import { AppError, invalidInput, notFound } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
 import { EACH_AGENT } from '../../db/each-agent.ts'
@@ -181,29 +181,47 @@ export const deleteDraft = async (
   })
 }
 
-/** Returns a page of the drafts of each of these agents, newest first, with one statement for all of them. */
+/**
+ * Bytes of contents that one statement reads, shared among its lists: a draft may have 300 KB, and an agent hundreds of
+ * them. A list has at least one draft.
+ */
+const MAX_BYTES = 16 * 1024 * 1024
+
+/** Each list as far as its share goes, with how many drafts there were for it. */
+const PAGES = `select d.id, d.agent_id as "agentId", d.found from ${EACH_AGENT} cross join lateral (
+  select id, agent_id, count(*) over ()::int as found, row_number() over newest as place,
+         sum(octet_length(content::text)) over newest as bytes
+    from (select * from draft
+           where agent_id = a.id and ($2::timestamptz is null or (created_at, id) < ($2, $3::uuid))
+           order by created_at desc, id desc limit $4) page
+  window newest as (order by created_at desc, id desc)) d
+  where d.place = 1 or d.bytes <= $5`
+
+/**
+ * Returns a page of the drafts of each of these agents, newest first, with one statement for all of them. A page is
+ * shorter than requested where its contents are large.
+ */
 export const readDrafts = async (
   { pool, prisma }: Db,
   agentIds: readonly string[],
   { limit, cursor }: { limit: number; cursor?: string | undefined },
 ): Promise<Page<SavedDraft>[]> => {
   const [createdAt, id] = cursor === undefined ? [null, null] : readMoment(cursor)
-  const { rows } = await pool.query<{ id: string }>({
+  const { rows } = await pool.query<{ id: string; agentId: string; found: number }>({
     name: 'draft pages',
-    text: `select d.id from ${EACH_AGENT} cross join lateral (
-             select id from draft
-              where agent_id = a.id and ($2::timestamptz is null or (created_at, id) < ($2, $3::uuid))
-              order by created_at desc, id desc limit $4) d`,
-    values: [agentIds, createdAt, id, limit + 1],
+    text: PAGES,
+    values: [agentIds, createdAt, id, limit + 1, Math.floor(MAX_BYTES / agentIds.length)],
   })
   const drafts = await prisma.draft.findMany({
     where: { id: { in: rows.map((row) => row.id) }, agentId: { in: [...agentIds] } },
     include: FILES,
     orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
   })
+  const found = new Map(rows.map((row) => [row.agentId, row.found]))
   return agentIds.map((agentId) => {
-    const own = drafts.filter((draft) => draft.agentId === agentId)
-    return pageOf(own, limit, draftCursor)
+    const items = drafts.filter((draft) => draft.agentId === agentId).slice(0, limit)
+    const last = (found.get(agentId) ?? 0) > items.length ? items.at(-1) : undefined
+    return { items, nextCursor: last ? draftCursor(last) : null }
   })
 }
 
