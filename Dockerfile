@@ -6,7 +6,9 @@ WORKDIR /build
 COPY package.json package-lock.json ./
 RUN npm ci --no-audit --no-fund
 COPY . .
-RUN npm pack --pack-destination /tmp
+# Named in /healthz, metrics and logs: docker build --build-arg COMMIT=$(git rev-parse --short=12 HEAD) .
+ARG COMMIT=
+RUN COMMIT=$COMMIT npm pack --pack-destination /tmp
 
 FROM ${NODE_IMAGE}
 WORKDIR /opt/agent-messaging
