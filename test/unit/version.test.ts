@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { COMMIT, VERSION } from '../../src/core/version.ts'
@@ -10,14 +10,29 @@ const root = join(import.meta.dirname, '..', '..')
 const read = (file: string): string => readFileSync(join(root, file), 'utf8')
 const versionIn = (file: string): string => JSON.parse(read(file)).version
 
-test('the service has the version of package.json, and knows its commit', () => {
+test('the service has the version of package.json', () => {
   expect(VERSION).toBe(versionIn('package.json'))
   expect(VERSION).toBe(versionIn('package-lock.json'))
-  const head = execFileSync('git', ['rev-parse', '--short=12', 'HEAD'], {
-    cwd: root,
-    encoding: 'utf8',
-  }).trim()
-  expect(COMMIT).toBe(head)
+})
+
+const run = (command: string, ...args: string[]): string =>
+  execFileSync(command, args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+
+/** The commit that is checked out; undefined where there is no history, or git cannot be used. */
+const head = (): string | undefined => {
+  try {
+    return existsSync(join(root, '.git')) ? run('git', 'rev-parse', '--short=12', 'HEAD') : undefined
+  } catch {
+    return undefined
+  }
+}
+
+test('a build notes its commit', ({ skip }) => {
+  const commit = head()
+  if (commit === undefined) skip('the commit is not known here')
+  run(process.execPath, join('src', 'build.mjs'))
+  expect(read(join('dist', 'commit'))).toBe(commit)
+  expect(COMMIT).toMatch(/^[0-9a-f]{12,}$/)
 })
 
 test('the client names its own version to the service', () => {
