@@ -43,7 +43,7 @@ export class ServiceMetrics implements Metrics {
     const help = 'Version and commit of the service, and version of Node.js; always 1'
     const labelNames = ['version', 'commit', 'node']
     const build = new Gauge({ name: 'ams_build_info', help, labelNames, registers: [this.#registry] })
-    build.set({ version: VERSION, commit: COMMIT ?? '', node: process.versions.node }, 1)
+    build.set({ version: VERSION, commit: COMMIT ?? 'unknown', node: process.versions.node }, 1)
   }
 
   count(what: Counted, outcome: string): void {

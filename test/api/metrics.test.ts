@@ -170,7 +170,7 @@ test('queues, failing webhooks, domains, the database and the build are describe
   expect(now['ams_queue_depth{queue="deletion"}']).toBe(0)
   expect(now['ams_database_size_bytes{database="main"}']).toBeGreaterThan(1e6)
   expect(now['ams_domains{state="broken"}']).toBe(0)
-  const build = `version="${VERSION}",commit="${COMMIT ?? ''}",node="${process.versions.node}"`
+  const build = `version="${VERSION}",commit="${COMMIT ?? 'unknown'}",node="${process.versions.node}"`
   expect(now[`ams_build_info{${build}}`]).toBe(1)
 })
 
