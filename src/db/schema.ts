@@ -123,7 +123,7 @@ export const requireSchema = (
     const missing = known.filter((name) => !applied.get(name)?.finished_at)
     if (missing.length > 0)
       throw new UnsuitableSchemaError(
-        `The database is of an earlier release (${missing.length} migrations are missing): back it up with that release; the start of this one, or npm start -- migrate, migrates it.`,
+        `The database is of an earlier release (${missing.length} of ${known.length} migrations missing): back it up with that release; the start of this one, or npm start -- migrate, migrates it.`,
       )
     await check?.(client)
   })
