@@ -3,6 +3,7 @@ import { post } from './letter.ts'
 import { dkimKey } from './mail.ts'
 import { createReceiver } from './receiver.ts'
 import { type Api, createTestAgent, type Tenant, type TestAgent, type TestService } from './service.ts'
+import { until } from './until.ts'
 
 /** A workspace in which every screen of the web application has something to show. */
 
@@ -66,7 +67,14 @@ const fillInbox = async (service: TestService, agent: TestAgent): Promise<string
 const fillOutbox = async ({ db }: TestService, owner: Tenant, agent: TestAgent): Promise<void> => {
   const send = (message: object) =>
     agent.api('POST', `/agents/${agent.id}/messages`, { channel: 'email', ...message })
-  await send({ to: ['lee@example.com'], subject: 'Your quote', text: 'Please find it below.' })
+  const { body } = await send({
+    to: ['lee@example.com'],
+    subject: 'Your quote',
+    text: 'Please find it below.',
+  })
+  // What is still queued when approval is asked for waits for it, too.
+  const id: string = body.id
+  await until(async () => (await db.prisma.message.findFirst({ where: { id } }))?.status === 'sent')
   await send({
     to: ['team@example.com'],
     subject: 'The weekly report',
