@@ -94,9 +94,8 @@ export class Reader {
 
   /** Variables that begin as settings do, and are none. */
   get unknown(): string[] {
-    const prefixes = PREFIXES.filter((prefix) => [...this.names].some((name) => name.startsWith(prefix)))
     return Object.keys(this.#environment).filter(
-      (given) => !this.names.has(given) && prefixes.some((prefix) => given.startsWith(prefix)),
+      (given) => !this.names.has(given) && PREFIXES.some((prefix) => given.startsWith(prefix)),
     )
   }
 

@@ -61,6 +61,9 @@ test('each request, incoming message and delivery attempt has one log line, and 
     },
   ])
   await fetch(`${service.http}/readyz`)
+  // A line is written when its response is closed: that of the probe would stand before this one.
+  await fetch(`${service.http}/healthz/nothing`)
+  await until(async () => linesOf('request').some(({ path }) => path === '/healthz/nothing'))
   expect(linesOf('request').filter(({ path }) => path === '/readyz')).toEqual([])
   const by = { workspaceId: owner.id, kind: 'member', id: owner.member, tokenId: expect.any(String) }
   const request = {

@@ -80,14 +80,19 @@ test('a token: whose it is, and what it did', async () => {
   expect(text).not.toContain(made.token)
 })
 
-test('what a sender writes changes no line', async () => {
-  await mail('mallory@example.com', {
-    from: '"\u001b[2J\nrefused: nothing" <mallory@example.com>',
-    messageId: '<esc@example.com>',
+test('what comes from outside changes no line, and is obeyed by no terminal', async () => {
+  await mail('mallory@example.com', { messageId: '<outside@example.com>' })
+  const { prisma } = service.db
+  const found = await prisma.message.findFirstOrThrow({ where: { internetMessageId: 'outside@example.com' } })
+  const hostile = '\u001b[2J\u202eno\nrefused: nothing'
+  await prisma.message.update({
+    where: { id_agentId: { id: found.id, agentId: found.agentId } },
+    data: { internetMessageId: hostile, checks: [{ name: 'spf', verdict: 'none', detail: hostile }] },
   })
-  const text = await told('<esc@example.com>')
+  const text = await told(found.id)
+  expect(text).toContain('check: spf none')
   // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
-  expect(text).not.toMatch(/\u001b|^refused/m)
+  expect(text).not.toMatch(/[\u001b\u202e]|^refused/m)
 })
 
 test('what is not known is said to be so', async () => {

@@ -7,7 +7,7 @@ import { Badge, type Tone } from '../parts/badge.tsx'
 import { CircleAlertIcon, CircleCheckIcon, RadioIcon } from '../parts/icons.tsx'
 import { Load } from '../parts/states.tsx'
 import { type Column, Table } from '../parts/table.tsx'
-import { Time, useNow } from '../parts/time.tsx'
+import { Time } from '../parts/time.tsx'
 import { Page } from '../shell/page.tsx'
 import { useAgents } from '../shell/viewer.tsx'
 import './home.css'
@@ -23,24 +23,18 @@ const TONES: Partial<Record<Need['kind'], Tone>> = {
   silent: 'warn',
 }
 
-/** For this long, a time is shown as "now", which is no beginning. */
-const NOW_MS = 60_000
-
-const Listening = ({ agent: { listening } }: Line) => {
-  const now = useNow()
-  return (
-    <>
-      <Badge tone={listening.now ? 'good' : 'neutral'} {...(listening.now ? { icon: RadioIcon } : {})}>
-        {listening.now ? text.listening : text.notListening}
-      </Badge>{' '}
-      {listening.since && now - Date.parse(listening.since) > NOW_MS && (
-        <span className="hint">
-          {text.since} <Time at={listening.since} since />
-        </span>
-      )}
-    </>
-  )
-}
+const Listening = ({ agent: { listening } }: Line) => (
+  <>
+    <Badge tone={listening.now ? 'good' : 'neutral'} {...(listening.now ? { icon: RadioIcon } : {})}>
+      {listening.now ? text.listening : text.notListening}
+    </Badge>{' '}
+    {listening.since && (
+      <span className="hint">
+        {text.since} <Time at={listening.since} since />
+      </span>
+    )}
+  </>
+)
 
 const Needs = ({ needs }: Line) => (
   <ul className="needs">
