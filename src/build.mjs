@@ -1,7 +1,8 @@
 /**
- * Runs first in `npm start`, `npm test` and `npm run demo`: generates Prisma's code, compiles TypeScript into
- * dist/, copies the other files that dist/ needs, and bundles the web application into dist/dashboard. Does nothing when no input has changed. Prints errors,
- * and with `--progress` what it does; the word after it says what comes next.
+ * Runs first in `npm start`, `npm test` and `npm run demo`: generates Prisma's code, bundles the service
+ * into dist/ and the web application into dist/dashboard, compiles the client package, and copies the other files
+ * that dist/ needs. Does nothing when no input has changed. Prints errors, and with `--progress` what it does; the word after it says what
+ * comes next. `npm run types` checks the types.
  *
  * Plain JavaScript, because nothing is built yet when it runs.
  */
@@ -17,10 +18,11 @@ const root = path.dirname(import.meta.dirname)
 const at = (...parts) => path.join(root, ...parts)
 const stampFile = at('dist', '.built')
 const lockFile = at('dist', '.lock')
-const infoFile = at('dist', '.tsbuildinfo')
+/** What src/bundle.mjs lists. */
+const bundleFile = at('dist', '.bundle.json')
 /** The client is a package of its own: other compiler settings, and declarations beside its JavaScript. */
 const clientPackage = path.join('src', 'client')
-const clientInfoFile = at('dist', 'client', '.tsbuildinfo')
+const infoFile = at('dist', 'client', '.tsbuildinfo')
 /** The web application runs in browsers: Vite bundles it. */
 const dashboard = path.join('src', 'dashboard')
 const dashboardOutput = path.join('dist', 'dashboard')
@@ -31,6 +33,7 @@ const settings = [
   'prisma/schema.prisma',
   'prisma/config.ts',
   'src/build.mjs',
+  'src/bundle.mjs',
 ]
 
 const silent = { isTTY: false, write: () => true }
@@ -50,16 +53,19 @@ const filesBelow = (folder) =>
 const isBelow = (folder) => (file) => file.startsWith(`${folder}${path.sep}`)
 const isOfDashboard = isBelow(dashboard)
 /** Files that npm runs from src/. */
-const isScript = (file) => /^src.(?:build|build-progress|shrinkwrap)\.mjs$/.test(file)
-const sources = () =>
-  filesBelow('src').filter((file) => !file.startsWith(generated) && !isOfDashboard(file) && !isScript(file))
+const isScript = (file) => /^src.[\w-]+\.mjs$/.test(file)
+const sources = () => filesBelow('src').filter((file) => !file.startsWith(generated) && !isOfDashboard(file))
 const isTypeScript = (file) => file.endsWith('.ts')
 const isOfClient = isBelow(clientPackage)
 const outputOf = (file) => path.join('dist', path.relative('src', file)).replace(/(?<!\.d)\.ts$/, '.js')
 
 const declarationOf = (file) => outputOf(file).replace(/\.js$/, '.d.ts')
-const outputsOf = (file) =>
-  isOfClient(file) && isTypeScript(file) ? [outputOf(file), declarationOf(file)] : [outputOf(file)]
+/** The outputs of the client's sources, and the files that are copied. */
+const outputsOf = (file) => {
+  if (isScript(file)) return []
+  if (!isTypeScript(file)) return [outputOf(file)]
+  return isOfClient(file) ? [outputOf(file), declarationOf(file)] : []
+}
 
 /**
  * Returns one hash over the names and contents of `files`. Contents, because a fresh clone or a branch switch
@@ -77,17 +83,18 @@ function hashOf(files) {
   return hash.digest('hex')
 }
 
-const readStamp = () => {
+const readJson = (file) => {
   try {
-    return JSON.parse(fs.readFileSync(stampFile, 'utf8'))
+    return JSON.parse(fs.readFileSync(file, 'utf8'))
   } catch {
     return {}
   }
 }
+const bundleOutputs = () => readJson(bundleFile).outputs ?? [path.join('dist', 'main.js')]
 
 /** Returns the hashes of what would be built now, and which of the three parts must be built. */
 function state() {
-  const stamp = readStamp()
+  const stamp = readJson(stampFile)
   const now = {
     client: hashOf(settings),
     code: hashOf([...settings, ...sources()]),
@@ -97,7 +104,7 @@ function state() {
   const client =
     stamp.client !== now.client ||
     missing([path.join(generated, 'prisma', 'client.ts'), path.join(generated, 'pothos-types.ts')])
-  const outputs = missing(sources().flatMap(outputsOf))
+  const outputs = missing([...sources().flatMap(outputsOf), ...bundleOutputs()])
   return {
     now,
     client,
@@ -199,7 +206,7 @@ function run(name, script, args) {
 const hasClient = () => fs.existsSync(at(clientPackage))
 const clientLicense = path.join('dist', 'client', 'LICENSE')
 
-const compileService = () => run('tsc', 'typescript/bin/tsc', ['-p', '.', '--pretty', 'false'])
+const bundleService = () => run('esbuild', path.join('..', 'src', 'bundle.mjs'), [at('dist')])
 
 async function compileClient() {
   await run('tsc', 'typescript/bin/tsc', ['-p', clientPackage, '--pretty', 'false'])
@@ -207,17 +214,28 @@ async function compileClient() {
 }
 
 function copyTheRest() {
-  for (const file of sources().filter((one) => !isTypeScript(one))) {
+  for (const file of sources().filter((one) => !isTypeScript(one) && !isScript(one))) {
     fs.mkdirSync(path.dirname(at(outputOf(file))), { recursive: true })
     fs.copyFileSync(at(file), at(outputOf(file)))
   }
 }
 
-/** Removes outputs of deleted or renamed sources from dist/. */
+const isChunk = isBelow(path.join('dist', 'chunks'))
+const WEEK = 7 * 24 * 60 * 60 * 1000
+/** A service that still runs from an earlier build may load these later. */
+const isRecentChunk = (file) => isChunk(file) && Date.now() - fs.statSync(at(file)).mtimeMs < WEEK
+
+/** Removes from dist/ what no source has any more. */
 function prune() {
-  const kept = new Set([...filesBelow('src').flatMap(outputsOf), clientLicense, path.join('dist', 'commit')])
+  const kept = new Set([
+    ...sources().flatMap(outputsOf),
+    ...bundleOutputs(),
+    clientLicense,
+    ...['commit', 'licenses.txt', 'sbom.cdx.json'].map((name) => path.join('dist', name)),
+  ])
   for (const file of filesBelow('dist').filter((one) => !isBelow(dashboardOutput)(one))) {
-    if (!path.basename(file).startsWith('.') && !kept.has(file)) fs.rmSync(at(file), { force: true })
+    if (!path.basename(file).startsWith('.') && !kept.has(file) && !isRecentChunk(file))
+      fs.rmSync(at(file), { force: true })
   }
 }
 
@@ -227,15 +245,15 @@ const generateCode = () =>
 async function buildService(due) {
   if (due.client) await progress.step('Generating the code that reads the database', generateCode)
   // otherwise the compiler assumes that the outputs exist
-  if (due.outputs) for (const file of [infoFile, clientInfoFile]) fs.rmSync(file, { force: true })
-  await progress.step('Compiling the service', compileService)
+  if (due.outputs) fs.rmSync(infoFile, { force: true })
+  await progress.step('Bundling the service', bundleService)
   if (hasClient()) await progress.step('Compiling the client package', compileClient)
   copyTheRest()
   prune()
 }
 
-const bundle = () => run('vite', path.join('..', dashboard, 'build.mjs'), [at(dashboardOutput)])
-const buildDashboard = () => progress.step('Bundling the web application', bundle)
+const bundleDashboard = () => run('vite', path.join('..', dashboard, 'build.mjs'), [at(dashboardOutput)])
+const buildDashboard = () => progress.step('Bundling the web application', bundleDashboard)
 
 /** The number of steps below. */
 const stepsOf = ({ client, code, dashboard }) =>

@@ -86,8 +86,7 @@ interface Import {
 const clause = String.raw`(?:^|[;\n])\s*(?:import|export)\b(?<clause>[^'"\x60;]*?)\bfrom\s*(?<q>['"])(?<path>[^'"]+)\k<q>`
 const bare = String.raw`(?:^|[;\n])\s*import\s*(?<q2>['"])(?<bare>[^'"]+)\k<q2>`
 const dynamic = String.raw`\bimport\s*\(\s*(?<q3>['"])(?<dynamic>[^'"]+)\k<q3>`
-const worker = String.raw`\bnew URL\(\s*(?<q4>['"])(?<worker>\.[^'"]+)\k<q4>\s*,\s*import\.meta\.url`
-const anImport = new RegExp([clause, bare, dynamic, worker].join('|'), 'g')
+const anImport = new RegExp([clause, bare, dynamic].join('|'), 'g')
 
 const isTypeOnly = (text: string): boolean => {
   if (/^\s*type\b/.test(text)) return true
@@ -100,19 +99,12 @@ const isTypeOnly = (text: string): boolean => {
 
 function importsOf(source: string): Import[] {
   return [...withoutComments(source).matchAll(anImport)].map(({ groups = {} }) => ({
-    path: groups.path ?? groups.bare ?? groups.dynamic ?? groups.worker ?? '',
+    path: groups.path ?? groups.bare ?? groups.dynamic ?? '',
     typeOnly: groups.clause !== undefined && isTypeOnly(groups.clause),
   }))
 }
 
-/**
- * The file of a worker is named as in dist/, also when it runs from there because the sources are not built.
- */
-const resolveFrom = (file: string, path: string) =>
-  posix
-    .normalize(posix.join(posix.dirname(file), path))
-    .replace(/^\.\.\/dist\//, '')
-    .replace(/\.js$/, '.ts')
+const resolveFrom = (file: string, path: string) => posix.normalize(posix.join(posix.dirname(file), path))
 
 function mayImport(from: string, to: string, typeOnly: boolean): boolean {
   const [here, there] = [unitOf(from), unitOf(to)]
@@ -186,14 +178,12 @@ test.each([
   ['rest/a.ts', `export * from '../graphql/b.ts'`, 'graphql/b.ts'],
   ['rest/a.ts', `const b = await import('../db/b.ts')`, 'db/b.ts'],
   ['channel/a.ts', `import '../db/b.ts'`, 'db/b.ts'],
-  ['channel/a.ts', `new Worker(new URL('../message/b.ts', import.meta.url))`, 'message/b.ts'],
   ['rest/a.ts', `import { app } from '../app.ts'`, 'app.ts'],
   ['webhook/a.ts', `import type { B } from '../message/b.ts'`, 'message/b.ts'],
   ['graphql/schema.ts', `import { b } from '../db/b.ts'`, 'db/b.ts'],
   ['graphql/types/a.ts', `import type { Db } from '../../db/client.ts'`, 'db/client.ts'],
   ['graphql/types/a.ts', `import { type A, Prisma } from '../../db/generated/prisma/client.ts'`, 'db/b.ts'],
   ['rest/a.ts', `import type { A } from '../db/generated/prisma/client.ts'`, 'db/b.ts'],
-  ['channel/a.ts', `new Worker(new URL('../../dist/message/b.js', import.meta.url))`, 'message/b.ts'],
 ])('in %s, %s is a violation', (file, source, target) => {
   expect(violationsOf(one(file, source, target))).toHaveLength(1)
 })

@@ -1,12 +1,5 @@
-import { createRequire } from 'node:module'
 import { domainToASCII } from 'node:url'
-
-interface Punycode {
-  decode(text: string): string
-  encode(text: string): string
-}
-const require = createRequire(import.meta.url)
-const punycode = require('punycode.js') as Punycode
+import punycode from 'punycode.js'
 
 // RFC 1123 2.1, with the underscores that some host names contain except in the last label; at most 253
 // characters (RFC 1035 2.3.4).

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-
-const root = join(import.meta.dirname, '..', '..')
+import { ROOT } from './root.ts'
 
 /** The version of this build, from package.json. */
-export const VERSION = (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string })
+export const VERSION = (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string })
   .version
 
 /** The version of the API, which changes only when it breaks: no path has it. */
@@ -12,7 +11,7 @@ export const API_VERSION = '1.0.0'
 
 const readCommit = (): string | null => {
   try {
-    return readFileSync(join(root, 'dist', 'commit'), 'utf8').trim() || null
+    return readFileSync(join(ROOT, 'dist', 'commit'), 'utf8').trim() || null
   } catch {
     return null // built from an archive without its history
   }

@@ -37,6 +37,16 @@ const findAlways = {
   },
 }
 
+/** The sources and the files of packages in the bundle, relative to the project. */
+const modules = new Set()
+const listModules = {
+  name: 'list-modules',
+  generateBundle(_, bundle) {
+    for (const { moduleIds = [] } of Object.values(bundle))
+      for (const id of moduleIds) modules.add(path.relative(path.join(root, '..', '..'), id))
+  },
+}
+
 await build({
   root,
   base: '/app/',
@@ -45,7 +55,11 @@ await build({
   publicDir: false,
   logLevel: 'error',
   clearScreen: false,
-  plugins: [{ name: 'theme-first', transformIndexHtml: { order: 'post', handler: paintLater } }, findAlways],
+  plugins: [
+    { name: 'theme-first', transformIndexHtml: { order: 'post', handler: paintLater } },
+    findAlways,
+    listModules,
+  ],
   build: {
     outDir,
     emptyOutDir: true,
@@ -72,6 +86,7 @@ const documents = sources.flatMap((file) =>
   ),
 )
 fs.writeFileSync(path.join(outDir, 'operations.json'), JSON.stringify(documents))
+fs.writeFileSync(path.join(outDir, '.modules.json'), JSON.stringify([...modules].sort()))
 
 const assets = path.join(outDir, 'assets')
 

@@ -4,10 +4,11 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import type { Clock } from '../core/clock.ts'
+import { ROOT } from '../core/root.ts'
 import type { Queryable } from './client.ts'
 
 /** The folder with the migrations of this build. */
-export const MIGRATIONS = join(import.meta.dirname, '..', '..', 'prisma', 'migrations')
+export const MIGRATIONS = join(ROOT, 'prisma', 'migrations')
 
 const namesIn = (entries: readonly { name: string; isDirectory(): boolean }[]): string[] =>
   entries

@@ -16,33 +16,15 @@ const readParent = (traceparent: string): SpanContext | null => {
 const writeParent = ({ traceId, spanId, traceFlags }: SpanContext): string =>
   `00-${traceId}-${spanId}-${(traceFlags & 0xff).toString(16).padStart(2, '0')}`
 
-/** Loaded only when traces are exported: it takes 200 ms and 20 MB. */
-const loadSdk = async (endpoint: string, serviceName: string) => {
-  const [
-    api,
-    { BasicTracerProvider, BatchSpanProcessor },
-    { OTLPTraceExporter },
-    { resourceFromAttributes },
-  ] = await Promise.all([
-    import('@opentelemetry/api'),
-    import('@opentelemetry/sdk-trace-base'),
-    import('@opentelemetry/exporter-trace-otlp-http'),
-    import('@opentelemetry/resources'),
-  ])
-  const provider = new BasicTracerProvider({
-    resource: resourceFromAttributes({ 'service.name': serviceName, 'service.version': VERSION }),
-    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ url: `${endpoint}/v1/traces` }))],
-  })
-  return { api, provider }
-}
-
 /**
  * Creates a tracer that exports to an OpenTelemetry collector over OTLP/HTTP. The exporter and the sampler
  * follow OpenTelemetry's own variables (OTEL_EXPORTER_OTLP_HEADERS, OTEL_TRACES_SAMPLER …).
  */
 export const createTracer = async (endpoint: string | undefined, serviceName: string): Promise<Tracer> => {
   if (endpoint === undefined) return noTracer
-  const { api, provider } = await loadSdk(endpoint, serviceName)
+  // Loaded only when traces are exported: it takes 200 ms and 20 MB.
+  const api = await import('./otlp.ts')
+  const provider = api.createProvider(endpoint, serviceName)
   const inner = provider.getTracer('agent-messaging-service', VERSION)
   // Not OpenTelemetry's global one: several services may run in one process.
   const current = new AsyncLocalStorage<Context>()

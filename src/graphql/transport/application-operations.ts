@@ -9,10 +9,11 @@ import {
   print,
   visit,
 } from 'graphql'
+import { ROOT } from '../../core/root.ts'
 import { parseWithinLimits } from '../execution/limits.ts'
 
-/** The operations of the web application of this build; the same file for the sources and for dist/. */
-const FILE = join(import.meta.dirname, '..', '..', '..', 'dist', 'dashboard', 'operations.json')
+/** The operations of the web application of this build. */
+const FILE = join(ROOT, 'dist', 'dashboard', 'operations.json')
 
 /** Without `__typename`, which the application's GraphQL client adds, and with the definitions in one order. */
 const normalize = (definitions: readonly DefinitionNode[]): string =>

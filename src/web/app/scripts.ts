@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
+import { ROOT } from '../../core/root.ts'
+
+const FOLDER = join(ROOT, 'dist', 'web', 'app', 'scripts')
 
 /** Scripts of the pages, by name. */
 const SCRIPTS = ['sign-in', 'passkey', 'copy'] as const
@@ -13,7 +16,7 @@ export const scriptPath = (name: ScriptName): string => `/app/scripts/${name}.js
 const known = new Map<ScriptName, Buffer>()
 
 const read = (name: ScriptName): Buffer => {
-  const script = known.get(name) ?? readFileSync(join(import.meta.dirname, 'scripts', `${name}.js`))
+  const script = known.get(name) ?? readFileSync(join(FOLDER, `${name}.js`))
   known.set(name, script)
   return script
 }

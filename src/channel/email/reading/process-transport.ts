@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { messageOf } from '../../../core/errors.ts'
 import type { FromProcess, ToWorker, WorkerSettings } from './protocol.ts'
-import { compiled, type Transport, type TransportEvents } from './transport.ts'
+import { bundled, type Transport, type TransportEvents } from './transport.ts'
 
 /**
  * Variables that Node.js and its locale support need. The rest of the environment, which contains keys and
@@ -84,4 +84,4 @@ export class ProcessTransport implements Transport {
   }
 }
 
-const PROCESS = compiled(new URL('./reader-process.js', import.meta.url))
+const PROCESS = bundled('reader-process')

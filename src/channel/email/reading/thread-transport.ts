@@ -9,7 +9,7 @@ import {
   type WorkerSettings,
 } from './protocol.ts'
 import { toSharedMemory } from './shared-bytes.ts'
-import { compiled, type Transport, type TransportEvents } from './transport.ts'
+import { bundled, type Transport, type TransportEvents } from './transport.ts'
 
 /** Runs the worker in a thread of this process. The worker publishes its state in shared memory. */
 export class ThreadTransport implements Transport {
@@ -69,4 +69,4 @@ const withSharedBytes = (message: Extract<ToWorker, { request: object }>): ToWor
     : { ...message, request: { ...message.request, raw } }
 }
 
-const WORKER = compiled(new URL('./reader-worker.js', import.meta.url))
+const WORKER = bundled('reader-worker')

@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import { ROOT } from '../../../core/root.ts'
 import type { FromWorker, ToWorker, WorkerSettings } from './protocol.ts'
 
 /** Connection to a worker that reads mail, either a thread of this process or a child process. */
@@ -23,8 +25,7 @@ export interface TransportEvents {
 export type OpenTransport = (settings: WorkerSettings, heapMiB: number, events: TransportEvents) => Transport
 
 /**
- * URL of the compiled version of a file in this folder. Workers do not inherit the loader of a process that
- * runs from source (tests, benchmarks).
+ * The bundle of a file in this folder, by its name. Workers do not inherit the loader of a process that runs from
+ * source (tests, benchmarks).
  */
-export const compiled = (file: URL): URL =>
-  new URL(file.href.replace('/src/channel/email/', '/dist/channel/email/'))
+export const bundled = (name: 'reader-process' | 'reader-worker'): string => join(ROOT, 'dist', `${name}.js`)

@@ -24,8 +24,8 @@ const newKey = (): string =>
 
 const certificateOf = async (key: string, name: string, now: Date): Promise<string> => {
   const publicKey = createPublicKey(key).export({ type: 'spki', format: 'pem' }).toString()
-  const { generate } = await import('selfsigned') // needed once: it takes a twelfth of the service's start
-  const { cert } = await generate([{ name: 'commonName', value: name }], {
+  const { default: selfsigned } = await import('selfsigned') // needed once: it takes a twelfth of the service's start
+  const { cert } = await selfsigned.generate([{ name: 'commonName', value: name }], {
     keyPair: { privateKey: key, publicKey },
     keyType: 'ec',
     curve: 'P-256',

@@ -1,8 +1,7 @@
-import { createRequire } from 'node:module'
 import { setImmediate } from 'node:timers/promises'
 import type { dkimVerify } from 'mailauth'
 import type { HeaderField } from '../parse/header-value.ts'
-import './mailauth.ts' // before mailauth's verifier is loaded: it keeps keys
+import { DkimVerifier } from './mailauth.ts'
 import type { DnsResolver } from './resolver.ts'
 import type { Screened } from './screened-header.ts'
 
@@ -34,10 +33,6 @@ interface Verifier extends DkimResult {
   nextChunk(bytes: Buffer): Promise<void>
   finalChunk(): Promise<void>
 }
-const require = createRequire(import.meta.url)
-const { DkimVerifier } = require('mailauth/lib/dkim/dkim-verifier.js') as {
-  DkimVerifier: new (options: { resolver: DnsResolver; sender: string }) => Verifier
-}
 
 const PIECE = 64 * 1024
 const MAX_LINE = 512 * 1024
@@ -53,7 +48,7 @@ export async function verifyDkim(
   { resolver, signal }: { resolver: DnsResolver; signal: { readonly aborted: boolean } },
 ): Promise<DkimResult> {
   // Without a sender, mailauth would look for a Return-Path header.
-  const verifier = new DkimVerifier({ resolver, sender: '<>' })
+  const verifier = new DkimVerifier({ resolver, sender: '<>' }) as Verifier
   await verifier.messageHeaders({ parsed: fields.map(toParsed) })
   if (isSigned)
     for await (const piece of inTurns(body, signal))
