@@ -30,10 +30,10 @@ function billOfMaterials() {
   const all = JSON.parse(execFileSync('npm', args, { cwd: root, encoding: 'utf8', maxBuffer: 64 << 20 }))
   // Packed again, the same commit gives the same bytes.
   const { serialNumber: _, ...rest } = all
-  const { timestamp: __, ...metadata } = all.metadata
+  const { timestamp: __, component, ...metadata } = all.metadata
   return {
     ...rest,
-    metadata,
+    metadata: { ...metadata, component: { ...component, name } }, // npm takes the name of the folder
     components: all.components
       .filter((one) => kept.has(one['bom-ref']))
       .map((one) => ({ ...one, properties: one.properties.filter((it) => !/:development$/.test(it.name)) })),

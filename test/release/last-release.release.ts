@@ -14,8 +14,8 @@ import { until } from '../support/until.ts'
 
 /**
  * Builds the last release, starts it, and then this build beside it, which migrates the database, as in a rolling
- * deployment: what either of them accepts arrives at the listeners of both. `RELEASE=v1.0.0` names another commit than
- * the one before the newest migration.
+ * deployment: what either of them accepts arrives at the listeners of both. Then the last release again, alone, on what this
+ * build wrote. `RELEASE=v1.0.0` names another commit than the one before the newest migration.
  */
 
 vi.setConfig({ testTimeout: 180_000 })
@@ -149,5 +149,65 @@ test('what the last release and this build accept side by side arrives at the li
   expect((await old.service.exited).code).toBe(0)
   await write(build, second)
   await arrived(second, 11)
+  build.service.kill('SIGTERM')
+  expect((await build.service.exited).code).toBe(0)
   for (const { service } of both) expect(service.stderr).not.toContain('"level":"error"')
+})
+
+test('the last release goes on with what this build wrote', async () => {
+  const build = await started(run(settings))
+  const { id } = (await build.owner('POST', '/agents', { name: 'Bot', icon: 'bot' })).body
+  const agent = `/agents/${id}`
+  const [{ value: address }] = (await build.owner('GET', `${agent}/addresses`)).body
+  await build.owner('PUT', `${agent}/access/email`, { admit: 'anyone', senders: [] })
+  const { token } = (await build.owner('POST', `${agent}/tokens`, {})).body
+  await build.owner('PUT', `${agent}/secrets/card`, { value: '4111' })
+  const write = ({ smtp }: Running, subject: string) =>
+    deliver(smtp, { from: 'ann@example.com', to: address, subject, text: `about ${subject}` })
+  const received = async ({ owner }: Running, count: number) => {
+    const page = () => owner('GET', `${agent}/messages?direction=inbound`)
+    await until(async () => (await page()).body.items.length === count)
+    return (await page()).body.items
+  }
+  await write(build, 'apples')
+  await write(build, 'pears')
+  const [pears, apples] = await received(build, 2)
+  expect((await build.owner('PATCH', `${agent}/messages/${apples.id}`, { read: true })).status).toBe(200)
+  const sendAt = new Date(Date.now() + 3_600_000).toISOString()
+  const later = { channel: 'email', to: ['bo@example.com'], text: 'later', sendAt }
+  const scheduled = (await build.owner('POST', `${agent}/messages`, later)).body
+  const done = await build.owner('PATCH', `${agent}/threads/${apples.threadId}`, { done: true })
+  expect(done.status).toBe(200)
+  await build.owner('POST', `${agent}/threads/${pears.threadId}/notes`, { text: 'Ask Bo.' })
+  build.service.kill('SIGTERM')
+  expect((await build.service.exited).code).toBe(0)
+
+  const old = await started(runIn(releaseDir, settings))
+  const [newest] = await received(old, 2)
+  expect(newest).toMatchObject({ id: pears.id, subject: 'pears', readAt: null })
+  const waiting = (await old.owner('GET', `${agent}/messages/${scheduled.id}`)).body
+  expect(waiting.hold).toEqual({ reason: 'schedule', until: sendAt, by: null })
+  const revealed = await apiOf(old.http, token)('POST', `${agent}/secrets/reveal`, {})
+  expect(revealed.body).toEqual({ card: '4111' })
+  await write(old, 'plums')
+  await received(old, 3)
+  const sent = await old.owner('POST', `${agent}/messages`, {
+    channel: 'email',
+    to: ['bo@example.com'],
+    text: 'hi',
+  })
+  await until(
+    async () => (await old.owner('GET', `${agent}/messages/${sent.body.id}`)).body.status === 'sent',
+    60_000,
+  )
+  old.service.kill('SIGTERM')
+  expect((await old.service.exited).code).toBe(0)
+  expect(old.service.stderr).not.toContain('"level":"error"')
+
+  const again = await started(run(settings))
+  expect(await received(again, 3)).toHaveLength(3)
+  const stillDone = await again.owner('GET', `${agent}/threads?state=done`)
+  expect(stillDone.body.items.map(({ id }: { id: string }) => id)).toEqual([apples.threadId])
+  again.service.kill('SIGTERM')
+  expect((await again.service.exited).code).toBe(0)
 })
