@@ -11,8 +11,9 @@ export interface Size {
   webhooks: number
 }
 
-export const SIZES: Record<'small' | 'large', Size> = {
+export const SIZES: Record<'small' | 'day' | 'large', Size> = {
   small: { messages: 10_000, agents: 100, active: 10, webhooks: 10 },
+  day: { messages: 400_000, agents: 2_000, active: 100, webhooks: 50 },
   large: { messages: 1_000_000, agents: 100_000, active: 1_000, webhooks: 10_000 },
 }
 

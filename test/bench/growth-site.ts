@@ -31,7 +31,12 @@ export interface Site {
   /** Returns another number at each call. */
   next(): number
   /** Sends a request with the owner's token, or that of an agent. Throws unless the response is a 2xx. */
-  request(method: 'GET' | 'POST' | 'PUT', path: string, body?: object, token?: string): Promise<void>
+  request(
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    path: string,
+    body?: object,
+    token?: string,
+  ): Promise<void>
   /** Delivers a mail to the agent with the large mailbox; resolves with the 250 after its end. */
   mail(): Promise<void>
   /** The cursor of the last page of agents. */

@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import { openFoundation } from '../../src/boot/foundation.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { silentLogger } from '../../src/core/logger.ts'
+import type { RootDb } from '../../src/db/client.ts'
 import { createWorkspace } from '../../src/workspace/workspace.ts'
 import { startDns } from '../support/dns.ts'
 import { temporaryDir } from '../support/postgres.ts'
-import { run } from '../support/process.ts'
+import { run, type ServiceProcess } from '../support/process.ts'
 import { apiOf } from '../support/service.ts'
 import { atEnd } from './cleanup.ts'
 import { fill, SIZES } from './growth-data.ts'
@@ -51,12 +52,32 @@ const seed = async (dir: string, name: keyof typeof SIZES): Promise<Seeded> => {
   return seeded
 }
 
+/** The newest agent with mail, other than the one with the large mailbox. */
+const anotherThan = async (agentId: string, { pool }: RootDb): Promise<string> => {
+  const { rows } = await pool.query<{ id: string }>(
+    'select agent_id as id from message where agent_id <> $1 order by created_at desc limit 1',
+    [agentId],
+  )
+  return rows[0]!.id
+}
+
+interface Options {
+  /** More settings. */
+  environment?: Record<string, string>
+  /** The operations are about an agent with a small mailbox. */
+  about?: 'another'
+}
+
 /** Starts the service, with all roles, on the database of a size. */
-const startSite = async (name: keyof typeof SIZES, dns: string): Promise<Site> => {
+export const startSite = async (
+  name: keyof typeof SIZES,
+  dns: string,
+  { environment = {}, about }: Options = {},
+): Promise<Site & { process: ServiceProcess; largest: string }> => {
   const dir = folderOf(name)
   const seeded = await seed(dir, name)
   const settings = { DATA_DIR: dir, DNS_SERVERS: dns, LOG_LEVEL: 'error', RATE_LIMIT: '100000000' }
-  const child = run({ ...settings, WEBHOOK_ALLOW: '127.0.0.1' })
+  const child = run({ ...settings, WEBHOOK_ALLOW: '127.0.0.1', ...environment })
   atEnd(async () => {
     child.kill('SIGTERM')
     await child.exited
@@ -68,7 +89,19 @@ const startSite = async (name: keyof typeof SIZES, dns: string): Promise<Site> =
   atEnd(close)
   const { rows } = await db.pool.query('show server_version')
   process.send?.({ postgres: rows[0].server_version })
-  return openSite({ ...seeded, http, smtp, db, api: apiOf(http, seeded.token) })
+  const agentId = about ? await anotherThan(seeded.agentId, db) : seeded.agentId
+  const site = await openSite({ ...seeded, agentId, http, smtp, db, api: apiOf(http, seeded.token) })
+  return { ...site, process: child, largest: seeded.agentId }
+}
+
+/** The DNS of those who write to the agents. Returns its address. */
+export const startSenders = async (): Promise<string> => {
+  const dns = await startDns({
+    'example.com': { TXT: ['v=spf1 ip4:127.0.0.1 -all'], A: ['127.0.0.1'] },
+    '_dmarc.example.com': { TXT: ['v=DMARC1; p=reject'] },
+  })
+  atEnd(() => dns.stop())
+  return dns.address
 }
 
 /** Returns a side that measures the median latency of each operation, in milliseconds. */
@@ -96,13 +129,9 @@ const describe = ({ messages, agents, webhooks }: (typeof SIZES)['small']) =>
  * may depend on how much the database holds.
  */
 export const benchGrowth: Suite = async (report) => {
-  const dns = await startDns({
-    'example.com': { TXT: ['v=spf1 ip4:127.0.0.1 -all'], A: ['127.0.0.1'] },
-    '_dmarc.example.com': { TXT: ['v=DMARC1; p=reject'] },
-  })
-  atEnd(() => dns.stop())
-  const large = await startSite('large', dns.address)
-  const small = await startSite('small', dns.address)
+  const dns = await startSenders()
+  const large = await startSite('large', dns)
+  const small = await startSite('small', dns)
   const against = describe(SIZES.small)
   const about = Object.keys(OPERATIONS).map((name, index) => ({
     name: index === 0 ? `${describe(SIZES.large)}: ${name}` : name,

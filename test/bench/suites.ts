@@ -1,4 +1,5 @@
 import { benchDashboard, SECONDS as DASHBOARD_SECONDS } from './dashboard.ts'
+import { benchDay, SECONDS as DAY_SECONDS } from './day.ts'
 import { benchFanOut } from './fan-out.ts'
 import { benchGrowth } from './growth.ts'
 import { benchMailToWebhook } from './mail-to-webhook.ts'
@@ -28,6 +29,7 @@ export const SUITES: Record<string, Suite> = {
   'mail-to-webhook': benchMailToWebhook,
   dashboard: benchDashboard,
   growth: benchGrowth,
+  day: benchDay,
   processes: benchProcesses,
   scaling: benchScaling,
 }
@@ -38,6 +40,7 @@ const SUITE_MS = 120_000
  * with four servers takes three.
  */
 const LONGER_MS: Record<string, number> = {
+  day: 300_000 + DAY_SECONDS * 1_000,
   dashboard: 180_000 + DASHBOARD_SECONDS * 1_000,
   growth: 900_000,
   processes: 900_000,
