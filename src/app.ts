@@ -16,6 +16,8 @@ export interface App {
   readonly publicUrl: string
   /** Address of the SMTP server, `host:port`; null when this process does not have the `smtp` role. */
   readonly smtp: string | null
+  /** Reads files again that are replaced while it runs: certificates. */
+  reload(): void
   /** Tells load balancers to choose another process, and goes on. To be called some time before `stop`. */
   drain(): void
   /** Stops accepting work, finishes work in progress for at most `graceMs`, closes all but the foundation. */
@@ -32,7 +34,6 @@ export const startApp = async (
   const tracer = await createTracer(config.tracing.endpoint, config.tracing.serviceName)
   const operations = buildOperations(config, foundation, log, { tracer, ...replaced })
   watchDatabase(operations)
-  watchCertificate(operations, config.smtp.tls?.cert)
   watchDumps(operations, config.dataDir)
   await untilAvailable(log, 'listen for notifications', () => operations.notifier.start())
   operations.feed.start()
@@ -41,6 +42,7 @@ export const startApp = async (
   followDistribution(foundation.db, operations)
   const { server, interfaces } = await startInterfaces(config, operations)
   const ports = config.roles.has('smtp') ? await startChannels(config, operations) : []
+  for (const port of ports) watchCertificate(operations, port)
   operations.place.smtp = ports[0]?.address ?? null
   const workers = config.roles.has('worker') ? startWorkers(operations) : []
   return {
@@ -48,6 +50,7 @@ export const startApp = async (
     publicUrl: operations.publicUrl(),
     smtp: operations.place.smtp,
     drain: () => server.drain(),
+    reload: () => void Promise.all(ports.map((port) => port.certificate?.reload())),
     stop: async (graceMs) => {
       // Streams first: otherwise their clients would keep the HTTP server open.
       await Promise.all(interfaces.map((each) => each.stop(graceMs)))

@@ -1,6 +1,6 @@
-import { X509Certificate } from 'node:crypto'
 import { countDomains, databaseSize, readDepths } from './background/queue-depths.ts'
 import { lastDump } from './boot/data-dir.ts'
+import type { Listening } from './channel/channel.ts'
 import type { Clock } from './core/clock.ts'
 import { oldestDueSend } from './message/out/send-job.ts'
 import type { Operations } from './operations.ts'
@@ -111,15 +111,14 @@ export const watchDatabase = (operations: Operations): void => {
     )
 }
 
-/** Registers the expiry of the certificate that SMTP uses. */
-export const watchCertificate = ({ metrics }: Operations, cert: string | undefined): void => {
-  if (cert === undefined) return
-  const expiry = Date.parse(new X509Certificate(cert).validTo) / 1000
-  metrics.gauge(
-    'ams_smtp_certificate_expiry_timestamp_seconds',
-    'When the certificate of SMTP_TLS_CERT expires',
-    () => expiry,
-  )
+/** Registers the expiry of the certificate that a port uses now, if it is the operator's. */
+export const watchCertificate = ({ metrics }: Operations, { certificate }: Listening): void => {
+  if (certificate)
+    metrics.gauge(
+      'ams_smtp_certificate_expiry_timestamp_seconds',
+      'When the certificate of SMTP_TLS_CERT expires that is in use',
+      () => certificate.expiry.getTime() / 1000,
+    )
 }
 
 /** Registers when the last dump was made by a command with the same DATA_DIR. */

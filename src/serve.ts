@@ -46,7 +46,8 @@ const bringUp = async (config: Config, log: Logger, foundation: Foundation): Pro
 
 /** Runs the service until it is asked to stop, or excluded by a later release. */
 export const serve = async (config: Config, log: Logger): Promise<void> => {
-  const requests = followStopRequests()
+  const reload = async () => (await starting).reload()
+  const requests = followStopRequests(() => void reload().catch(() => undefined))
   let foundation: Foundation | undefined
   const starting = (async () => {
     if (config.unknown.length > 0)

@@ -1,3 +1,5 @@
+import { isatty } from 'node:tty'
+
 /** Requests to end this process. */
 export interface StopRequests {
   /** Resolves with the reason of the first request: finish the work in progress. */
@@ -6,8 +8,7 @@ export interface StopRequests {
   readonly second: Promise<string>
 }
 
-/** SIGHUP: the terminal was closed. */
-const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 /**
  * Requests within this time after the first, in milliseconds, are the same one: Ctrl-C and service managers
  * signal all processes of a group, and npm passes on what it gets, so that one request arrives twice.
@@ -52,12 +53,22 @@ class Requests implements StopRequests {
   }
 }
 
+const hasTerminal = (): boolean => [0, 1, 2].some((stream) => isatty(stream))
+/** On Windows it is the only meaning of SIGHUP. */
+const wasClosed = (): boolean => process.platform === 'win32' || !hasTerminal()
+
 /**
  * Starts to follow signals and the parent process. From then on no signal ends the process by itself: what it
- * has started would live on.
+ * has started would live on. SIGHUP says that the terminal was closed, if there was one, which is then none any more.
+ * Otherwise somebody wants `reload`; who has nothing to reload stops.
  */
-export const followStopRequests = (): StopRequests => {
+export const followStopRequests = (reload?: () => void): StopRequests => {
   const requests = new Requests()
+  const hadTerminal = hasTerminal()
+  process.on('SIGHUP', () => {
+    if (!reload || (hadTerminal && wasClosed())) requests.add('SIGHUP')
+    else reload()
+  })
   for (const signal of SIGNALS) process.on(signal, () => requests.add(signal))
   followParent(() => requests.add('npm has ended'))
   // Nor does a closed terminal or pipe end it.

@@ -140,4 +140,6 @@ export interface Listening {
    * milliseconds.
    */
   stop(graceMs: number): Promise<void>
+  /** The certificate that it serves, unless the service made it. */
+  readonly certificate?: { readonly expiry: Date; reload(): Promise<void> }
 }

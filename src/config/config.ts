@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { createSecureContext } from 'node:tls'
+import { certificateOf, type TlsFiles } from '../core/tls-pair.ts'
 import { readObjectStore } from './object-store.ts'
 import {
   allowed,
@@ -65,8 +65,7 @@ export interface Config {
   readonly smtp: {
     readonly host: string
     readonly port: number
-    /** PEM texts. */
-    readonly tls: { readonly cert: string; readonly key: string } | undefined
+    readonly tls: TlsFiles | undefined
     readonly relayUrl: string | undefined
     /** Whether mail is sent directly to its recipients' servers. */
     readonly direct: boolean
@@ -119,23 +118,24 @@ const inboundSecret = matching(
   'secrets of 16 to 200 printable characters without spaces, comma-separated',
 )
 
-function isPair(cert: string, key: string): boolean {
+function readTls(reader: Reader): TlsFiles | undefined {
+  reader.together('SMTP_TLS_CERT', 'SMTP_TLS_KEY')
+  const named = (path: string) => ({ path, text: file(path) })
+  const [cert, key] = [reader.read('SMTP_TLS_CERT', named), reader.read('SMTP_TLS_KEY', named)]
+  if (!cert || !key) return undefined
+  const tls = { cert: cert.text, key: key.text, certFile: cert.path, keyFile: key.path }
   try {
-    createSecureContext({ cert, key })
-    return true
+    certificateOf(tls)
+    return tls
   } catch {
-    return false
+    reader.problems.push(
+      'SMTP_TLS_CERT and SMTP_TLS_KEY do not match; they take PEM files of a certificate and its key, without a passphrase.',
+    )
+    return undefined
   }
 }
 
 function readSmtp(reader: Reader): Config['smtp'] {
-  reader.together('SMTP_TLS_CERT', 'SMTP_TLS_KEY')
-  const [cert, key] = [reader.read('SMTP_TLS_CERT', file), reader.read('SMTP_TLS_KEY', file)]
-  if (cert !== undefined && key !== undefined && !isPair(cert, key)) {
-    reader.problems.push(
-      'SMTP_TLS_CERT and SMTP_TLS_KEY do not match; they take PEM files of a certificate and its key, without a passphrase.',
-    )
-  }
   const relayUrl = reader.read('SMTP_RELAY_URL', url(['smtp:', 'smtps:'], true))
   const direct = reader.read('SMTP_DIRECT', onOff) ?? false
   if (direct && relayUrl !== undefined)
@@ -143,7 +143,7 @@ function readSmtp(reader: Reader): Config['smtp'] {
   return {
     host: reader.read('SMTP_HOST', host) ?? '127.0.0.1',
     port: reader.read('SMTP_PORT', port) ?? 2525,
-    tls: cert !== undefined && key !== undefined ? { cert, key } : undefined,
+    tls: readTls(reader),
     relayUrl,
     direct,
   }

@@ -30,7 +30,8 @@ const refusalOf = async (host: string, port: number): Promise<string | null> => 
 }
 
 /** Returns the address to connect to for what listens on `host`. */
-const reachable = (host: string): string => (host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host)
+export const reachable = (host: string): string =>
+  host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
 
 /** Returns the first line that a server sends; throws when there is none in time. */
 const greetingOf = async (host: string, port: number): Promise<string> => {

@@ -1,8 +1,10 @@
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { isIP } from 'node:net'
-import { connect } from 'node:tls'
+import { connect, TLSSocket } from 'node:tls'
+import SMTPConnection from 'nodemailer/lib/smtp-connection'
 import type { Config } from '../config/config.ts'
+import { reachable } from './ports.ts'
 import { type Finding, ok, problem, skipped, warning } from './report.ts'
 
 const DAY_MS = 86_400_000
@@ -45,9 +47,40 @@ const checkName = ({ what, certificate, name, renewal }: Subject): Finding => {
 }
 
 const SMTP_RENEWAL =
-  'Get one for MAIL_HOST (certbot, acme.sh), set SMTP_TLS_CERT and SMTP_TLS_KEY to its files, and restart.'
+  'Get one for MAIL_HOST (certbot, acme.sh) as the files of SMTP_TLS_CERT and SMTP_TLS_KEY. A running service uses them within a minute.'
 
-const checkSmtp = ({ smtp, mailHost }: Config, now: Date): Finding[] => {
+/** Returns the certificate that a running service offers to other mail servers; null if none runs here. */
+const servedBy = async ({ smtp }: Config): Promise<X509Certificate | null> => {
+  const connection = new SMTPConnection({
+    ...{ host: reachable(smtp.host), port: smtp.port, requireTLS: true, tls: { rejectUnauthorized: false } },
+    ...{ connectionTimeout: TIMEOUT_MS, greetingTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS },
+  })
+  try {
+    await new Promise<void>((resolve, reject) => connection.on('error', reject).connect(() => resolve()))
+    const { _socket: socket } = connection as unknown as { _socket: unknown }
+    return socket instanceof TLSSocket ? (socket.getPeerX509Certificate() ?? null) : null
+  } catch {
+    return null // reported with the ports
+  } finally {
+    connection.close()
+  }
+}
+
+/** Whether the service has taken a certificate that was renewed. */
+const checkServed = async (config: Config, certificate: X509Certificate): Promise<Finding[]> => {
+  const served = config.smtp.port === 0 ? null : await servedBy(config)
+  if (served === null || served.fingerprint256 === certificate.fingerprint256) return []
+  const until = new Date(served.validTo).toISOString().slice(0, 10)
+  return [
+    warning(
+      `The service does not use the certificate of SMTP_TLS_CERT yet, but another one, which is valid until ${until}.`,
+      'It reads the files every minute, and at once on SIGHUP (systemctl reload). If this stays, its log says why it does not take them.',
+    ),
+  ]
+}
+
+const checkSmtp = async (config: Config, now: Date): Promise<Finding[]> => {
+  const { smtp, mailHost } = config
   if (!smtp.tls) return [ok('STARTTLS uses a certificate that the service made: senders accept it.')]
   const certificate = new X509Certificate(smtp.tls.cert)
   const subject = {
@@ -56,7 +89,7 @@ const checkSmtp = ({ smtp, mailHost }: Config, now: Date): Finding[] => {
     name: mailHost,
     renewal: SMTP_RENEWAL,
   }
-  return [checkDates(subject, now), checkName(subject)]
+  return [checkDates(subject, now), checkName(subject), ...(await checkServed(config, certificate))]
 }
 
 const HTTP_RENEWAL = 'Renew the certificate at the proxy in front of the service.'
@@ -95,7 +128,7 @@ const checkHttp = async (publicUrl: string, now: Date): Promise<Finding[]> => {
 export const checkTls = async (config: Config, now: Date): Promise<Finding[]> => {
   const { publicUrl, roles } = config
   return [
-    ...(roles.has('smtp') ? checkSmtp(config, now) : []),
+    ...(roles.has('smtp') ? await checkSmtp(config, now) : []),
     ...(publicUrl?.startsWith('https:')
       ? await checkHttp(publicUrl, now)
       : [skipped('PUBLIC_URL is not an https:// URL: there is no certificate to check.')]),

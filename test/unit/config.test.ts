@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
@@ -150,7 +150,7 @@ test('every setting can be set', async () => {
     smtp: {
       host: '0.0.0.0',
       port: 25,
-      tls: pair,
+      tls: { ...pair, certFile: cert, keyFile: key },
       relayUrl: 'smtps://u:p@relay.example.com:465?pool=true',
       direct: false,
     },
@@ -368,7 +368,12 @@ test('an invalid certificate, or one that does not match the key, is refused', a
   await ownCertificate(other, 'mx.example.com', new Date())
   const cert = join(dir, 'smtp.crt')
   expect(problems({ SMTP_TLS_CERT: cert, SMTP_TLS_KEY: join(dir, 'smtp.key') })).toEqual([])
-  for (const wrong of [join(other, 'smtp.key'), cert, import.meta.filename]) {
+  const [empty, cut] = [join(other, 'empty'), join(other, 'chain-cut-off')]
+  writeFileSync(empty, '')
+  const whole = readFileSync(cert, 'utf8')
+  writeFileSync(cut, `${whole}\n${whole.slice(0, 200)}`)
+  expect(problems({ SMTP_TLS_CERT: cut, SMTP_TLS_KEY: join(dir, 'smtp.key') })).toHaveLength(1)
+  for (const wrong of [join(other, 'smtp.key'), cert, empty, import.meta.filename]) {
     expect(problems({ SMTP_TLS_CERT: cert, SMTP_TLS_KEY: wrong })).toEqual([
       expect.stringMatching(/^SMTP_TLS_CERT and SMTP_TLS_KEY do not match/),
     ])

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { type Clock, systemClock } from '../../core/clock.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Metrics } from '../../core/metrics.ts'
+import type { TlsFiles } from '../../core/tls-pair.ts'
 import type { Tracer } from '../../core/tracer.ts'
 import { WindowCounts } from '../../core/window-counts.ts'
 import type { Channel } from '../channel.ts'
@@ -21,7 +22,7 @@ import { createSesIn } from './receive/ses/ses-in.ts'
 import { listenSmtp } from './receive/smtp-in.ts'
 import { SMTP_LIMITS, type SmtpLimits } from './receive/smtp-limits.ts'
 import { emptySpool } from './receive/spool.ts'
-import { ownCertificate, type TlsPair } from './receive/tls.ts'
+import { ownCertificate } from './receive/tls.ts'
 import { capture } from './send/capture.ts'
 import { createDirect } from './send/direct.ts'
 import type { FindSigningKeys } from './send/dkim.ts'
@@ -41,7 +42,7 @@ export interface EmailChannelOptions {
     readonly host: string
     readonly port: number
     /** Null: a self-signed certificate, created once in `dataDir`. */
-    readonly tls: TlsPair | null
+    readonly tls: TlsFiles | null
     readonly limits?: Partial<SmtpLimits>
   }
   /** URL of the relay for outgoing mail (`smtp://` or `smtps://`). Null when there is none. */

@@ -3,12 +3,14 @@ import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import { Arrivals } from '../../../core/arrivals.ts'
 import { messageOf } from '../../../core/errors.ts'
 import { sourceOf } from '../../../core/source.ts'
+import type { TlsFiles, TlsPair } from '../../../core/tls-pair.ts'
 import { noTracer, type Tracer, traced } from '../../../core/tracer.ts'
 import type { Listening } from '../../channel.ts'
 import { oneLine } from '../../sanitize-text.ts'
 import { loggable } from '../bounce/return-path.ts'
 import type { Wait } from '../reading/mail-reader.ts'
 import type { Envelope } from '../verify/verify.ts'
+import { FollowedTls } from './followed-tls.ts'
 import type { ArrivingMail, Intake } from './intake.ts'
 import type { DeliveryInfo } from './reception.ts'
 import { collect } from './smtp-collect.ts'
@@ -17,13 +19,12 @@ import { type RecipientOptions, SmtpRecipients } from './smtp-recipients.ts'
 import { isExpected, replyTo } from './smtp-reply.ts'
 import { PromptSmtpServer } from './smtp-server.ts'
 import { envelopeOf, factsOf, originOf } from './smtp-session.ts'
-import type { TlsPair } from './tls.ts'
 
 export interface SmtpInOptions extends RecipientOptions {
   host: string
   /** 0 selects a free port. */
   port: number
-  tls: TlsPair
+  tls: TlsPair | TlsFiles
   /**
    * Resolves once the message is committed for every recipient. Rejects with `unavailable` if the client
    * should retry; the error's message is sent to it.
@@ -51,12 +52,20 @@ export async function listenSmtp(options: SmtpInOptions): Promise<Listening> {
     })
   })
   const { address, port, family } = server.server.address() as AddressInfo
+  const { tls, clock, log } = options
+  // Sessions keep the certificate that they began TLS with.
+  const use = (pair: TlsPair) => server.updateSecureContext({ cert: pair.cert, key: pair.key })
+  const certificate = 'certFile' in tls ? new FollowedTls({ files: tls, use, clock, log }) : undefined
   return {
     address: `${family === 'IPv6' ? `[${address}]` : address}:${port}`,
     get sessions() {
       return server.connections.size
     },
-    stop: (graceMs) => session.stop(graceMs),
+    ...(certificate && { certificate }),
+    stop(graceMs) {
+      void certificate?.stop() // not awaited: a network file system may not answer
+      return session.stop(graceMs)
+    },
   }
 }
 

@@ -2,12 +2,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, X509Certificate
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createPrivate, writePrivate } from '../../../core/private-file.ts'
-
-/** A certificate and its private key in PEM. */
-export interface TlsPair {
-  readonly cert: string
-  readonly key: string
-}
+import type { TlsPair } from '../../../core/tls-pair.ts'
 
 const DAY_MS = 86_400_000
 
