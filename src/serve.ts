@@ -8,6 +8,7 @@ import type { Logger } from './core/logger.ts'
 import { untilAvailable } from './db/patience.ts'
 import { MIGRATIONS, UnsuitableSchemaError, untilExcluded } from './db/schema.ts'
 import { say } from './say.ts'
+import { findServiceManager } from './service-manager.ts'
 import { followStopRequests } from './stop-requests.ts'
 
 /**
@@ -15,6 +16,8 @@ import { followStopRequests } from './stop-requests.ts'
  * s, and closing takes time too.
  */
 const GRACE_MS = 8_000
+/** Time in seconds until it has ended at the latest, with the embedded database. */
+const STOP_SECONDS = 30
 /** Loaded only when needed: invalid settings and commands such as `token` do not need most of it. */
 const loadApp = () => import('./app.ts')
 
@@ -46,6 +49,7 @@ const bringUp = async (config: Config, log: Logger, foundation: Foundation): Pro
 
 /** Runs the service until it is asked to stop, or excluded by a later release. */
 export const serve = async (config: Config, log: Logger): Promise<void> => {
+  const manager = findServiceManager(process.env, log)
   const reload = async () => (await starting).reload()
   const requests = followStopRequests(() => void reload().catch(() => undefined))
   let foundation: Foundation | undefined
@@ -58,16 +62,19 @@ export const serve = async (config: Config, log: Logger): Promise<void> => {
     return bringUp(config, log, foundation)
   })()
   const stopping = requests.first.then((reason) => log.info({ reason }, 'stopping'))
+  void stopping.then(() => manager.stopping(config.drainSeconds + STOP_SECONDS))
   const hurried = requests.second.then((reason) => log.warn({ reason }, 'stopping at once'))
   const ended = new AbortController()
   let finished = false
   try {
     const app = await Promise.race([starting, stopping])
     if (!app) return // asked to stop before it was ready
+    manager.ready(`HTTP ${app.http}${app.smtp ? `, SMTP ${app.smtp}` : ''}`)
     const exclusion = untilExcluded(foundation!.db.pool, MIGRATIONS, systemClock, ended.signal)
     const excluded = await Promise.race([stopping, exclusion])
     if (excluded) {
       log.error({}, excluded)
+      manager.stopping(STOP_SECONDS)
       finished = await app.stop(GRACE_MS).then(() => true)
       throw new UnsuitableSchemaError(excluded)
     }
