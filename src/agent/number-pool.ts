@@ -11,7 +11,13 @@ export interface NumberPoolDeps extends Db, ExternalCallDeps {
   phoneNumbers: Pick<PhoneNumbers, 'list' | 'search' | 'buy' | 'release'>
 }
 
-const actorOf = ({ kind, id, tokenId }: Viewer) => ({ kind, id, tokenId, agentId: null })
+const actorOf = ({ kind, id, tokenId, requestId }: Viewer) => ({
+  kind,
+  id,
+  tokenId,
+  requestId,
+  agentId: null,
+})
 
 export const listPhoneNumbers = (
   { phoneNumbers }: NumberPoolDeps,

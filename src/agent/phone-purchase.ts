@@ -14,6 +14,7 @@ export interface Buyer {
   /** Null for the operator. */
   id: string | null
   tokenId: string | null
+  requestId?: string | undefined
   /** Id of the agent that the number is for; null for the pool. */
   agentId: string | null
 }

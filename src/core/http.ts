@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { type Arrival, NO_BODY } from './arrivals.ts'
 import type { AppError, ErrorCode, ErrorDetails } from './errors.ts'
 
@@ -47,10 +48,16 @@ const requesters = new WeakMap<object, Requester>()
 
 /**
  * Records the caller of the request that a response belongs to: the interface knows the caller, and the HTTP
- * server writes the log.
+ * server writes the log. Returns the caller with the request's id, under which the audit log records what they do.
  */
-export const noteRequester = (answer: object, { workspaceId, kind, id, tokenId }: Requester): void =>
-  void requesters.set(answer, { workspaceId, kind, id, tokenId })
+export const noteRequester = <Caller extends Requester>(
+  answer: Pick<ServerResponse, 'getHeader'>,
+  caller: Caller,
+): Caller & { requestId?: string | undefined } => {
+  const { workspaceId, kind, id, tokenId } = caller
+  requesters.set(answer, { workspaceId, kind, id, tokenId })
+  return { ...caller, requestId: answer.getHeader('X-Request-Id')?.toString() }
+}
 
 /** Returns the caller of the request that a response belongs to; undefined without a valid token. */
 export const requesterOf = (answer: object): Requester | undefined => requesters.get(answer)

@@ -113,8 +113,7 @@ class McpServer implements Mcp {
         clientOf(request),
         resourceOf(this.#deps.publicUrl()),
       )
-      noteRequester(response, viewer)
-      return viewer
+      return noteRequester(response, viewer)
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'unauthorized') throw error
       challenge(response, { hasToken: token !== null, publicUrl: this.#deps.publicUrl() }, error.message)

@@ -84,18 +84,20 @@ export interface Actor {
   email?: string | null | undefined
   /** Name of the connected app that acted as an agent. */
   app?: string | undefined
+  /** The request with which it was done. */
+  requestId?: string | undefined
 }
 
 /**
  * The part of a statement that records messages as sent by members. `sent` has the messages; the arrays are the ids of
- * those that members sent, of their entries, and of the tokens that they used.
+ * those that members sent, of their entries, of the tokens that they used, and of their requests.
  */
-export const auditSends = (sent: string, ids: string, entries: string, tokens: string): string => `
+export const auditSends = (sent: string, arrays: readonly [string, string, string, string]): string => `
     audited as (
-      insert into audit_entry (id, workspace_id, agent_id, actor_kind, actor_id, actor_name, token_id, action, detail, created_at)
-      select e.id, s.workspace_id, s.agent_id, 'member', s.sent_by_member_id, s.sent_by_name, e.token_id, 'message.send',
+      insert into audit_entry (id, workspace_id, agent_id, actor_kind, actor_id, actor_name, token_id, request_id, action, detail, created_at)
+      select e.id, s.workspace_id, s.agent_id, 'member', s.sent_by_member_id, s.sent_by_name, e.token_id, e.request_id, 'message.send',
              jsonb_build_object('message', s.id), s.created_at
-        from unnest(${ids}, ${entries}, ${tokens}) as e(message_id, id, token_id) join ${sent} s on s.id = e.message_id
+        from unnest(${arrays.join(', ')}) as e(message_id, id, token_id, request_id) join ${sent} s on s.id = e.message_id
     )`
 
 /** Actions that change nothing. */
@@ -141,6 +143,7 @@ export const audit = async (
       actorId: actor.id,
       actorName: await nameOf(prisma, actor),
       tokenId: actor.tokenId,
+      requestId: actor.requestId ?? null,
       action,
       detail: actor.app === undefined ? detail : { ...detail, app: actor.app },
       createdAt: clock.now(),

@@ -32,6 +32,8 @@ export interface Viewer {
   } | null
   /** Name of the connected app that acts as the agent; undefined without one. */
   readonly app?: string | undefined
+  /** The `X-Request-Id` of the response; undefined where there is none. */
+  readonly requestId?: string | undefined
 }
 
 export interface ViewerDeps extends Db {

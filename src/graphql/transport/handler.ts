@@ -210,8 +210,7 @@ class Server implements Graphql {
     response: ServerResponse,
     { requestId, credential }: Asker,
   ): Promise<GraphqlContext> {
-    const viewer = await this.#authenticate(credential, request)
-    noteRequester(response, viewer)
+    const viewer = noteRequester(response, await this.#authenticate(credential, request))
     const quota = countRequest(this.#deps, viewer, response, 1 + costOfBody(lengthOf(request)))
     if (!quota.allowed) throw overQuota(quota)
     return {

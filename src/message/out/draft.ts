@@ -12,7 +12,7 @@ import type { ReadDeps } from '../reading/read.ts'
 import { type AttachmentView, NOT_HELD, UNMARKED, type Unplaced } from '../row.ts'
 import { contentOf, ensureFits, withQuoted } from './content.ts'
 import { checkSendAt } from './hold.ts'
-import { type Sender, type SendInput, type SendIntent, sendIntentOf } from './send-intent.ts'
+import { type Sender, type SendInput, type SendIntent, type SentWith, sendIntentOf } from './send-intent.ts'
 
 export interface DraftDeps extends ReadDeps {
   channels: Channels
@@ -33,8 +33,8 @@ export interface Draft {
   attachments: InboundAttachment[]
   /** Ids of the objects of attachments whose contents were written to the object store; null for the others. */
   blobs?: readonly (string | null)[]
-  /** The token of the member who sends it; null when the agent does. */
-  tokenId: string | null
+  /** The token and the request of the member who sends it; null when the agent does. */
+  sentWith: SentWith | null
 }
 
 /** Maps each recipient's normalized address to its spelling for sending, without duplicates. */
@@ -131,7 +131,7 @@ export const draft = async (deps: DraftDeps, sender: Sender, input: SendInput): 
   const { mail: isMail } = CHANNELS[plan.channel]
   return {
     recipients: [...to, ...cc],
-    tokenId: sender.by.memberId === null ? null : sender.tokenId,
+    sentWith: sender.by.memberId === null ? null : sender.sentWith,
     attachments,
     files: attachments.map(({ name, type, content }) => ({ name, type, size: content.byteLength })),
     message: {

@@ -3,6 +3,7 @@ import type { ChannelKind } from '../../core/channels.ts'
 import { invalidInput } from '../../core/errors.ts'
 import { lowerCase } from '../../core/lower-case.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
+import type { Viewer } from '../../workspace/viewer.ts'
 import type { Writer } from '../author.ts'
 import { messageOf, type ReadDeps } from '../reading/read.ts'
 
@@ -11,8 +12,10 @@ export interface Sender {
   agentId: string
   workspaceId: string
   by: Writer
-  tokenId: string
+  sentWith: SentWith
 }
+
+export type SentWith = Pick<Viewer, 'requestId' | 'tokenId'>
 
 /**
  * A request to send: a reply (`replyTo`), a forward (`forward` with `to`), or a new conversation (`channel`

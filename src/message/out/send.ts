@@ -98,8 +98,9 @@ const send = async (
   input: SendInput,
   { refuseOptedOut = false, placed: objects }: SendOptions,
 ): Promise<MessageWithFiles> => {
-  const { workspaceId, tokenId } = viewer
-  const drafted = await draft(deps, { agentId, workspaceId, by: writerOf(viewer), tokenId }, input)
+  const { workspaceId, tokenId, requestId } = viewer
+  const sender = { agentId, workspaceId, by: writerOf(viewer), sentWith: { tokenId, requestId } }
+  const drafted = await draft(deps, sender, input)
   if (refuseOptedOut) await ensureNoneOptedOut(deps, drafted)
   const limited = await deps.plans.ensureMaySend(deps, workspaceId)
   ensureRate(deps, agentId, workspaceId)

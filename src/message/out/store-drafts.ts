@@ -86,6 +86,13 @@ const ANSWERED = dialect(
 const NOTED =
   '(select id, agent_id, workspace_id from drafted union all select id, agent_id, workspace_id from answered)'
 
+const SENT_BY_MEMBERS = [
+  '(select $12::uuid[])',
+  '(select $13::uuid[])',
+  '(select $14::uuid[])',
+  '(select $15::uuid[])',
+] as const
+
 /**
  * Stores a batch of messages with their recipients and jobs in one statement, and marks those that they answer
  * ($9) as read. Those that members send ($12) are in the audit log. A message that waits for approval gets its job when it is approved. It skips messages whose
@@ -105,7 +112,7 @@ const storing = ({ logged }: { logged: boolean }): string => `
       select f.id, agent_id, f.index, f.name, f.type, f.size, f.content, f.blob_id
         from unnest((select $4::uuid[]), (select $5::int[]), (select $6::text[]), (select $7::text[]), (select $8::bytea[]), (select $10::int[]), (select $11::uuid[]))
                as f(id, index, name, type, content, size, blob_id) join drafted using (id)
-    ),${ANSWERED},${noteUnindexed('drafted')},${auditSends('drafted', '(select $12::uuid[])', '(select $13::uuid[])', '(select $14::uuid[])')},${countMessages('drafted')},${noteChanges('message_changed', NOTED)},${ENQUEUE_SENDS}${logged ? `,${raise(HOLD_EVENTS)},${APPEND_EVENTS},${enqueueWebhookJobs()}` : ''}
+    ),${ANSWERED},${noteUnindexed('drafted')},${auditSends('drafted', SENT_BY_MEMBERS)},${countMessages('drafted')},${noteChanges('message_changed', NOTED)},${ENQUEUE_SENDS}${logged ? `,${raise(HOLD_EVENTS)},${APPEND_EVENTS},${enqueueWebhookJobs()}` : ''}
     select d.id as draft_id, d.address_id as "addressId", thread_id as "threadId", hold_reason as "holdReason", hold_until as "holdUntil",
            a.id is not null as "marksRead", ${logged ? APPENDED_COLUMNS : 'null as id'}
       from drafted d left join answered a on a.id = d.reply_to_id ${logged ? 'left join appended e on e.id = d.id' : ''}`
@@ -141,7 +148,9 @@ const write = async (
   const files = drafts.flatMap(({ message, attachments, blobs }) =>
     attachments.map((file, index) => ({ id: message.id, index, file, blobId: blobs?.[index] ?? null })),
   )
-  const byMembers = drafts.flatMap(({ message, tokenId }) => (tokenId ? [{ id: message.id, tokenId }] : []))
+  const byMembers = drafts.flatMap(({ message, sentWith }) =>
+    sentWith ? [{ id: message.id, ...sentWith }] : [],
+  )
   const { rows } = await pool.query<PlacedRow>({
     ...statement,
     agents: drafts.map(({ message }) => message.agentId),
@@ -160,6 +169,7 @@ const write = async (
       byMembers.map(({ id }) => id),
       byMembers.map(() => newId()),
       byMembers.map(({ tokenId }) => tokenId),
+      byMembers.map(({ requestId }) => requestId ?? null),
     ],
   })
   return new Map(rows.map((row) => [row.draft_id, placedOf(row)]))

@@ -10,6 +10,5 @@ import type { RestEnv } from '../env.ts'
 export const readViewer = async (c: Context<RestEnv>): Promise<void> => {
   const source = c.env?.incoming ? clientOf(c.env.incoming) : ''
   const viewer = await authenticate(c.get('deps'), bearerOf(c.req.header('Authorization')), source)
-  if (c.env?.outgoing) noteRequester(c.env.outgoing, viewer)
-  c.set('viewer', viewer)
+  c.set('viewer', c.env?.outgoing ? noteRequester(c.env.outgoing, viewer) : viewer)
 }

@@ -57,8 +57,8 @@ export const requireSession = async (
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<PageViewer | null> => {
-  const signedIn = await findPageViewer(deps, request)
-  if (signedIn) noteRequester(response, signedIn.viewer)
+  const found = await findPageViewer(deps, request)
+  const signedIn = found && { ...found, viewer: noteRequester(response, found.viewer) }
   const elsewhere = signedIn ? enrolmentOf(signedIn, request) : askToSignIn(request)
   if (elsewhere) reply(response, elsewhere)
   return elsewhere ? null : signedIn
