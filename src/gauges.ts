@@ -2,6 +2,7 @@ import { countDomains, databaseSize, readDepths } from './background/queue-depth
 import { lastDump } from './boot/data-dir.ts'
 import type { Listening } from './channel/channel.ts'
 import type { Clock } from './core/clock.ts'
+import { countMigrations } from './db/schema.ts'
 import { oldestDueSend } from './message/out/send-job.ts'
 import type { Operations } from './operations.ts'
 import { createOldestDueDelivery } from './webhook/delivery/oldest-due.ts'
@@ -88,6 +89,14 @@ const watchQueues = ({ metrics, pool, clock }: Operations): void => {
   )
 }
 
+const watchSchema = ({ metrics, pool, clock }: Operations): void =>
+  metrics.gauges(
+    'ams_migrations',
+    'Migrations that the database lacks of this build (pending) and has of later ones (unknown), and sessions that migrate it (running)',
+    'state',
+    cachedFor(clock, DEPTHS_MS, () => countMigrations(pool)),
+  )
+
 const watchDatabaseSize = ({ metrics, pool, clock }: Operations): void => {
   const size = cachedFor(clock, SIZE_MS, () => databaseSize({ pool }))
   metrics.gauges('ams_database_size_bytes', 'Size of the database on disk', 'database', async () => ({
@@ -103,6 +112,7 @@ export const watchDatabase = (operations: Operations): void => {
   watchConnections(operations)
   watchAges(operations)
   watchQueues(operations)
+  watchSchema(operations)
   watchDatabaseSize(operations)
   const { metrics, replica } = operations
   if (replica)

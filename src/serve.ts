@@ -6,7 +6,7 @@ import type { Config } from './config/config.ts'
 import { systemClock } from './core/clock.ts'
 import type { Logger } from './core/logger.ts'
 import { untilAvailable } from './db/patience.ts'
-import { MIGRATIONS, UnsuitableSchemaError, untilExcluded } from './db/schema.ts'
+import { UnsuitableSchemaError, untilExcluded } from './db/schema.ts'
 import { say } from './say.ts'
 import { findServiceManager } from './service-manager.ts'
 import { followStopRequests } from './stop-requests.ts'
@@ -70,7 +70,7 @@ export const serve = async (config: Config, log: Logger): Promise<void> => {
     const app = await Promise.race([starting, stopping])
     if (!app) return // asked to stop before it was ready
     manager.ready(`HTTP ${app.http}${app.smtp ? `, SMTP ${app.smtp}` : ''}`)
-    const exclusion = untilExcluded(foundation!.db.pool, MIGRATIONS, systemClock, ended.signal)
+    const exclusion = untilExcluded(foundation!.db.pool, systemClock, ended.signal)
     const excluded = await Promise.race([stopping, exclusion])
     if (excluded) {
       log.error({}, excluded)

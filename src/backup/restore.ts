@@ -7,7 +7,7 @@ import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { AppError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
-import { opensDataKey } from '../workspace/keyring.ts'
+import { readKeyTest } from '../workspace/keyring.ts'
 import { connectTo } from './dump.ts'
 import { type Description, DumpError, DumpReader, parseDescription } from './format.ts'
 import { quoted, readMigrations, readTables, type Table } from './tables.ts'
@@ -55,11 +55,8 @@ const ensureEmpty = async (client: pg.Client): Promise<void> => {
 }
 
 const checkKey = async (client: pg.Client, keys: readonly Uint8Array[]): Promise<void> => {
-  const { rows } = await client.query<{ id: string; key: Uint8Array }>(
-    'select id, data_key as key from workspace limit 1',
-  )
-  const workspace = rows[0]
-  if (workspace && !keys.some((key) => opensDataKey(key, workspace.id, workspace.key)))
+  const opens = await readKeyTest(client)
+  if (opens?.(keys) === false)
     throw refused(
       'The master key is not the one of the dump: put its master.key into DATA_DIR, or set MASTER_KEY, and try again.',
     )

@@ -13,7 +13,7 @@ import { untilAvailable } from '../db/patience.ts'
 import { probeDatabase, probePooler, probeReplica, UnusableDatabaseError } from '../db/probe.ts'
 import { Replica } from '../db/replica.ts'
 import { isEmptyDatabase, MIGRATIONS, requireSchema } from '../db/schema.ts'
-import { type OtherKeys, opensDataKey } from '../workspace/keyring.ts'
+import { type OtherKeys, readKeyTest } from '../workspace/keyring.ts'
 import { newToken } from '../workspace/token.ts'
 import { createFirstWorkspace } from '../workspace/workspace.ts'
 import { checkNotInstalled, markInstalled, openDataDir } from './data-dir.ts'
@@ -49,21 +49,14 @@ const MAX_CONNECTIONS = 20
  * could not be decrypted, and a new one would lie beside a database that it does not open.
  */
 const checkMasterKeys = async (config: Config, client: Queryable): Promise<void> => {
-  const { rows: found } = await client.query<{ found: boolean }>(
-    "select to_regclass('workspace') is not null as found",
-  )
-  if (!found[0]?.found) return
-  const { rows } = await client.query<{ id: string; key: Uint8Array }>(
-    'select id, data_key as key from workspace limit 1',
-  )
-  const [workspace] = rows
-  if (!workspace) return
+  const opens = await readKeyTest(client)
+  if (!opens) return
   if (!hasMasterKey(config))
     throw new ConfigError([
       'The master key of this database is missing: put its master.key into DATA_DIR, or set MASTER_KEY.',
     ])
   const { masterKey, otherKeys } = await readMasterKeys(config)
-  if (![masterKey, ...otherKeys()].some((key) => opensDataKey(key, workspace.id, workspace.key)))
+  if (!opens([masterKey, ...otherKeys()]))
     throw new ConfigError([
       'MASTER_KEY (or master.key in DATA_DIR) is not the key that this database was created with.',
     ])
@@ -185,7 +178,7 @@ const prepareSchema = async (
   const check = (client: Queryable) => checkMasterKeys(config, client)
   const isMigrated = migrates === 'always' || (migrates === 'empty' && (await isEmptyDatabase(url)))
   if (isMigrated) return migrate(url, MIGRATIONS, log, { fence, check })
-  await requireSchema(url, MIGRATIONS, check)
+  await requireSchema(url, check)
   return []
 }
 

@@ -7,6 +7,7 @@ import {
   type Applied,
   checkExclusion,
   EXCLUDES,
+  MIGRATOR,
   type Migration,
   readApplied,
   readMigrations,
@@ -228,7 +229,7 @@ async function connect(url: string): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: 5000,
-    application_name: 'ams-migrate',
+    application_name: MIGRATOR,
   })
   client.on('error', () => undefined) // the interrupted query rejects
   await client.connect()

@@ -16,13 +16,17 @@ const namesIn = (entries: readonly { name: string; isDirectory(): boolean }[]): 
     .map(({ name }) => name)
     .sort()
 
+/** Name of the session that migrates. */
+export const MIGRATOR = 'ams-migrate'
+
+/** The migrations of this build, read once: while it runs, a later release may be installed in its place. */
+export const KNOWN: readonly string[] = namesIn(readdirSync(MIGRATIONS, { withFileTypes: true }))
+
 /**
  * The time of the newest migration of this build, as its name begins. A service's session is named after it, so that
  * a later release sees who is earlier.
  */
-export const SCHEMA = namesIn(readdirSync(MIGRATIONS, { withFileTypes: true }))
-  .at(-1)!
-  .slice(0, 14)
+export const SCHEMA = KNOWN.at(-1)!.slice(0, 14)
 
 /**
  * This comment in a migration says that processes of earlier releases must not go on once it begins: what they would
@@ -77,6 +81,28 @@ export class UnsuitableSchemaError extends Error {
 export const unknownTo = (known: readonly string[], applied: ReadonlyMap<string, Applied>): Applied[] =>
   [...applied.values()].filter(({ migration_name }) => !known.includes(migration_name))
 
+/** How the schema of a database differs from that of a build. */
+export interface SchemaDifference {
+  /** Migrations of the build that the database lacks, or has not finished. */
+  pending: string[]
+  /** Migrations of a later release. */
+  unknown: Applied[]
+  /** Migrations that were begun: they run, or were interrupted. */
+  begun: Applied[]
+}
+
+/** Returns how the schema of the database differs from this build's; null in a database in which nothing was ever migrated. */
+export const readDifference = async (client: Queryable): Promise<SchemaDifference | null> => {
+  const applied = await readApplied(client)
+  return (
+    applied && {
+      pending: KNOWN.filter((name) => !applied.get(name)?.finished_at),
+      unknown: unknownTo(KNOWN, applied),
+      begun: [...applied.values()].filter(({ finished_at }) => finished_at === null),
+    }
+  )
+}
+
 /** Throws when a later release has changed the database so that this one cannot work with it. */
 export const checkExclusion = (unknown: readonly Applied[]): void => {
   const last = unknown.findLast(({ logs }) => logs === EXCLUDES)?.migration_name
@@ -108,26 +134,34 @@ export const isEmptyDatabase = (url: string): Promise<boolean> =>
  * Checks, for a command, that the database has the schema of this build, or a later one that does not exclude it, and
  * whatever else `check` does. A command changes no schema: a service of another release may run on it.
  */
-export const requireSchema = (
-  url: string,
-  dir: string,
-  check?: (client: Queryable) => Promise<void>,
-): Promise<void> =>
+export const requireSchema = (url: string, check?: (client: Queryable) => Promise<void>): Promise<void> =>
   withClient(url, async (client) => {
-    const known = namesIn(await readdir(dir, { withFileTypes: true }))
-    const applied = await readApplied(client)
-    if (!applied)
+    const difference = await readDifference(client)
+    if (!difference)
       throw new UnsuitableSchemaError(
         'The database is empty: start the service first, or create its tables with npm start -- migrate.',
       )
-    checkExclusion(unknownTo(known, applied))
-    const missing = known.filter((name) => !applied.get(name)?.finished_at)
-    if (missing.length > 0)
+    const { pending, unknown } = difference
+    checkExclusion(unknown)
+    if (pending.length > 0)
       throw new UnsuitableSchemaError(
-        `The database is of an earlier release (${missing.length} of ${known.length} migrations missing): back it up with that release; the start of this one, or npm start -- migrate, migrates it.`,
+        `The database is of an earlier release (${pending.length} of ${KNOWN.length} migrations missing): back it up with that release; the start of this one, or npm start -- migrate, migrates it.`,
       )
     await check?.(client)
   })
+
+/** Sessions that migrate, or wait to do so. */
+const MIGRATING = `SELECT count(*)::int AS running FROM pg_stat_activity
+  WHERE datname = current_database() AND application_name = '${MIGRATOR}'`
+
+/** Returns how many migrations the database lacks of this build, how many it has of later ones, and how many sessions migrate it. */
+export const countMigrations = async (
+  db: Queryable,
+): Promise<Record<'pending' | 'running' | 'unknown', number>> => {
+  const { pending, unknown } = (await readDifference(db)) ?? { pending: KNOWN, unknown: [] }
+  const { rows } = await db.query<{ running: number }>(MIGRATING)
+  return { pending: pending.length, unknown: unknown.length, running: rows[0]!.running }
+}
 
 /** How often a service looks whether a later release excludes it, in milliseconds. */
 const LOOK_MS = 3_000
@@ -135,14 +169,12 @@ const LOOK_MS = 3_000
 /** Resolves when a later release begins to change the database so that this one cannot work with it. */
 export const untilExcluded = async (
   db: Queryable,
-  dir: string,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<string | null> => {
-  const known = namesIn(await readdir(dir, { withFileTypes: true }))
   while (!signal.aborted) {
     try {
-      checkExclusion(unknownTo(known, (await readApplied(db)) ?? new Map()))
+      checkExclusion((await readDifference(db))?.unknown ?? [])
     } catch (error) {
       // Whether the database can be reached at all is noticed elsewhere.
       if (error instanceof UnsuitableSchemaError) return error.message

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasMasterKey, readMasterKeys } from '../boot/master-key.ts'
@@ -9,8 +9,9 @@ import { openDb, type RootDb } from '../db/client.ts'
 import { startEmbedded } from '../db/embedded.ts'
 import { probeDatabase, probePooler } from '../db/probe.ts'
 import { replicaLag } from '../db/replica.ts'
-import { MIGRATIONS } from '../db/schema.ts'
-import { createKeyring, type Keyring, opensDataKey } from '../workspace/keyring.ts'
+import { checkExclusion, EXCLUDES, KNOWN, readDifference } from '../db/schema.ts'
+import { READ_LIMITS } from '../db/session-limits.ts'
+import { createKeyring, type Keyring, readKeyTest } from '../workspace/keyring.ts'
 import { type Finding, ok, problem, skipped, warning } from './report.ts'
 
 /** The database while the doctor runs. */
@@ -128,40 +129,64 @@ const checkConnections = ({ used, max, size }: Facts): Finding[] => {
   ]
 }
 
-interface Applied {
-  name: string
-  finished: boolean
+/** What a service needs for its statements and its idle connections. */
+const NEEDED_MS = 30_000
+/** The service sets these for its sessions, unless there is a pooler. */
+const OWN_LIMITS = new Set(['statement_timeout', 'idle_in_transaction_session_timeout'])
+
+/** Checks the time limits that the role, the database or the server gives to each session. */
+const checkLimits = async ({ databaseDirectUrl }: Config, { pool }: RootDb): Promise<Finding> => {
+  const { rows } = await pool.query<{ name: string; value: string; ms: number }>(READ_LIMITS)
+  if (rows.length === 0) return ok('The role has no time limits for its sessions.')
+  const told = (limits: typeof rows) => limits.map(({ name, value }) => `${name} = ${value}`).join(', ')
+  const tight = rows.filter(({ name, ms }) =>
+    OWN_LIMITS.has(name) ? databaseDirectUrl !== undefined && ms < NEEDED_MS : true,
+  )
+  return tight.length > 0
+    ? warning(
+        `The role's time limits end what the service does: ${told(tight)}.`,
+        `Run ALTER ROLE … RESET ${tight[0]!.name} (or ALTER DATABASE, or change postgresql.conf).`,
+      )
+    : ok(`The role has time limits, which migrations, dumps and restores end for themselves: ${told(rows)}.`)
 }
 
-const APPLIED = `
-  select migration_name as name, finished_at is not null as finished
-    from _prisma_migrations where rolled_back_at is null`
+const counted = (count: number): string => `${count} migration${count === 1 ? '' : 's'}`
 
 const checkMigrations = async ({ pool }: RootDb): Promise<{ finding: Finding; migrated: boolean }> => {
-  const here = readdirSync(MIGRATIONS, { withFileTypes: true }).filter((entry) => entry.isDirectory())
-  const exists = await pool.query<{ found: boolean }>(
-    "select to_regclass('_prisma_migrations') is not null as found",
-  )
-  const { rows } = exists.rows[0]?.found ? await pool.query<Applied>(APPLIED) : { rows: [] }
-  const failed = rows.filter(({ finished }) => !finished).map(({ name }) => name)
-  const pending = here.filter(({ name }) => !rows.some((row) => row.name === name))
-  const ahead = rows.filter(({ name }) => !here.some((entry) => entry.name === name))
-  const migrated = pending.length === 0 && failed.length === 0
+  const difference = await readDifference(pool)
+  if (!difference)
+    return { finding: ok('The database is empty: the first start creates its tables.'), migrated: false }
+  const { pending, unknown, begun } = difference
+  const migrated = pending.length === 0 && begun.length === 0
+  const namesOf = (migrations: typeof begun) => migrations.map((one) => one.migration_name).join(', ')
+  const failed = begun.filter(({ logs }) => logs !== EXCLUDES)
   const finding = ((): Finding => {
+    try {
+      checkExclusion(unknown)
+    } catch (error) {
+      return problem(messageOf(error), 'Until then this build does not start.')
+    }
     if (failed.length > 0)
       return problem(
-        `The migration ${failed.join(', ')} failed.`,
+        `The migration ${namesOf(failed)} failed.`,
         'See "npm run prisma -- migrate resolve", and the log of the process that ran it.',
       )
-    if (ahead.length > 0)
+    if (begun.length > 0)
       return warning(
-        `The database is newer than this build by ${ahead.length} migrations.`,
+        `The migration ${namesOf(begun)} has begun and is not finished.`,
+        'See the log of the process that runs it. If none does, the next start goes on with it.',
+      )
+    if (unknown.length > 0)
+      return warning(
+        `The database is newer than this build by ${counted(unknown.length)}.`,
         'Use the newer build, unless you are in the middle of an upgrade.',
       )
-    if (rows.length === 0) return ok('The database is empty: the first start creates its tables.')
     return pending.length > 0
-      ? ok(`${pending.length} migrations are pending: the next start applies them.`)
-      : ok(`All ${here.length} migrations are applied.`)
+      ? warning(
+          `The database is older than this build: ${counted(pending.length)} of ${KNOWN.length} pending.`,
+          'Make a backup with the build that runs; the next start of this one, or npm start -- migrate, applies them.',
+        )
+      : ok(`All ${KNOWN.length} migrations are applied.`)
   })()
   return { finding, migrated }
 }
@@ -173,26 +198,22 @@ const checkKey = async (
   config: Config,
   db: RootDb,
 ): Promise<{ findings: Finding[]; keyring: Keyring | null }> => {
-  const { rows } = await db.pool.query<{ id: string; key: Uint8Array }>(
-    'select id, data_key as key from workspace limit 1',
-  )
-  const workspace = rows[0]
+  const opens = await readKeyTest(db.pool)
   if (!hasMasterKey(config)) {
-    const findings = workspace
+    const findings = opens
       ? [problem(`The master key is missing: there is no ${join(config.dataDir, 'master.key')}.`, KEY_ADVICE)]
       : []
     return { findings, keyring: null }
   }
   try {
     const { masterKey, otherKeys } = await readMasterKeys(config)
-    const keys = [masterKey, ...otherKeys()]
-    if (workspace && !keys.some((key) => opensDataKey(key, workspace.id, workspace.key)))
+    if (opens?.([masterKey, ...otherKeys()]) === false)
       return {
         findings: [problem('The master key is not the one that this database was created with.', KEY_ADVICE)],
         keyring: null,
       }
     return {
-      findings: [ok('The master key opens the workspaces’ keys.')],
+      findings: opens ? [ok('The master key opens the workspaces’ keys.')] : [],
       keyring: createKeyring(db, masterKey, otherKeys),
     }
   } catch (error) {
@@ -224,10 +245,12 @@ const examine = async (
 ): Promise<{ findings: Finding[] } & Pick<OpenDatabase, 'migrated' | 'keyring'>> => {
   const facts = await factsOf(db)
   const { finding, migrated } = await checkMigrations(db)
-  const key = migrated ? await checkKey(config, db) : { findings: [], keyring: null }
-  const findings = [...checkServer(facts), finding, ...key.findings, ...checkConnections(facts)]
+  // Also before an upgrade, which would refuse a wrong key.
+  const key = await checkKey(config, db)
+  const limits = await checkLimits(config, db)
+  const findings = [...checkServer(facts), finding, limits, ...key.findings, ...checkConnections(facts)]
   findings.push(...(await checkReplica(config, db)))
-  return { findings, migrated, keyring: key.keyring }
+  return { findings, migrated, keyring: migrated ? key.keyring : null }
 }
 
 const unreachable = (config: Config, error: unknown): Finding =>
@@ -259,7 +282,8 @@ export const checkDatabase = async (
   }
   try {
     server = await opened(config)
-    db = await openDb(server.url, { max: 2, log: silentLogger })
+    // As behind a pooler: without session settings of its own, which would hide those of the role.
+    db = await openDb(server.url, { max: 2, log: silentLogger, pooled: true })
     const { findings, ...database } = await examine(config, db)
     return { findings: [...findings, ...space], database: { db, ...database, close } }
   } catch (error) {

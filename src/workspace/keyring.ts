@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { type Clock, systemClock } from '../core/clock.ts'
-import type { Db } from '../db/client.ts'
+import type { Db, Queryable } from '../db/client.ts'
 import type { Prisma } from '../db/generated/prisma/client.ts'
 
 const CIPHER = 'aes-256-gcm'
@@ -46,12 +46,30 @@ const unwrapDataKey = (masterKey: Uint8Array, workspaceId: string, wrapped: Uint
   decrypt(masterKey, wrapped, `workspace:${workspaceId}`)
 
 /** Returns whether this master key encrypted a workspace's data key. */
-export const opensDataKey = (masterKey: Uint8Array, workspaceId: string, wrapped: Uint8Array): boolean => {
+const opensDataKey = (masterKey: Uint8Array, workspaceId: string, wrapped: Uint8Array): boolean => {
   try {
     return unwrapDataKey(masterKey, workspaceId, wrapped).length === 32
   } catch {
     return false
   }
+}
+
+/**
+ * Returns a function that says whether one of these master keys is that of the database, which any workspace tells.
+ * Null as long as there is none, also before anything is migrated.
+ */
+export const readKeyTest = async (
+  client: Queryable,
+): Promise<((keys: readonly Uint8Array[]) => boolean) | null> => {
+  const { rows: found } = await client.query<{ found: boolean }>(
+    "select to_regclass('workspace') is not null as found",
+  )
+  if (!found[0]?.found) return null
+  const { rows } = await client.query<{ id: string; key: Uint8Array }>(
+    'select id, data_key as key from workspace limit 1',
+  )
+  const [workspace] = rows
+  return workspace ? (keys) => keys.some((key) => opensDataKey(key, workspace.id, workspace.key)) : null
 }
 
 /**

@@ -164,6 +164,15 @@ export const FIRING: readonly AlertCase[] = [
     at: 30,
   },
   {
+    alert: 'AmsMigrationPending',
+    series: {
+      [`ams_migrations{${A}, state="unknown"}`]: '0x10 1x60',
+      [`ams_migrations{${A}, state="pending"}`]: '0x70',
+      [`ams_migrations{${A}, state="running"}`]: '0x10 1x10 0x50',
+    },
+    at: 45,
+  },
+  {
     alert: 'AmsVersionsDiffer',
     series: {
       [`ams_build_info{${A}, version="1.0.0"}`]: '1x100',
@@ -192,5 +201,7 @@ export const HEALTHY: Readonly<Record<string, string>> = {
   [`ams_queue_depth{${A}, queue="send"}`]: '3x500',
   [`ams_sends_total{${A}, outcome="sent"}`]: '0+10x500',
   [`ams_failing_webhooks{${A}, state="retrying"}`]: '1x500',
+  // In the middle of an upgrade.
+  [`ams_migrations{${A}, state="unknown"}`]: '0x430 1x70',
   ...buckets('ams_webhook_delay_seconds', 'attempt="first", ', '0+60x500', '0+60x500'),
 }

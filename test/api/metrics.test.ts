@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
+import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { silentLogger } from '../../src/core/logger.ts'
 import { COMMIT, VERSION } from '../../src/core/version.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { MIGRATIONS } from '../../src/db/schema.ts'
 import { openEvents } from '../support/events.ts'
 import { post } from '../support/letter.ts'
 import { createReceiver, type Receiver } from '../support/receiver.ts'
@@ -187,4 +191,31 @@ test('a process without the API serves its own metrics', async () => {
   const page = await scrape(other.http)
   expect(page.ams_webhook_lanes).toBeDefined()
   expect(page['ams_mails_total{verdict="received"}']).toBe(0)
+})
+
+test('the metrics say how the schema of the database differs from this build, and who migrates it', async () => {
+  const state = async () => {
+    const page = await scrape()
+    return ['pending', 'unknown', 'running'].map((one) => page[`ams_migrations{state="${one}"}`])
+  }
+  expect(await state()).toEqual([0, 0, 0])
+  const { pool } = service.db
+  const [{ last }] = (await pool.query('select max(migration_name) as last from _prisma_migrations'))
+    .rows as [{ last: string }]
+  await pool.query('update _prisma_migrations set finished_at = null where migration_name = $1', [last])
+  await pool.query(
+    `insert into _prisma_migrations (id, checksum, migration_name, finished_at) values ($1, 'x', '29990101000000_later', now())`,
+    [randomUUID()],
+  )
+  // Holds the lock that migrations wait for, and ends with its connection.
+  const holder = new pg.Client(service.databaseUrl)
+  await holder.connect()
+  await holder.query('select pg_advisory_lock(72707369)')
+  const migrating = migrate(service.databaseUrl, MIGRATIONS, silentLogger)
+  await until(async () => JSON.stringify(await state()) === '[1,1,1]')
+  await pool.query('update _prisma_migrations set finished_at = now() where migration_name = $1', [last])
+  await pool.query(`delete from _prisma_migrations where migration_name = '29990101000000_later'`)
+  await holder.end()
+  await migrating
+  await until(async () => JSON.stringify(await state()) === '[0,0,0]')
 })

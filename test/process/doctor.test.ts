@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { existsSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import type { AddressInfo, Server } from 'node:net'
@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { generate } from 'selfsigned'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
+import { EXCLUDES } from '../../src/db/schema.ts'
 import { runDoctor } from '../../src/doctor/doctor.ts'
 import type { Report } from '../../src/doctor/report.ts'
 import { dkimKeys } from '../../src/email-domain/dkim.ts'
@@ -226,4 +227,83 @@ test('a database that cannot be reached, and one that is not UTF8, are problems 
     expect.stringMatching(/^database: The encoding of the database is SQL_ASCII/),
   ])
   expect(said(empty, 'ok')).toContain('database: The database is empty: the first start creates its tables.')
+})
+
+const byWord = ({ findings }: Report, words: RegExp) => findings.filter(({ message }) => words.test(message))
+
+test('time limits of the role are named, and those that the service cannot bear are warned of', async () => {
+  const db = await openTestDatabase(1)
+  const settings = { DATABASE_URL: db.url, MASTER_KEY: randomBytes(32).toString('base64') }
+  const limits = async (more: Record<string, string> = {}) =>
+    byWord(await examine({ ...settings, ...more }), /time limits/)
+  const name = new URL(db.url).pathname.slice(1)
+  const set = (limit: string) => db.pool.query(`alter database ${name} set ${limit}`)
+  expect(await limits()).toMatchObject([{ status: 'ok', message: expect.stringContaining('no time limits') }])
+  await set(`statement_timeout = '1s'`)
+  // The service sets its own; with a pooler it cannot.
+  expect(await limits()).toMatchObject([
+    {
+      status: 'ok',
+      message: expect.stringMatching(/migrations, dumps and restores end .*: statement_timeout = 1s\.$/),
+    },
+  ])
+  expect(await limits({ DATABASE_DIRECT_URL: db.url })).toMatchObject([
+    {
+      status: 'warning',
+      message: expect.stringMatching(/end what the service does: statement_timeout = 1s\.$/),
+    },
+  ])
+  await set(`lock_timeout = '500ms'`)
+  await set(`idle_in_transaction_session_timeout = '1min'`)
+  const [found] = await limits()
+  expect(found).toMatchObject({ status: 'warning', advice: expect.stringContaining('RESET lock_timeout') })
+  expect(found!.message).toMatch(/end what the service does: lock_timeout = 500ms\.$/)
+})
+
+test('migrations that are pending, begun or unknown are named, with a wrong key at the same time', async () => {
+  const db = await openTestDatabase(1)
+  const settings = { DATABASE_URL: db.url, MASTER_KEY: randomBytes(32).toString('base64') }
+  await createWorkspace(
+    { ...db, masterKey: randomBytes(32) },
+    { name: 'Acme', ownerEmail: 'owner@example.com', plan: 'unlimited' },
+  )
+  const [{ last }] = (await db.pool.query('select max(migration_name) as last from _prisma_migrations'))
+    .rows as [{ last: string }]
+  const row = (name: string, logs: string | null, finished: string) =>
+    db.pool.query(
+      `insert into _prisma_migrations (id, checksum, migration_name, logs, finished_at) values ($1, 'x', $2, $3, ${finished})`,
+      [randomUUID(), name, logs],
+    )
+  const remove = (name: string) =>
+    db.pool.query('delete from _prisma_migrations where migration_name = $1', [name])
+  const found = async () => {
+    const report = await examine(settings)
+    // Also before the upgrade, which a wrong key would stop.
+    expect(said(report, 'problem')).toContain(
+      'database: The master key is not the one that this database was created with.',
+    )
+    return byWord(report, /[mM]igration|later release/).filter(({ message }) => !/time limits/.test(message))
+  }
+  await remove(last)
+  expect(await found()).toMatchObject([
+    {
+      status: 'warning',
+      message: expect.stringMatching(/older than this build: 1 migration of \d+ pending/),
+    },
+  ])
+  await row(last, EXCLUDES, 'null')
+  expect(await found()).toMatchObject([
+    { status: 'warning', message: `The migration ${last} has begun and is not finished.` },
+  ])
+  await db.pool.query('update _prisma_migrations set logs = null where migration_name = $1', [last])
+  expect(await found()).toMatchObject([{ status: 'problem', message: `The migration ${last} failed.` }])
+  await db.pool.query('update _prisma_migrations set finished_at = now() where migration_name = $1', [last])
+  await row('29990101000000_later', null, 'now()')
+  expect(await found()).toMatchObject([
+    { status: 'warning', message: 'The database is newer than this build by 1 migration.' },
+  ])
+  await row('29990101000001_fence', EXCLUDES, 'now()')
+  expect(await found()).toMatchObject([
+    { status: 'problem', message: expect.stringMatching(/belongs to a later release.*29990101000001_fence/) },
+  ])
 })
