@@ -120,13 +120,23 @@ const distributeTables = async (config: Config, log: Logger, shards: number): Pr
 const traceIt = async (
   config: Config,
   log: Logger,
-  { what, json }: { what: string; json: boolean },
+  { what, json, log: file }: { what: string; json: boolean; log: string | undefined },
 ): Promise<void> => {
-  const { trace } = await import('./trace/trace.ts')
+  const { bareOf, trace } = await import('./trace/trace.ts')
   const { asText } = await import('./trace/moment.ts')
+  const { traceLog } = await import('./trace/log.ts')
+  const logged = file === undefined ? [] : await traceLog(file, bareOf(what))
   const foundation = await openFoundation(config, log, { service: false })
   try {
-    const traces = await trace(foundation.db, what, systemClock.now())
+    const stored = await trace(foundation.db, what, { scope: null, now: systemClock.now() })
+    const traces = [...stored, ...logged]
+    if (traces.length === 0)
+      throw new AppError(
+        'not_found',
+        file === undefined
+          ? 'Nothing is stored of it. What was refused before it was stored, and what a request only read or sent for an agent, is in the log: add --log FILE.'
+          : 'Nothing is stored of it, and no line of the log names it.',
+      )
     say(json ? JSON.stringify(traces) : asText(traces))
   } finally {
     await foundation.close()

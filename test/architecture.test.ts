@@ -17,6 +17,7 @@ const domain = [
   'admission',
   'tls-report',
   'export',
+  'trace',
 ]
 const below = ['core', 'db', 'event', 'workspace', 'email-domain']
 
@@ -53,7 +54,7 @@ const table: Record<string, readonly string[]> = {
   'mail-import': ['core', 'db', 'channel', 'message', 'type cli', 'type config'],
   // the operator's commands: see every table, whoever owns it
   backup: ['core', 'db', 'workspace'],
-  trace: ['core', 'db', 'agent', 'webhook'],
+  trace: ['core', 'db', 'workspace', 'agent', 'webhook'],
   demo: [everything],
 }
 

@@ -25,7 +25,8 @@ export const USAGE = `Usage:
   npm start -- move-blobs [--to store|database]         move the contents of messages into the object store of BLOB_URL, or back
   npm start -- distribute [--shards NUMBER]             distribute the tables over the workers of a Citus cluster, in 32 shards
   npm start -- psql [OPTIONS]                           open the database with psql, which must be installed
-  npm start -- trace [--json] MESSAGE-ID|ADDRESS|ID     print what happened to a message, at an address or with a token
+  npm start -- trace [--json] [--log FILE] WHAT         print what happened: a Message-ID, an address, or the id of a message, token or
+                                                        request; --log adds the lines of a log (- for standard input) that name it
   npm start -- doctor [--json]                          check settings, database, DNS, ports, TLS, clock and providers
   npm start -- domain                                   print the DKIM records to publish for MAIL_DOMAIN
   npm start -- rotate-dkim                              create another DKIM key for MAIL_DOMAIN and print its records
@@ -47,7 +48,7 @@ export type Command =
   | { name: 'rotate-key'; dataKeys: boolean }
   | { name: 'doctor'; json: boolean }
   | { name: 'migrate'; fence: boolean }
-  | { name: 'trace'; what: string; json: boolean }
+  | { name: 'trace'; what: string; json: boolean; log: string | undefined }
   | { name: 'move-blobs'; to: 'store' | 'database' }
   | { name: 'distribute'; shards: number }
   | { name: 'dump' | 'restore'; file: string }
@@ -74,6 +75,7 @@ const OPTIONS = {
   agent: text,
   imap: text,
   folder: text,
+  log: text,
   'data-keys': { type: 'boolean' },
   yes: { type: 'boolean' },
   json: { type: 'boolean' },
@@ -149,8 +151,10 @@ export const readCommand = (args: string[]): Command => {
   }
   if (name === 'trace') {
     if (extra.length !== 1)
-      throw new UsageError(`trace takes a Message-ID, an address, or the id of a message or token.\n${USAGE}`)
-    return { name, what: extra[0]!, json: values.json === true }
+      throw new UsageError(
+        `trace takes a Message-ID, an address, or the id of a message, token or request.\n${USAGE}`,
+      )
+    return { name, what: extra[0]!, json: values.json === true, log: values.log }
   }
   const workspace = values.workspace && read('workspace', values.workspace, id)
   if (name === 'export') {

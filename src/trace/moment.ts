@@ -1,27 +1,94 @@
+/** What a moment may be, with what its subject and its detail are. `now` is what is so when it is asked. */
+export const MOMENTS = {
+  received: 'A message was received.',
+  refused: 'A message was refused; detail: the reason.',
+  imported: 'A message was imported.',
+  accepted: 'A message was accepted for sending; subject: who sent it.',
+  held: 'A message waits before it is sent; detail: the reason.',
+  held_until: 'When a message that waits is sent.',
+  status: 'Now: the status of a message, in detail.',
+  check: 'A check of a received message; subject: its name, detail: the verdict.',
+  recipient: 'What became of a recipient; subject: the address, detail: the status.',
+  event: 'An event was raised; subject: its number, detail: its type.',
+  webhook_answered: 'A webhook was called; subject: its name, detail: the answer.',
+  webhook_delivery: 'Now: whether an event was delivered to a webhook, in detail; subject: its name.',
+  webhook_skips: 'Now: a webhook does not ask for events of this type; subject: its name.',
+  webhook_passed: 'Now: a webhook is done with the event; subject: its name.',
+  webhook_paused: 'A webhook was paused, and is; subject: its name.',
+  webhook_failing: 'A webhook began to fail, and does; subject: its name, detail: the event that it is at.',
+  webhook_next: 'When a webhook is called again; subject: its name.',
+  webhook_waits: 'Now: an event waits to be delivered to a webhook; subject: its name.',
+  stream_began: 'A client began to listen, and does; subject: the client.',
+  stream_ended: 'A client stopped listening; subject: the client.',
+  wait_ended: 'A call that waits for messages returned an event; detail: its number.',
+  listening: 'Since when somebody listens to the agent.',
+  not_listening: 'Since when nobody listens to the agent.',
+  audit: 'An entry of the audit log; subject: the action, detail: who did it, and with what.',
+  address_created: 'An address was created.',
+  admits: 'Now: whom an address admits, in detail.',
+  senders: 'Now: how many senders an address lists, in detail.',
+  blocked: 'Now: how many senders an address blocks, in detail.',
+  token: 'The token that was used; subject: its name, detail: its id.',
+  token_created: 'A token was created.',
+  token_used: 'A token was used last.',
+} as const
+export type MomentKind = keyof typeof MOMENTS
+
 /** Something that happened, or is so. */
 export interface Moment {
   at: Date
-  what: string
+  /** `log`: a line of a log, on the command line only. */
+  kind: MomentKind | 'log'
+  subject?: string
+  detail?: string
 }
+
+/** What a trace may be about, with what its subject and its owner are. */
+export const SUBJECTS = {
+  incoming: 'A received message; subject: who sent it, owner: the agent.',
+  outgoing: 'A message to somebody; subject: to whom, owner: the agent.',
+  address: 'An address; owner: its agent.',
+  former_address: 'An address that was an agent’s and is nobody’s now.',
+  token: 'A token; subject: its name or id, owner: whose it is.',
+  request: 'A request; subject: its id, owner: who made it.',
+} as const
 
 /** What happened to one thing, in order. */
 export interface Trace {
+  kind: keyof typeof SUBJECTS | 'log'
+  subject: string
+  owner: string | null
+  agentId: string | null
+  threadId: string | null
+  /** The same in words, with all that names it. */
   about: string
   moments: Moment[]
 }
 
 /** A text from outside on one line, without what a terminal would obey. */
-export const plain = (text: string): string => text.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, 300)
+const plain = (text: string): string => text.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, 300)
+
+/** In order, and plain. */
+export const settled = (trace: Trace): Trace => ({
+  ...trace,
+  subject: plain(trace.subject),
+  owner: trace.owner && plain(trace.owner),
+  about: plain(trace.about),
+  moments: trace.moments
+    .map(({ subject, detail, ...moment }) => ({
+      ...moment,
+      ...(subject ? { subject: plain(subject) } : {}),
+      ...(detail ? { detail: plain(detail) } : {}),
+    }))
+    .sort((one, other) => one.at.getTime() - other.at.getTime()),
+})
+
+const lineOf = ({ at, kind, subject, detail }: Moment): string =>
+  `  ${at.toISOString()}  ${kind.replaceAll('_', ' ')}${subject ? ` ${subject}` : ''}${detail ? `: ${detail}` : ''}`
 
 /** For a terminal. */
 export const asText = (traces: readonly Trace[]): string =>
   traces
-    .flatMap(({ about, moments }) => [
-      about,
-      ...moments
-        .toSorted((one, other) => one.at.getTime() - other.at.getTime())
-        .map(({ at, what }) => `  ${at.toISOString()}  ${what}`),
-      '',
-    ])
+    .flatMap(({ about, moments }) => [about, ...moments.map(lineOf), ''])
     .join('\n')
     .trimEnd()

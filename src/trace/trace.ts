@@ -1,15 +1,21 @@
-import { readListening } from '../agent/listening.ts'
-import { AppError } from '../core/errors.ts'
+import { invalidInput } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
+import { ensureMember } from '../workspace/member.ts'
+import type { Viewer } from '../workspace/viewer.ts'
+import { ofListening } from './listeners.ts'
 import { traceMessage } from './message.ts'
-import { type Moment, plain, type Trace } from './moment.ts'
+import { settled, type Trace } from './moment.ts'
+import { type Scope, traceRequest, traceToken } from './requests.ts'
 
-/** Answers an operator: why did this mail not arrive, why did the agent not wake, what did this token do? */
+/** Answers: why did this mail not arrive, why did the agent not wake, what did this token or request do? */
 
-/** How many messages, and entries of the audit log, are shown. */
+/** How many messages an operator is shown, and how many a member. */
 const MOST = 20
+export const MOST_FOR_MEMBERS = 5
 /** Messages with an address that is not an agent's are looked for this far back: no index has their addresses. */
 const RECENT = '2 days'
+/** … and among so many of the newest messages of a member's workspace. */
+const WALKED = 5_000
 
 interface Found {
   id: string
@@ -19,21 +25,38 @@ interface Found {
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** Probes an index of each agent: no index has the Message-IDs of all. */
-const BY_MESSAGE_ID = `select m.id, m.agent_id as "agentId" from agent a cross join lateral (
-  select id, agent_id, created_at from message
-   where agent_id = a.id and internet_message_id = any($1) limit ${MOST}) m order by m.created_at limit ${MOST}`
+const BY_MESSAGE_ID = `select id, agent_id as "agentId" from message
+  where agent_id = any(array(select id from agent where $2::uuid is null or workspace_id = $2)) and internet_message_id = any($1)
+  order by created_at desc limit $3`
+
+const HAS = `(lower(counterpart) = $1 or $1 = any("to") or $1 = any(cc))`
 
 const BY_COUNTERPART = `select m.id, m.agent_id as "agentId" from agent a cross join lateral (
   select id, agent_id, created_at from message
-   where agent_id = a.id and created_at > now() - interval '${RECENT}'
-     and (lower(counterpart) = $1 or $1 = any("to") or $1 = any(cc))
+   where agent_id = a.id and created_at > now() - interval '${RECENT}' and ${HAS}
    order by created_at desc, id desc limit 5) m order by m.created_at desc limit ${MOST}`
 
-const LATEST = `select id, agent_id as "agentId" from message where agent_id = $1 order by created_at desc, id desc limit 10`
+const BY_COUNTERPART_HERE = `select id, agent_id as "agentId" from (
+  select id, agent_id, created_at, counterpart, "to", cc from message
+   where workspace_id = $2 and created_at > now() - interval '${RECENT}'
+   order by created_at desc, id desc limit ${WALKED}) m where ${HAS} order by created_at desc limit ${MOST_FOR_MEMBERS}`
 
-const traceAll = async (db: Db, found: readonly Found[], now: Date): Promise<Trace[]> => {
+const LATEST = `select id, agent_id as "agentId" from message where agent_id = $1 order by created_at desc, id desc limit $2`
+
+interface Question {
+  scope: Scope
+  now: Date
+}
+
+const traceAll = async (
+  db: Db,
+  statement: string,
+  values: unknown[],
+  { now }: Question,
+): Promise<Trace[]> => {
+  const { rows } = await db.pool.query<Found & Record<string, unknown>>(statement, values)
   const traces: Trace[] = []
-  for (const { id, agentId } of found) traces.push(await traceMessage(db, { id, agentId }, now))
+  for (const { id, agentId } of rows) traces.push(await traceMessage(db, { id, agentId }, now))
   return traces
 }
 
@@ -47,82 +70,83 @@ interface Owned {
   blocked: number
 }
 
+/** Addresses are stored in lower case where case does not matter. All channels, because the index begins with them. */
 const OWNED = `select a.agent_id as "agentId", g.name as agent, w.name as workspace, a.created_at as "createdAt", c.admit::text as admit,
     cardinality(c.senders) as senders, cardinality(c.blocked) as blocked
   from address a join agent g on g.id = a.agent_id join workspace w on w.id = a.workspace_id
-  join access c on c.agent_id = a.agent_id and c.channel::text = a.channel::text where lower(a.value) = $1`
+  join access c on c.agent_id = a.agent_id and c.channel::text = a.channel::text
+ where a.value = any($1) and a.channel = any(enum_range(null::"Channel")) and ($2::uuid is null or a.workspace_id = $2)`
 
-const traceAddress = async (db: Db, address: string, now: Date): Promise<Trace[]> => {
+const GIVEN = 'select from given_address where value = any($1) and ($2::uuid is null or workspace_id = $2)'
+
+/** Of an address that is nobody's, at least nobody's that is known to who asks. */
+const traceStranger = async (db: Db, address: string, question: Question): Promise<Trace[]> => {
+  const workspaceId = question.scope?.workspaceId ?? null
   const value = address.toLowerCase()
-  const { rows: owned } = await db.pool.query<Owned & Record<string, unknown>>(OWNED, [value])
-  const [own] = owned
-  if (!own) {
-    const { rows: given } = await db.pool.query('select from given_address where lower(value) = $1', [value])
-    const past: Trace[] =
-      given.length > 0
-        ? [{ about: `${address}: was an agent's address, and is nobody's now`, moments: [] }]
-        : []
-    const { rows } = await db.pool.query<Found & Record<string, unknown>>(BY_COUNTERPART, [value])
-    return [...past, ...(await traceAll(db, rows, now))]
-  }
-  const [listening] = await readListening(db, [own.agentId], now)
-  const since = listening?.since ? ` since ${listening.since.toISOString()}` : ''
-  const about: Trace = {
-    about: `${address}: agent ${plain(own.agent)} (${own.agentId}) of workspace ${plain(own.workspace)}`,
-    moments: [
-      { at: own.createdAt, what: 'the address was created' },
-      { at: now, what: `admits ${own.admit}; ${own.senders} senders on its list, ${own.blocked} blocked` },
-      { at: now, what: `${listening?.now ? 'somebody listens' : 'nobody listens'}${since}` },
-    ],
-  }
-  const { rows } = await db.pool.query<Found & Record<string, unknown>>(LATEST, [own.agentId])
-  return [about, ...(await traceAll(db, rows, now))]
+  const { rows: given } = await db.pool.query(GIVEN, [[address, value], workspaceId])
+  const past: Trace[] = given.map(() => ({
+    kind: 'former_address',
+    ...{ subject: address, owner: null, agentId: null, threadId: null, moments: [] },
+    about: `${address}: was an agent's address, and is nobody's now`,
+  }))
+  const found = workspaceId
+    ? await traceAll(db, BY_COUNTERPART_HERE, [value, workspaceId], question)
+    : await traceAll(db, BY_COUNTERPART, [value], question)
+  return [...past.map(settled), ...found]
 }
 
-const traceToken = async ({ prisma }: Db, id: string): Promise<Trace[]> => {
-  const token = await prisma.token.findUnique({ where: { id }, include: { member: true, agent: true } })
-  if (!token) return []
-  const owner = token.agent ? `agent ${token.agent.name}` : `member ${token.member?.email ?? ''}`
-  const entries = await prisma.auditEntry.findMany({
-    where: { workspaceId: token.workspaceId, tokenId: id },
-    orderBy: { createdAt: 'desc' },
-    take: MOST,
+const traceAddress = async (db: Db, address: string, question: Question): Promise<Trace[]> => {
+  const { scope, now } = question
+  const values = [[address, address.toLowerCase()], scope?.workspaceId ?? null]
+  const { rows } = await db.pool.query<Owned & Record<string, unknown>>(OWNED, values)
+  const [own] = rows
+  if (!own) return traceStranger(db, address, question)
+  const { agentId, agent } = own
+  const about = settled({
+    kind: 'address',
+    ...{ subject: address, owner: agent, agentId, threadId: null },
+    about: `${address}: agent ${agent} (${agentId}) of workspace ${own.workspace}`,
+    moments: [
+      { at: own.createdAt, kind: 'address_created' },
+      { at: now, kind: 'admits', detail: own.admit },
+      { at: now, kind: 'senders', detail: String(own.senders) },
+      { at: now, kind: 'blocked', detail: String(own.blocked) },
+      await ofListening(db, agentId, now),
+    ],
   })
-  const moments: Moment[] = [
-    { at: token.createdAt, what: 'created' },
-    ...entries.map(({ createdAt, action, agentId }) => ({
-      at: createdAt,
-      what: `${action}${agentId ? ` for agent ${agentId}` : ''}`,
-    })),
-    ...(token.lastUsedAt ? [{ at: token.lastUsedAt, what: 'last used' }] : []),
-  ]
-  return [{ about: plain(`Token ${token.name ?? id} of ${owner}`), moments }]
+  const most = scope ? MOST_FOR_MEMBERS : MOST / 2
+  return [about, ...(await traceAll(db, LATEST, [agentId, most], question))]
 }
+
+const MESSAGE = `select id, agent_id as "agentId" from message where id = $1 and ($2::uuid is null or workspace_id = $2)`
+
+const traceId = async (db: Db, id: string, question: Question): Promise<Trace[]> => {
+  const { scope } = question
+  const messages = await traceAll(db, MESSAGE, [id, scope?.workspaceId ?? null], question)
+  if (messages.length > 0) return messages
+  const tokens = await traceToken(db, id, scope)
+  return tokens.length > 0 ? tokens : traceRequest(db, id, scope)
+}
+
+export const bareOf = (what: string): string => what.trim().replace(/^<(.*)>$/, '$1')
 
 /**
- * Traces a message by its id or Message-ID, an address, or a token by its id; newest messages first. Throws `not_found`.
- * No text of a message is in it.
+ * Traces a message by its id or Message-ID, an address, a token by its id or a request by its own; newest messages
+ * first, and nothing that is not stored. No text of a message is in it.
  */
-export const trace = async (db: Db, what: string, now: Date): Promise<Trace[]> => {
-  const bare = what.trim().replace(/^<(.*)>$/, '$1')
-  const byId = async () => {
-    const message = await db.prisma.message.findFirst({
-      where: { id: bare },
-      select: { id: true, agentId: true },
-    })
-    return message ? traceAll(db, [message], now) : traceToken(db, bare)
-  }
-  const byName = async () => {
-    const { rows } = await db.pool.query<Found & Record<string, unknown>>(BY_MESSAGE_ID, [
-      [bare, `<${bare}>`],
-    ])
-    return rows.length > 0 ? traceAll(db, rows, now) : traceAddress(db, bare, now)
-  }
-  const traces = await (UUID.test(bare) ? byId() : byName())
-  if (traces.length === 0)
-    throw new AppError(
-      'not_found',
-      'Nothing is stored of it. Mail that was refused during SMTP, and requests by their X-Request-Id, are in the log.',
-    )
-  return traces
+export const trace = async (db: Db, what: string, question: Question): Promise<Trace[]> => {
+  const bare = bareOf(what)
+  if (UUID.test(bare)) return traceId(db, bare, question)
+  const { scope } = question
+  const values = [[bare, `<${bare}>`], scope?.workspaceId ?? null, scope ? MOST_FOR_MEMBERS : MOST]
+  const found = await traceAll(db, BY_MESSAGE_ID, values, question)
+  return found.length > 0 ? found : traceAddress(db, bare, question)
+}
+
+/** Traces something of a member's workspace. For members. Throws `invalid_input` for what cannot be any of it. */
+export const traceFor = (db: Db, viewer: Viewer, what: string, now: Date): Promise<Trace[]> => {
+  ensureMember(viewer)
+  if (!/^[^\p{Cc}\p{Cs}]{1,998}$/u.test(what.trim()))
+    throw invalidInput('what', 'must be a Message-ID, an address or an id')
+  return trace(db, what, { scope: { workspaceId: viewer.workspaceId, memberId: viewer.id }, now })
 }

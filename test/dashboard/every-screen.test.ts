@@ -43,6 +43,7 @@ const screens = ({ support, thread }: Furnished): Record<string, string> => ({
   suppressed: '/outbox/suppressed',
   health: '/health',
   mail: '/health/mail',
+  trace: '/health/trace?of=one@northwind.example',
   agents: '/agents',
   agent: `/agents/${support.id}`,
   access: `/agents/${support.id}/access`,

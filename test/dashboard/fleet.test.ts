@@ -8,8 +8,9 @@ import {
   startBrowser,
   type TestBrowser,
 } from '../support/browser.ts'
+import { openCommands } from '../support/commands.ts'
 import { expectAccessible, openApp, untilLive } from '../support/dashboard.ts'
-import { receive } from '../support/letter.ts'
+import { post, receive } from '../support/letter.ts'
 import { createReceiver } from '../support/receiver.ts'
 import {
   createTestAgent,
@@ -121,6 +122,60 @@ browserTest('a webhook that stands still shows what was answered, and goes on af
   await button(page, 'Send events again').click()
   await page.getByText(/^\d+ events are sent again/).waitFor()
   await receiver.got('/fine', 2)
+  expect(errorsOf(page)).toEqual([])
+})
+
+browserTest('what happened to a message is shown by its Message-ID, from the menu of commands', async () => {
+  const messageId = '<order-17@shop.example>'
+  await owner.api('PUT', `/agents/${calm.id}/access/email`, { admit: 'list', senders: [] })
+  const hidden = { from: 'mallory@example.com', to: calm.address, messageId, text: 'The secret is 4711.' }
+  await post(service, hidden)
+  const page = await openApp(await browser.page(), service, owner)
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await openCommands(page)
+  await page.keyboard.type(messageId)
+  await page.getByRole('option', { name: `What happened: ${messageId}` }).click()
+  const table = page.getByRole('table', { name: 'Message from mallory@example.com to Calm' })
+  const rows = table.getByRole('row')
+  await table.getByRole('row', { name: /Refused.*not among those who may write/ }).waitFor()
+  await table.getByRole('row', { name: /Checked.*\(SPF\).*none/ }).waitFor()
+  await expectAccessible(page)
+  await picture(page, 'trace-refused')
+  expect(await page.locator('main').textContent()).not.toContain('4711')
+  // What came in while an agent's webhook failed: in order, with its answers.
+  const [message] = (await stuck.api('GET', `/agents/${stuck.id}/messages?limit=1`)).body.items
+  await page.getByLabel('Message-ID, address, or id').fill(stuck.address)
+  await button(page, 'Show what happened').click()
+  await page.getByRole('table', { name: `${stuck.address}, an address of Stuck` }).waitFor()
+  const answered = page.getByRole('row', { name: /Webhook answered.*Shop.*204/ })
+  await answered.first().waitFor()
+  expect(await rows.count()).toBe(0)
+  await expectAccessible(page)
+  await picture(page, 'trace-address')
+  await page.getByRole('link', { name: 'Open the thread' }).first().click()
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.getByRole('article').last().getByRole('button', { name: 'More', exact: true }).click()
+  await button(page, 'What happened to it').click()
+  await expect.poll(() => new URL(page.url()).searchParams.get('of')).toBe(message.id)
+  await page.getByRole('row', { name: /Event.*message\.received/ }).waitFor()
+  expect(errorsOf(page)).toEqual([])
+})
+
+browserTest('a request is shown with who made it, and what is not stored with where to look', async () => {
+  const changed = await owner.api('PATCH', '/workspace', { keepRefusedDays: 12 })
+  const id = changed.headers.get('x-request-id')
+  const page = await openApp(await browser.page(DARK_PHONE), service, owner, `/app/health/trace?of=${id}`)
+  await page.getByRole('row', { name: /Audit log.*changed the workspace.*keepRefusedDays 12/ }).waitFor()
+  await expectNarrow(page)
+  await expectAccessible(page)
+  await picture(page, 'phone-trace-request')
+  await page.getByLabel('Message-ID, address, or id').fill("it's@nowhere.example")
+  await page.keyboard.press('Enter')
+  await page.getByText('Nothing is stored of it').waitFor()
+  await page.getByText("npm start -- trace --log FILE 'it'\\''s@nowhere.example'").waitFor()
+  await expectNarrow(page)
+  await expectAccessible(page)
+  await picture(page, 'phone-trace-nothing')
   expect(errorsOf(page)).toEqual([])
 })
 

@@ -86,6 +86,7 @@ browserTest(
       [`/agents/${support.id}/access`, 'Support'],
       [`/agents/${support.id}/webhooks`, 'Support'],
       [`/agents/${support.id}/settings`, 'Support'],
+      ['/health/trace?of=one@northwind.example', 'Zustellung'],
       ['/workspace', 'Arbeitsbereich'],
       ['/workspace/plan', 'Arbeitsbereich'],
       ['/workspace/audit', 'Arbeitsbereich'],
@@ -96,7 +97,10 @@ browserTest(
       await page.goto(`${originOf(service)}/app${path}`)
       await page.getByRole('heading', { name: title, level: 1 }).waitFor()
       await expect.poll(() => page.locator('.loading').count()).toBe(0)
-      const name = `german${path.replaceAll('/', '-').replace(/-[0-9a-f-]{36}/, '')}`
+      const name = `german${path
+        .replace(/\?.*/, '')
+        .replaceAll('/', '-')
+        .replace(/-[0-9a-f-]{36}/, '')}`
       await picture(page, name)
       await page.setViewportSize({ width: 390, height: 844 })
       await expectNarrow(page)

@@ -84,7 +84,7 @@ export const TYPES: Record<string, TypeRow> = {
     rule: OWN,
     fields: 'id name createdAt deletesAt settings plan',
     members:
-      'members invitations domains phoneNumbers audit connectedApps messages threads webhooks mailHealth',
+      'members invitations domains phoneNumbers audit connectedApps messages threads webhooks mailHealth trace',
   },
   WorkspaceSettings: {
     reach: '{ workspace { settings { % } } }',
@@ -263,6 +263,16 @@ export const TYPES: Record<string, TypeRow> = {
     reach: '{ workspace { audit { edges { node { % } } } } }',
     rule: MEMBERS,
     fields: 'id action actor agentId detail createdAt',
+  },
+  Trace: {
+    reach: 'query ($messageId: String!) { workspace { trace(what: $messageId) { % } } }',
+    rule: MEMBERS,
+    fields: 'kind subject owner agentId threadId moments',
+  },
+  TraceMoment: {
+    reach: 'query ($messageId: String!) { workspace { trace(what: $messageId) { moments { % } } } }',
+    rule: MEMBERS,
+    fields: 'at kind subject detail',
   },
   AuditActor: {
     reach: '{ workspace { audit { edges { node { actor { % } } } } } }',

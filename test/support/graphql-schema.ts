@@ -4,6 +4,7 @@ import {
   getNamedType,
   isCompositeType,
   isObjectType,
+  isRequiredArgument,
 } from 'graphql'
 import { createSchema } from '../../src/graphql/schema.ts'
 
@@ -20,9 +21,12 @@ export const objectTypes = (): GraphQLObjectType[] => {
 export const rootFields = (root: 'Query' | 'Mutation' | 'Subscription'): string[] =>
   Object.keys((schema.getType(root) as GraphQLObjectType).getFields())
 
-/** Returns the smallest selection of a field. */
-export const selectionOf = ({ name, type }: GraphQLField<unknown, unknown>): string =>
-  isCompositeType(getNamedType(type)) ? `${name} { __typename }` : name
+/** Returns the smallest selection of a field, whose required arguments are texts. */
+export const selectionOf = ({ name, args, type }: GraphQLField<unknown, unknown>): string => {
+  const required = args.filter(isRequiredArgument).map((argument) => `${argument.name}: "x"`)
+  const call = required.length > 0 ? `${name}(${required.join(' ')})` : name
+  return isCompositeType(getNamedType(type)) ? `${call} { __typename }` : call
+}
 
 /** Returns all fields of a mutation's payload, each with its smallest selection. */
 export const payloadOf = (mutation: string): string => {

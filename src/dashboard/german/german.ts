@@ -18,6 +18,7 @@ import { settings } from './settings.ts'
 import { shell } from './shell.ts'
 import { thread } from './thread.ts'
 import { tokens } from './tokens.ts'
+import { trace } from './trace.ts'
 import { waiting } from './waiting.ts'
 import { webhooks } from './webhooks.ts'
 import { workspace } from './workspace.ts'
@@ -45,6 +46,7 @@ export const GERMAN = {
   shell,
   thread,
   tokens,
+  trace,
   waiting,
   webhooks,
   workspace,

@@ -35,6 +35,8 @@ export const shell: typeof english = {
     settings: 'Einstellungen und Seiten',
     search: 'Suchen',
   },
+  trace: 'Was geschah',
+  traceOf: (what) => `Was geschah: ${what}`,
   searchFor: (words) => `In den Nachrichten nach „${words}“ suchen`,
   live: 'Live',
   connecting: 'Wird verbunden…',

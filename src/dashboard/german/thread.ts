@@ -53,6 +53,7 @@ export const thread: typeof english = {
   moreOfThread: 'Mehr zu dieser Unterhaltung',
   copyId: 'Kennung der Nachricht kopieren',
   copied: 'Die Kennung ist kopiert.',
+  happened: 'Was damit geschah',
   forward: 'Weiterleiten',
   why: 'Warum',
   whyLabel: {

@@ -2,6 +2,7 @@ import { type ReactNode, useLayoutEffect, useMemo, useState } from 'react'
 import { useLocation } from 'wouter'
 import { AgentIcon } from '../parts/agent-icon.tsx'
 import {
+  ActivityIcon,
   BookmarkIcon,
   ChevronRightIcon,
   type Icon,
@@ -168,6 +169,9 @@ const found = (all: readonly Command[], typed: string): Command[] => {
   )
 }
 
+/** An address, a Message-ID, a phone number or an id. */
+const TRACEABLE = /^<?\S+@\S+$|^\+\d{5,}$|^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
+
 /** All commands that match, best first, those of a group after each other. */
 export const useCommands = (typed: string): Command[] => {
   const [, go] = useLocation()
@@ -183,5 +187,12 @@ export const useCommands = (typed: string): Command[] => {
     icon: <SearchIcon />,
     run: () => go(`/inbox?q=${encodeURIComponent(words)}`),
   }
-  return [...found(all, words), search]
+  const trace: Command = {
+    id: 'trace',
+    group: 'search',
+    label: text.traceOf(words),
+    icon: <ActivityIcon />,
+    run: () => go(`/health/trace?of=${encodeURIComponent(words)}`),
+  }
+  return [...found(all, words), search, ...(TRACEABLE.test(words) ? [trace] : [])]
 }

@@ -14,6 +14,7 @@ import { text as waiting } from '../waiting/strings.ts'
 import { text as webhooks } from '../webhooks/strings.ts'
 import { text as workspace } from '../workspace/strings.ts'
 import { WORKSPACE_TABS } from '../workspace/tabs.ts'
+import { text } from './strings.ts'
 import type { Viewer } from './viewer.tsx'
 
 /** Where something can be done or set from any screen. */
@@ -48,6 +49,7 @@ const at = (href: string, parts: readonly string[]): Place[] => parts.map((part)
 export const SETTINGS: readonly Place[] = [
   { href: '/waiting/refused', label: waiting.refused },
   { href: '/outbox/suppressed', label: outbox.suppressed },
+  { href: '/health/trace', label: text.trace },
   { href: '/profile', label: account.title },
   ...WORKSPACE_TABS.map(({ path, label }) => ({ href: path ? `/workspace/${path}` : '/workspace', label })),
   ...at('/workspace', [

@@ -36,6 +36,8 @@ export const text = words('shell', {
     settings: 'Settings and screens',
     search: 'Search',
   },
+  trace: 'What happened',
+  traceOf: (what: string) => `What happened: ${what}`,
   searchFor: (words: string) => `Search the mail for “${words}”`,
   live: 'Live',
   connecting: 'Connecting…',

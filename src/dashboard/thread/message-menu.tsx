@@ -1,7 +1,8 @@
 import { useState } from 'react'
+import { useLocation } from 'wouter'
 import { Button } from '../parts/button.tsx'
 import { copyText } from '../parts/copy.tsx'
-import { CopyIcon, DownloadIcon, ForwardIcon, Trash2Icon } from '../parts/icons.tsx'
+import { ActivityIcon, CopyIcon, DownloadIcon, ForwardIcon, Trash2Icon } from '../parts/icons.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { say } from '../parts/toast.ts'
 import { DeleteMessage } from './delete-message.tsx'
@@ -12,6 +13,7 @@ import { text } from './strings.ts'
 /** What else can be done with a message. */
 export const MessageMenu = ({ message, onForward }: { message: ShownMessage; onForward(): void }) => {
   const download = useDownload(message.id)
+  const [, go] = useLocation()
   const [deleting, setDeleting] = useState(false)
   const isReceivedMail = message.channel === 'email' && message.direction === 'inbound'
   const copyId = () =>
@@ -29,6 +31,9 @@ export const MessageMenu = ({ message, onForward }: { message: ShownMessage; onF
         )}
         <Button kind="ghost" icon={CopyIcon} onClick={copyId}>
           {text.copyId}
+        </Button>
+        <Button kind="ghost" icon={ActivityIcon} onClick={() => go(`/health/trace?of=${message.id}`)}>
+          {text.happened}
         </Button>
         <Button kind="ghost" icon={Trash2Icon} onClick={() => setDeleting(true)}>
           {text.deletion.do}

@@ -41,6 +41,7 @@ export const text = words('thread', {
   moreOfThread: 'More for this thread',
   copyId: 'Copy the message’s id',
   copied: 'The id is copied.',
+  happened: 'What happened to it',
   forward: 'Forward',
   why: 'Why',
   whyLabel: { received: 'Why it was let in', refused: 'Why it was refused', imported: 'Where it came from' },

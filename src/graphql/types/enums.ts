@@ -4,7 +4,7 @@ import type { Action } from '../../workspace/audit.ts'
 import { builder } from '../builder.ts'
 
 /** Enum values with their descriptions, as Pothos expects them. */
-const described = <const Values extends Record<string, string>>(values: Values) =>
+export const described = <const Values extends Record<string, string>>(values: Values) =>
   Object.fromEntries(Object.entries(values).map(([value, description]) => [value, { description }])) as {
     [Key in keyof Values]: { description: string }
   }
