@@ -95,6 +95,12 @@ const readDump = async (config: Config, log: Logger, file: string): Promise<void
   return command(config, log, run, { service: true, migrates: 'empty' })
 }
 
+/** Prepares a database that another tool has restored to an earlier moment; `restore` does so itself. */
+const afterRestore = async (config: Config, log: Logger, { hold }: { hold: boolean }): Promise<void> => {
+  const { prepareRestored } = await import('./backup/after-restore.ts')
+  return command(config, log, ({ db }) => prepareRestored(db, { hold }))
+}
+
 /** Runs psql beside a running service, or alone. Exits with its code. */
 const openPsql = async (config: Config, log: Logger, args: readonly string[]): Promise<void> => {
   const { runPsql } = await import('./backup/psql.ts')
@@ -112,8 +118,13 @@ const moveBlobs = async (config: Config, log: Logger, to: 'store' | 'database'):
 /** Distributes the tables beside a running service, or alone, and tells how far it is. */
 const distributeTables = async (config: Config, log: Logger, shards: number): Promise<void> => {
   const { distribute } = await import('./db/citus/distribute.ts')
+  const { coverGaps } = await import('./event/after-restore.ts')
   const progress = (step: object): void => say(JSON.stringify({ progress: step }))
-  return command(config, log, ({ databaseUrl }) => distribute(databaseUrl, { shards, log, progress }))
+  return command(config, log, async ({ databaseUrl, db }) => {
+    const done = await distribute(databaseUrl, { shards, log, progress })
+    await coverGaps(db)
+    return done
+  })
 }
 
 /** Prints what happened to something, from a database that may be in use. */
@@ -218,6 +229,8 @@ const dispatch = async (requested: Command): Promise<void> => {
       return writeDump(config, log, requested.file)
     case 'restore':
       return readDump(config, log, requested.file)
+    case 'after-restore':
+      return afterRestore(config, log, requested)
     case 'move-blobs':
       return moveBlobs(config, log, requested.to)
     case 'distribute':

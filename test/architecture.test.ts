@@ -53,7 +53,7 @@ const table: Record<string, readonly string[]> = {
   // the operator's command: sources of mails for the import of message/
   'mail-import': ['core', 'db', 'channel', 'message', 'type cli', 'type config'],
   // the operator's commands: see every table, whoever owns it
-  backup: ['core', 'db', 'workspace'],
+  backup: ['core', 'db', 'event', 'message', 'workspace'],
   trace: ['core', 'db', 'workspace', 'agent', 'webhook'],
   demo: [everything],
 }

@@ -7,6 +7,8 @@ import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { AppError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
+import { skipLostIds } from '../event/after-restore.ts'
+import { endChangePositions } from '../workspace/change-log.ts'
 import { readKeyTest } from '../workspace/keyring.ts'
 import { connectTo } from './dump.ts'
 import { type Description, DumpError, DumpReader, parseDescription } from './format.ts'
@@ -95,6 +97,8 @@ export const restore = async (
     await ensureEmpty(client)
     const restored = await load(client, new DumpReader(await contentOf(file)), log)
     await checkKey(client, keys)
+    await skipLostIds({ pool: client })
+    await endChangePositions({ pool: client })
     await client.query('commit')
     await client.query('analyze')
     return restored

@@ -22,6 +22,7 @@ export const USAGE = `Usage:
                                                         import an IMAP account or one folder of it; the password comes from standard input
   npm start -- dump FILE                                write everything that is stored to FILE (compressed if it ends with .gz)
   npm start -- restore FILE                             read a dump into an empty database
+  npm start -- after-restore [--hold]                   prepare a database that another tool has restored to an earlier moment
   npm start -- move-blobs [--to store|database]         move the contents of messages into the object store of BLOB_URL, or back
   npm start -- distribute [--shards NUMBER]             distribute the tables over the workers of a Citus cluster, in 32 shards
   npm start -- psql [OPTIONS]                           open the database with psql, which must be installed
@@ -48,6 +49,7 @@ export type Command =
   | { name: 'rotate-key'; dataKeys: boolean }
   | { name: 'doctor'; json: boolean }
   | { name: 'migrate'; fence: boolean }
+  | { name: 'after-restore'; hold: boolean }
   | { name: 'trace'; what: string; json: boolean; log: string | undefined }
   | { name: 'move-blobs'; to: 'store' | 'database' }
   | { name: 'distribute'; shards: number }
@@ -80,6 +82,7 @@ const OPTIONS = {
   yes: { type: 'boolean' },
   json: { type: 'boolean' },
   fence: { type: 'boolean' },
+  hold: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const
 
@@ -178,6 +181,7 @@ export const readCommand = (args: string[]): Command => {
     return { name, to: read('to', values.to ?? 'store', place) as 'store' | 'database' }
   if (name === 'distribute') return { name, shards: read('shards', values.shards ?? SHARDS, shardCount) }
   if (name === 'doctor') return { name, json: values.json === true }
+  if (name === 'after-restore') return { name, hold: values.hold === true }
   if (name === 'migrate') return { name, fence: values.fence === true }
   const plain = PLAIN.find((one) => one === name)
   if (!plain) throw new UsageError(`Unknown command ${name}.\n${USAGE}`)

@@ -118,12 +118,28 @@ const RETENTION_MS = (VALID_HOURS + 1) * 3_600_000
 const MAX_ROWS = 500
 const MAX_IDS = 2_000
 
+/** The `xid` of the row that says when the database was restored. No transaction has it: PostgreSQL's begin with 3. */
+const RESTORED = 0
+
+/**
+ * Ends the positions from before a restore to an earlier moment: the transactions that they have seen are not those
+ * that will have the same ids. Whoever resumes at one reads everything anew.
+ */
+export const endChangePositions = async ({ pool }: Pick<Db, 'pool'>): Promise<void> => {
+  await pool.query(
+    `insert into workspace_change (workspace_id, xid, kind, ids, created_at)
+     select id, ${RESTORED}, 'restored', '{}', clock_timestamp() from workspace`,
+  )
+}
+
 const READ = {
   name: 'workspace changes',
   text: `
     select p.ord::int, c.*, ${NOW},
            p.at < extract(epoch from now() - interval '${VALID_HOURS} hours') * 1000
-             or pg_snapshot_xmax(p.seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot()) as lost
+             or pg_snapshot_xmax(p.seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
+             or exists (select from workspace_change r where r.workspace_id = p.workspace and r.xid = ${RESTORED}
+                           and r.created_at > to_timestamp(p.at / 1000)) as lost
       from unnest($1::uuid[], $2::text[], $3::float8[]) with ordinality as p(workspace, seen, at, ord)
       left join lateral (
         select kind, agent_id, ids from workspace_change

@@ -1,0 +1,24 @@
+import type { Db } from '../../db/client.ts'
+import { APPEND_EVENTS } from '../../event/append.ts'
+import { enqueueWebhookJobs } from '../../webhook/delivery/enqueue.ts'
+import { noteChanges } from '../../workspace/change-log.ts'
+import { HOLD_EVENTS, rejectedFrom } from './hold.ts'
+import { raise } from './raise.ts'
+
+const HOLD_DUE = `
+  with drafted as (
+    update message m set hold_reason = 'approval', hold_until = ${rejectedFrom('now()')}, hold_by = null
+      from job j
+     where j.kind = 'send' and j.due_at <= now() and m.id = j.lane and m.agent_id = j.agent_id and m.status = 'sending'
+    returning m.id, m.agent_id, m.workspace_id, m.address_id, m.channel, m.subject, m.hold_reason, m.hold_until, m.created_at
+  ),
+  withdrawn as (delete from job j using drafted d where j.kind = 'send' and j.agent_id = d.agent_id and j.lane = d.id),
+  ${noteChanges('message_changed', 'drafted')},${raise(HOLD_EVENTS)},${APPEND_EVENTS},${enqueueWebhookJobs()}
+  select count(*)::int as count from drafted`
+
+/**
+ * Makes the messages that are due to be sent wait for a member's approval, after a restore to an earlier moment: what
+ * was queued then has probably been sent since. Returns their number. No process may be sending meanwhile.
+ */
+export const holdDue = async ({ pool }: Pick<Db, 'pool'>): Promise<number> =>
+  (await pool.query<{ count: number }>(HOLD_DUE)).rows[0]!.count
