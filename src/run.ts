@@ -101,6 +101,21 @@ const afterRestore = async (config: Config, log: Logger, { hold }: { hold: boole
   return command(config, log, ({ db }) => prepareRestored(db, { hold }))
 }
 
+/** Brings the embedded database to the major version of this release, not beside a service. */
+const upgradeDatabase = async (
+  { databaseUrl, dataDir }: Config,
+  log: Logger,
+  binaries: string | undefined,
+): Promise<void> => {
+  if (databaseUrl)
+    throw new ConfigError(['DATABASE_URL is set, so there is no embedded PostgreSQL to upgrade.'])
+  const { upgradePostgres } = await import('./backup/upgrade-postgres.ts')
+  const interrupted = followStopRequests().first.then(() => {
+    throw new AppError('unavailable', 'Interrupted. Nothing is lost: run it again.')
+  })
+  say(JSON.stringify(await Promise.race([upgradePostgres(dataDir, { binaries, log }), interrupted])))
+}
+
 /** Runs psql beside a running service, or alone. Exits with its code. */
 const openPsql = async (config: Config, log: Logger, args: readonly string[]): Promise<void> => {
   const { runPsql } = await import('./backup/psql.ts')
@@ -203,6 +218,8 @@ const dispatch = async (requested: Command): Promise<void> => {
       return command(config, log, async ({ migrated = [] }) => ({ migrated }), {
         ...{ service: false, migrates: 'always', fence: requested.fence },
       })
+    case 'upgrade-postgres':
+      return upgradeDatabase(config, log, requested.binaries)
     case 'demo':
       return (await import('./demo/demo.ts')).demo()
     case 'workspace': {

@@ -34,6 +34,30 @@ export const connectTo = async (url: string, name: string): Promise<pg.Client> =
   return client
 }
 
+/** Yields a dump of everything that the client sees, and how much it was at the end. */
+export async function* scriptOf(
+  client: pg.Client,
+  log: Logger,
+): AsyncGenerator<Buffer | string, Pick<Dumped, 'tables' | 'rows'>> {
+  const total = { tables: 0, rows: 0 }
+  const tables = await readTables(client)
+  yield describe({
+    format: 'agent-messaging dump',
+    migrations: await readMigrations(client),
+    tables,
+    sequences: await readSequences(client),
+  })
+  for (const table of tables) {
+    yield `copy ${quoted(table.name)} (${table.columns.map(quoted).join(', ')}) from stdin;\n`
+    const rows = yield* rowsOf(client, table)
+    yield END
+    total.tables++
+    total.rows += rows
+    log.info({ table: table.name, rows }, 'table dumped')
+  }
+  return total
+}
+
 /**
  * Writes everything that is stored to `file`, as it was at one moment, beside running services; compressed if
  * its name ends with .gz. The file appears when it is complete, and only its owner can read it. It does not
@@ -44,21 +68,7 @@ export const dump = async (url: string, file: string, log: Logger): Promise<Dump
   const partial = `${file}.partial`
   const total = { tables: 0, rows: 0 }
   async function* script(): AsyncGenerator<Buffer | string> {
-    const tables = await readTables(client)
-    yield describe({
-      format: 'agent-messaging dump',
-      migrations: await readMigrations(client),
-      tables,
-      sequences: await readSequences(client),
-    })
-    for (const table of tables) {
-      yield `copy ${quoted(table.name)} (${table.columns.map(quoted).join(', ')}) from stdin;\n`
-      const rows = yield* rowsOf(client, table)
-      yield END
-      total.tables++
-      total.rows += rows
-      log.info({ table: table.name, rows }, 'table dumped')
-    }
+    Object.assign(total, yield* scriptOf(client, log))
   }
   try {
     await client.query('begin isolation level repeatable read read only')

@@ -44,10 +44,16 @@ const checkFit = async (client: pg.Client, { migrations, tables }: Description):
     throw refused(`The dump is of a newer version (${unknown.length} more migrations). ${advice}`)
   if (missing.length > 0)
     throw refused(`The dump is of an older version (${missing.length} fewer migrations). ${advice}`)
-  const shape = (all: readonly Table[]) =>
-    JSON.stringify(all.map(({ name, columns }) => [name, [...columns].sort()]).sort())
-  if (shape(tables) !== shape(await readTables(client)))
-    throw refused('The dump has other tables or columns than this database.')
+  const shapes = (all: readonly Table[]) =>
+    new Map(all.map(({ name, columns }) => [name, [...columns].sort().join()]))
+  const [theirs, ours] = [shapes(tables), shapes(await readTables(client))]
+  const differing = [...new Set([...theirs.keys(), ...ours.keys()])].filter(
+    (name) => theirs.get(name) !== ours.get(name),
+  )
+  if (differing.length > 0)
+    throw refused(
+      `These tables are not as the migrations make them: ${differing.join(', ')}. Remove from the original what is not the service's, or start its version once, which completes a migration.`,
+    )
 }
 
 const ensureEmpty = async (client: pg.Client): Promise<void> => {
@@ -64,7 +70,11 @@ const checkKey = async (client: pg.Client, keys: readonly Uint8Array[]): Promise
     )
 }
 
-const load = async (client: pg.Client, reader: DumpReader, log: Logger): Promise<Restored> => {
+/**
+ * Loads a dump, within the client's transaction, into a database with the same migrations. What those inserted is
+ * replaced.
+ */
+export const load = async (client: pg.Client, reader: DumpReader, log: Logger): Promise<Restored> => {
   const description = parseDescription(await reader.line())
   await checkFit(client, description)
   const total = { tables: 0, rows: 0 }

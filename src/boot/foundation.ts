@@ -7,7 +7,7 @@ import type { Logger } from '../core/logger.ts'
 import { writePrivate } from '../core/private-file.ts'
 import { misplacedTables } from '../db/citus/distribute.ts'
 import { type Db, type OpenDb, openDb, type Queryable } from '../db/client.ts'
-import { lockDataDir, startEmbedded } from '../db/embedded.ts'
+import { hasCluster, lockDataDir, startEmbedded } from '../db/embedded.ts'
 import { migrate } from '../db/migrate.ts'
 import { untilAvailable } from '../db/patience.ts'
 import { probeDatabase, probePooler, probeReplica, UnusableDatabaseError } from '../db/probe.ts'
@@ -127,7 +127,7 @@ const reachDatabase = async (
 const startDatabase = async (config: Config, log: Logger, service: boolean): Promise<Server> => {
   const { databaseUrl, dataDir } = config
   if (databaseUrl) return reachDatabase(databaseUrl, config, log)
-  if (!existsSync(join(dataDir, 'pg'))) checkNotInstalled(dataDir)
+  if (!hasCluster(dataDir)) checkNotInstalled(dataDir)
   const unlock = service ? await lockDataDir(dataDir) : () => undefined
   try {
     const embedded = await startEmbedded({ dir: dataDir, log, supervise: service })

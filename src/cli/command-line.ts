@@ -7,6 +7,7 @@ import { workspaceName } from '../core/rules.ts'
 export const USAGE = `Usage:
   npm start                                             start the service
   npm start -- migrate [--fence]                        migrate the database to this release, which a start does too
+  npm start -- upgrade-postgres [--binaries FOLDER]     bring the embedded database to the major version of this release's PostgreSQL
   npm start -- workspace --name NAME --owner EMAIL      create a workspace and print its owner's token
   npm start -- token --member EMAIL [--workspace ID]    create a token for a member and print it
   npm start -- sign-in [--member EMAIL] [--workspace ID]
@@ -51,6 +52,7 @@ export type Command =
   | { name: 'migrate'; fence: boolean }
   | { name: 'after-restore'; hold: boolean }
   | { name: 'trace'; what: string; json: boolean; log: string | undefined }
+  | { name: 'upgrade-postgres'; binaries: string | undefined }
   | { name: 'move-blobs'; to: 'store' | 'database' }
   | { name: 'distribute'; shards: number }
   | { name: 'dump' | 'restore'; file: string }
@@ -78,6 +80,7 @@ const OPTIONS = {
   imap: text,
   folder: text,
   log: text,
+  binaries: text,
   'data-keys': { type: 'boolean' },
   yes: { type: 'boolean' },
   json: { type: 'boolean' },
@@ -182,6 +185,7 @@ export const readCommand = (args: string[]): Command => {
   if (name === 'distribute') return { name, shards: read('shards', values.shards ?? SHARDS, shardCount) }
   if (name === 'doctor') return { name, json: values.json === true }
   if (name === 'after-restore') return { name, hold: values.hold === true }
+  if (name === 'upgrade-postgres') return { name, binaries: values.binaries && resolve(values.binaries) }
   if (name === 'migrate') return { name, fence: values.fence === true }
   const plain = PLAIN.find((one) => one === name)
   if (!plain) throw new UsageError(`Unknown command ${name}.\n${USAGE}`)

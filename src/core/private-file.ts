@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { link, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-const syncFolder = async (folder: string): Promise<void> => {
+/** Makes the names in a folder durable. */
+export const syncFolder = async (folder: string): Promise<void> => {
   if (process.platform === 'win32') return // folders cannot be opened on Windows
   const handle = await open(folder, 'r')
   try {
@@ -15,10 +16,7 @@ const syncFolder = async (folder: string): Promise<void> => {
 /** For each folder, the sync in progress and the one after it, which those who write meanwhile share. */
 const syncs = new Map<string, { current: Promise<void>; next: Promise<void> | null }>()
 
-/**
- * Makes the names in a folder durable. Calls during a sync share the next one: it begins after all of them, so it
- * includes what they wrote.
- */
+/** Calls during a sync share the next one: it begins after all of them, so it includes what they wrote. */
 const syncShared = (folder: string): Promise<void> => {
   const running = syncs.get(folder)
   if (running) {

@@ -3,12 +3,13 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from '../core/logger.ts'
-import { type Cluster, openCluster, type Running } from './embedded/cluster.ts'
+import { type Cluster, type ClusterOptions, openCluster, type Running } from './embedded/cluster.ts'
 import { EmbeddedPostgresError } from './embedded/error.ts'
 import { LockHeldError, takeLock } from './embedded/lock.ts'
-import { isAlive, stopAtExit } from './embedded/process.ts'
+import { isAlive, stopAtExit, terminate } from './embedded/process.ts'
 
 export { EmbeddedPostgresError } from './embedded/error.ts'
+export { hasCluster, OtherMajorError } from './embedded/other-major.ts'
 
 const DATABASE = 'ams'
 /**
@@ -17,7 +18,6 @@ const DATABASE = 'ams'
  */
 const START_TIMEOUT_MS = 60_000
 const TELL_MS = 10_000
-const STOP_TIMEOUT_MS = 10_000
 
 /** Another service runs on this DATA_DIR: exit code 2. */
 export class DataDirInUseError extends Error {
@@ -73,14 +73,12 @@ export interface EmbeddedPostgres {
   release(): Promise<void>
 }
 
-export interface EmbeddedOptions {
+export interface EmbeddedOptions extends Partial<ClusterOptions> {
   /** DATA_DIR; created if it does not exist. */
   dir: string
   log: Logger
   /** Whether to restart PostgreSQL when it exits unexpectedly. */
   supervise?: boolean
-  /** PostgreSQL settings that override ours, for tests (`fsync: 'off'`). */
-  settings?: Record<string, string>
 }
 
 async function createDatabase(url: string): Promise<void> {
@@ -124,24 +122,6 @@ async function startWithRetries(cluster: Cluster, log: Logger): Promise<Running>
       log.warn({ error: error.message }, 'PostgreSQL cannot start yet; retrying')
       await sleep(pause)
     }
-  }
-}
-
-async function terminate(pid: number, log: Logger): Promise<void> {
-  const end = (signal: NodeJS.Signals) => {
-    try {
-      process.kill(pid, signal)
-    } catch {
-      // it has exited
-    }
-  }
-  end('SIGINT') // a fast shutdown: open transactions are rolled back, a checkpoint is written
-  const deadline = performance.now() + STOP_TIMEOUT_MS
-  for (let urged = false; isAlive(pid); await sleep(10)) {
-    if (urged || performance.now() < deadline) continue
-    urged = true
-    log.warn({ pid }, 'PostgreSQL takes too long to stop; forcing it, and it will recover at its next start')
-    end('SIGQUIT')
   }
 }
 
@@ -231,6 +211,7 @@ export async function startEmbedded({
   log,
   supervise = false,
   settings = {},
+  ...others
 }: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const home = prepareDataDir(dir)
   const unlock = await takeLock(join(home, 'pg.lock'), START_TIMEOUT_MS)
@@ -241,7 +222,7 @@ export async function startEmbedded({
     TELL_MS,
   )
   try {
-    cluster = await openCluster(home, settings, settings.fsync !== 'off')
+    cluster = await openCluster(home, { settings, ...others })
     running = await startWithRetries(cluster, log)
     await createDatabase(cluster.url(running.port, 'postgres'))
   } finally {

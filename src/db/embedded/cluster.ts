@@ -20,6 +20,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { type Binaries, findBinaries } from './binaries.ts'
 import { EmbeddedPostgresError } from './error.ts'
+import { checkMajor } from './other-major.ts'
 import { commandOf, isAlive, stopAtExit } from './process.ts'
 import { postgresArguments } from './settings.ts'
 import { type RunAs, runAs } from './user.ts'
@@ -129,6 +130,12 @@ function readPidFile(folder: string): { pid: number; port: number; ready: boolea
 
 const runsPostgres = (pid: number, folder: string) => isAlive(pid) && commandOf(pid).includes(folder)
 
+/** Returns the process id of the server that runs on a database folder, if there is one. */
+export const serverOn = (folder: string): number | undefined => {
+  const pid = readPidFile(folder)?.pid
+  return pid !== undefined && runsPostgres(pid, folder) ? pid : undefined
+}
+
 function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer().once('error', reject)
@@ -152,6 +159,12 @@ async function isServing(url: string, folder: string): Promise<boolean> {
   } finally {
     await client.end().catch(() => undefined)
   }
+}
+
+/** Writes a database folder, on which a server without `fsync` ran, to disk. */
+export async function syncFiles(folder: string): Promise<void> {
+  const { initdb, postgres } = await findBinaries()
+  await execute(runAs(folder, postgres), initdb, ['--sync-only', '-D', folder])
 }
 
 function openLog(file: string): number {
@@ -189,18 +202,25 @@ function spawnServer(
   return child
 }
 
-/**
- * Opens the database folder below `home`, and creates it the first time. `sync: false` and `extra` settings
- * are for tests.
- */
+export interface ClusterOptions {
+  /** Override ours. Without `fsync`, a new folder is not synced either. */
+  settings: Record<string, string>
+  /** The programs of another major version, for a folder that it has made. */
+  binaries?: Binaries | undefined
+  /** The folder whose user a new one gets. */
+  sameUserAs?: string | undefined
+}
+
+/** Opens the database folder below `home`, and creates it the first time. */
 export async function openCluster(
   home: string,
-  extra: Record<string, string>,
-  sync = true,
+  { settings, binaries: given, sameUserAs }: ClusterOptions,
 ): Promise<Cluster> {
   const files = { folder: join(home, 'pg'), password: join(home, 'pg-password'), log: join(home, 'pg.log') }
-  const binaries = await findBinaries()
-  const user = runAs(files.folder, binaries.postgres)
+  const binaries = given ?? (await findBinaries())
+  checkMajor(home, binaries)
+  const sync = settings.fsync !== 'off'
+  const user = runAs(sameUserAs ?? files.folder, binaries.postgres)
   if (!existsSync(join(files.folder, 'PG_VERSION'))) await initialize(home, files, { binaries, user }, sync)
   const password = readFileSync(files.password, 'utf8')
   const url = (port: number, database: string) =>
@@ -229,7 +249,7 @@ export async function openCluster(
   const launch = async (wanted: number): Promise<Running> => {
     const port = wanted || (await freePort())
     const from = existsSync(files.log) ? statSync(files.log).size : 0
-    const child = spawnServer(files, { binaries, user }, port, extra)
+    const child = spawnServer(files, { binaries, user }, port, settings)
     const keepAtExit = child.pid === undefined ? () => undefined : stopAtExit(child.pid)
     let ended: string | undefined
     child.once('error', (error) => (ended = error.message))

@@ -1,5 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from '../../core/logger.ts'
+
+const STOP_TIMEOUT_MS = 10_000
 
 /**
  * Returns the fields of /proc/<pid>/stat after the command's name (which may contain spaces and brackets);
@@ -84,5 +88,24 @@ export function stopAtExit(pid: number): () => void {
   return () => {
     ownServers.delete(pid)
     if (ownServers.size === 0) process.off('exit', stopOwnServers)
+  }
+}
+
+/** Stops a server, and resolves when its process has exited. */
+export async function terminate(pid: number, log: Logger): Promise<void> {
+  const end = (signal: NodeJS.Signals) => {
+    try {
+      process.kill(pid, signal)
+    } catch {
+      // it has exited
+    }
+  }
+  end('SIGINT') // a fast shutdown: open transactions are rolled back, a checkpoint is written
+  const deadline = performance.now() + STOP_TIMEOUT_MS
+  for (let urged = false; isAlive(pid); await sleep(10)) {
+    if (urged || performance.now() < deadline) continue
+    urged = true
+    log.warn({ pid }, 'PostgreSQL takes too long to stop; forcing it, and it will recover at its next start')
+    end('SIGQUIT')
   }
 }
