@@ -306,6 +306,26 @@ describe.skipIf(missing)('a database of an earlier major version', () => {
     expect(JSON.parse(migrated.stdout)).toEqual({ migrated: [name] })
   })
 
+  test.each([
+    ['a row', `update agent set name = 'Other'`, 'the table agent differs'],
+    ['a counter', `select setval('workspace_change_id_seq', 999)`, 'a sequence differs'],
+  ])('is not replaced by one in which %s is not the same', async (what, change, found) => {
+    const dir = copyOf(`different ${what}`)
+    const next = join(dir, 'pg-upgrade')
+    const info = (_: object, text: string) => {
+      if (text !== 'comparing') return
+      const port = readFileSync(join(next, 'pg', 'postmaster.pid'), 'utf8').split('\n')[3]
+      const url = `postgresql://ams:${readFileSync(join(next, 'pg-password'), 'utf8')}@127.0.0.1:${port}/ams`
+      const program = `import pg from 'pg'; const client = new pg.Client(process.argv[1]); await client.connect(); await client.query(process.argv[2]); await client.end()`
+      execFileSync(process.execPath, ['--input-type=module', '-e', program, url, change])
+    }
+    await expect(
+      upgradePostgres(dir, { binaries: old.folder, log: { ...silentLogger, info } }),
+    ).rejects.toThrow(found)
+    expect(readdirSync(dir)).not.toContain('pg-upgrade')
+    expect(await contentsIn(dir, 'old')).toBe(stored)
+  })
+
   test('is not upgraded beside a service, from a later release, with tables of others, or onto a kept one', async () => {
     const dir = copyOf('unsuitable')
     const unlock = await lockDataDir(dir)
