@@ -11,6 +11,7 @@ import { putInPlace, removeLeftovers, swapFolders, workFolder } from '../db/embe
 import { EmbeddedPostgresError, hasCluster, lockDataDir, startEmbedded } from '../db/embedded.ts'
 import { migrate } from '../db/migrate.ts'
 import { MIGRATIONS, UnsuitableSchemaError } from '../db/schema.ts'
+import { endChangePositions } from '../workspace/change-log.ts'
 import { connectTo, scriptOf } from './dump.ts'
 import { DumpReader } from './format.ts'
 import { load, type Restored } from './restore.ts'
@@ -127,6 +128,8 @@ const build = async (home: string, from: pg.Client, log: Logger): Promise<Restor
       const copied = await copy(from, to, log)
       log.info({}, 'comparing')
       await compare(from, to, log)
+      // The transactions of the new database are counted from the beginning.
+      if (names.some((name) => name.endsWith('_workspace_changes'))) await endChangePositions({ pool: to })
       // It gets the former password, so that each of the two can be put in the place of the other.
       const password = readFileSync(join(home, 'pg-password'), 'utf8')
       await to.query(`alter role current_user password ${to.escapeLiteral(password)}`)
