@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { type Moment, settled, type Trace } from './moment.ts'
+import { brief, type Moment, settled, type Trace } from './moment.ts'
 
 /** How many lines are shown: the newest. */
 const MOST = 200
@@ -26,13 +26,19 @@ const parsed = (text: string): Line | null => {
   }
 }
 
+/** In quotes if it could be taken for more than one value: strangers choose some of them. */
+const told = (value: unknown): string => {
+  const text = brief(typeof value === 'object' ? JSON.stringify(value) : String(value))
+  return typeof value === 'string' && /[\s"=]/.test(text) ? JSON.stringify(text) : text
+}
+
 const momentOf = (line: Line): Moment => ({
   at: new Date(String(line.time)),
   kind: 'log',
   subject: String(line.msg),
   detail: Object.entries(line)
     .filter(([name, value]) => !COMMON.has(name) && value !== null && value !== undefined)
-    .map(([name, value]) => `${name}=${typeof value === 'object' ? JSON.stringify(value) : String(value)}`)
+    .map(([name, value]) => `${name}=${told(value)}`)
     .join(' '),
 })
 
@@ -60,7 +66,7 @@ export const traceLog = async (file: string, what: string): Promise<Trace[]> => 
     settled({
       kind: 'log',
       ...{ subject: what, owner: null, agentId: null, threadId: null },
-      about: `Lines of the log that name ${what}`,
+      about: `Lines of the log that name ${brief(what)}`,
       moments: found.slice(-MOST),
     }),
   ]

@@ -1,7 +1,7 @@
 import type { Db } from '../db/client.ts'
 import type { Message, Recipient } from '../db/generated/prisma/client.ts'
 import { ofEvents, ofListening } from './listeners.ts'
-import { type Moment, settled, type Trace } from './moment.ts'
+import { brief, type Moment, settled, type Trace } from './moment.ts'
 import { AUDITED, type Audited, ofAudited } from './requests.ts'
 
 type Row = Message & { recipients: Recipient[] }
@@ -59,27 +59,26 @@ const ofAudit = async ({ pool }: Db, { id, agentId }: Row): Promise<Moment[]> =>
   return rows.map(ofAudited)
 }
 
-/** Returns what happened to a message. */
+/** Returns what happened to a message; null if it is gone, or its agent is, whose messages are deleted later. */
 export const traceMessage = async (
   db: Db,
   { id, agentId }: { id: string; agentId: string },
   now: Date,
-): Promise<Trace> => {
-  const message = await db.prisma.message.findUniqueOrThrow({
+): Promise<Trace | null> => {
+  const message = await db.prisma.message.findUnique({
     where: { id_agentId: { id, agentId } },
     include: { recipients: true },
   })
-  const agent = await db.prisma.agent.findUniqueOrThrow({
-    where: { id: agentId },
-    include: { workspace: true },
-  })
+  const agent = await db.prisma.agent.findUnique({ where: { id: agentId }, include: { workspace: true } })
+  if (!message || !agent) return null
   const { channel, counterpart, internetMessageId, threadId } = message
   const isIncoming = message.direction === 'inbound'
-  const from = isIncoming ? `from ${counterpart} to` : `to ${counterpart} from`
+  const who = brief(counterpart)
+  const from = isIncoming ? `from ${who} to` : `to ${who} from`
   return settled({
     kind: isIncoming ? 'incoming' : 'outgoing',
     ...{ subject: counterpart, owner: agent.name, agentId, threadId },
-    about: `Message ${id} (${channel}) ${from} agent ${agent.name} of workspace ${agent.workspace.name}, Message-ID ${internetMessageId ?? 'none'}`,
+    about: `Message ${id} (${channel}) ${from} agent ${agent.name} of workspace ${agent.workspace.name}, Message-ID ${brief(internetMessageId ?? 'none')}`,
     moments: [
       ...(isIncoming ? ofIncoming(message) : ofOutgoing(message, { agent: agent.name, now })),
       ...(await ofEvents(db, message, now)),

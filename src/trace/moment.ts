@@ -65,20 +65,29 @@ export interface Trace {
   moments: Moment[]
 }
 
+/** Characters of a text from outside that are shown. */
+const MOST = 300
+
 /** A text from outside on one line, without what a terminal would obey. */
-const plain = (text: string): string => text.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, 300)
+const plain = (text: string): string => text.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ')
+
+/** So that what a stranger has written at length hides nothing that follows. */
+export const brief = (text: string): string => (text.length > MOST ? `${text.slice(0, MOST)}…` : text)
+
+const short = (text: string): string => plain(brief(text))
 
 /** In order, and plain. */
 export const settled = (trace: Trace): Trace => ({
   ...trace,
-  subject: plain(trace.subject),
-  owner: trace.owner && plain(trace.owner),
+  subject: short(trace.subject),
+  owner: trace.owner && short(trace.owner),
   about: plain(trace.about),
   moments: trace.moments
     .map(({ subject, detail, ...moment }) => ({
       ...moment,
-      ...(subject ? { subject: plain(subject) } : {}),
-      ...(detail ? { detail: plain(detail) } : {}),
+      ...(subject ? { subject: short(subject) } : {}),
+      // Each value of a line of a log is brief already.
+      ...(detail ? { detail: moment.kind === 'log' ? plain(detail) : short(detail) } : {}),
     }))
     .sort((one, other) => one.at.getTime() - other.at.getTime()),
 })

@@ -4,7 +4,7 @@ import { ensureMember } from '../workspace/member.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { ofListening } from './listeners.ts'
 import { traceMessage } from './message.ts'
-import { settled, type Trace } from './moment.ts'
+import { brief, settled, type Trace } from './moment.ts'
 import { type Scope, traceRequest, traceToken } from './requests.ts'
 
 /** Answers: why did this mail not arrive, why did the agent not wake, what did this token or request do? */
@@ -55,9 +55,9 @@ const traceAll = async (
   { now }: Question,
 ): Promise<Trace[]> => {
   const { rows } = await db.pool.query<Found & Record<string, unknown>>(statement, values)
-  const traces: Trace[] = []
+  const traces: (Trace | null)[] = []
   for (const { id, agentId } of rows) traces.push(await traceMessage(db, { id, agentId }, now))
-  return traces
+  return traces.filter((one) => one !== null)
 }
 
 interface Owned {
@@ -87,7 +87,7 @@ const traceStranger = async (db: Db, address: string, question: Question): Promi
   const past: Trace[] = given.map(() => ({
     kind: 'former_address',
     ...{ subject: address, owner: null, agentId: null, threadId: null, moments: [] },
-    about: `${address}: was an agent's address, and is nobody's now`,
+    about: `${brief(address)}: was an agent's address, and is nobody's now`,
   }))
   const found = workspaceId
     ? await traceAll(db, BY_COUNTERPART_HERE, [value, workspaceId], question)

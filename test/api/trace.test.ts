@@ -103,6 +103,21 @@ test('another workspace learns nothing, by whatever name it asks', async () => {
   expect((await traceAs(owner.api, gone.address))[0]).toMatchObject({ kind: 'former_address' })
 })
 
+test('what a deleted agent has left is found by nobody, and hides nothing else', async () => {
+  const gone = await createTestAgent(service, owner, 'Leaving')
+  const [left] = await Promise.all(
+    [gone, agent].map(async (one) => {
+      await owner.api('PUT', `/agents/${one.id}/access/email`, { admit: 'anyone', senders: [] })
+      return receive(service, one, { from: 'eve@example.com', to: one.address, text: 'hi' })
+    }),
+  )
+  // Its messages are deleted later.
+  await service.db.pool.query('delete from agent where id = $1', [gone.id])
+  expect(await traceAs(owner.api, left!.id)).toEqual([])
+  expect(await forOperator(left!.id)).toBe('')
+  expect(await traceAs(owner.api, 'eve@example.com')).toMatchObject([{ owner: 'Support' }])
+})
+
 test('members see no tokens of each other, and agents nothing', async () => {
   const invited = await owner.api('POST', '/members/invitations', { email: 'bo@example.com', role: 'member' })
   const page = await visit(service.http, invited.body.url, { name: 'Bo' })
