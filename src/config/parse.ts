@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'
 
 /** Parses a variable's text; throws with a description of the valid values. */
@@ -177,10 +177,12 @@ export const allowed: Parse<string> = (text) => {
 
 export const file: Parse<string> = (text) => {
   try {
-    return readFileSync(text, 'utf8')
+    // A start would wait for a pipe.
+    if (statSync(text).isFile()) return readFileSync(text, 'utf8')
   } catch (error) {
     throw takes(`a file that can be read (${(error as NodeJS.ErrnoException).code})`)
   }
+  throw takes('a file, and this is none')
 }
 
 /** Parses a file with a JSON object of strings. */

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -359,6 +360,10 @@ test('a certificate file that cannot be read is named in the problem', () => {
   const path = join(dir, 'none.pem')
   expect(problems({ SMTP_TLS_CERT: path, SMTP_TLS_KEY: path })[0]).toBe(
     `SMTP_TLS_CERT is "${path}"; it takes a file that can be read (ENOENT).`,
+  )
+  execFileSync('mkfifo', [path])
+  expect(problems({ SMTP_TLS_CERT: path, SMTP_TLS_KEY: path })[0]).toBe(
+    `SMTP_TLS_CERT is "${path}"; it takes a file, and this is none.`,
   )
 })
 

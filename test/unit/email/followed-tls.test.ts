@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -146,6 +147,26 @@ test('when the files disappear, the former pair is served, with one warning for 
   writePair(dir, third!)
   await minute()
   expect(await served()).toBe(third!.serial)
+})
+
+test.each([
+  ['a pipe', (file: string) => execFileSync('mkfifo', [file])],
+  ['a device', (file: string) => symlinkSync('/dev/zero', file)],
+  ['more than memory has', (file: string) => execFileSync('truncate', ['-s', '600M', file])],
+])('%s instead of a file is not waited for, nor read', async (_, put) => {
+  const files = writePair(dir, first!)
+  await listen(files)
+  rmSync(files.certFile)
+  put(files.certFile)
+  await minute()
+  await minute()
+  expect(await served()).toBe(first!.serial)
+  expect(warnings()).toBe(1)
+  expect(log.text()).toMatch(/cert\S* is (?:not a file|too long)/)
+  rmSync(files.certFile)
+  writePair(dir, second!)
+  await minute()
+  expect(await served()).toBe(second!.serial)
 })
 
 test('what is asked for is read at once, and what is wrong is said again', async () => {

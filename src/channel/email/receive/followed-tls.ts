@@ -1,10 +1,9 @@
 import type { X509Certificate } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import type { Clock } from '../../../core/clock.ts'
 import { messageOf } from '../../../core/errors.ts'
 import type { Logger } from '../../../core/logger.ts'
 import { Routine } from '../../../core/routine.ts'
-import { certificateOf, type TlsFiles, type TlsPair } from '../../../core/tls-pair.ts'
+import { certificateOf, readPem, type TlsFiles, type TlsPair } from '../../../core/tls-pair.ts'
 
 /**
  * How often the files are read, in milliseconds. fs.watch says nothing on network file systems, nor when a folder
@@ -68,11 +67,11 @@ export class FollowedTls {
   async #read(): Promise<void> {
     const { certFile, keyFile } = this.#options.files
     try {
-      const [cert, key] = await Promise.all([readFile(certFile, 'utf8'), readFile(keyFile, 'utf8')])
+      const [cert, key] = await Promise.all([readPem(certFile), readPem(keyFile)])
       if (cert !== this.#served.cert || key !== this.#served.key) this.#take({ cert, key })
       else this.#refused = ''
     } catch (error) {
-      this.#refuse(String((error as NodeJS.ErrnoException).code), error)
+      this.#refuse((error as NodeJS.ErrnoException).code ?? messageOf(error), error)
     }
   }
 
