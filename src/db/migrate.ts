@@ -118,18 +118,20 @@ const TELL_MS = 10_000
 /** A service's sessions, which are named after the newest migration that it knows. */
 const EARLIER = `FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'ams-listen/%'
   AND application_name COLLATE "C" < 'ams-listen/' || $1`
+const COUNT = `SELECT count(*)::int AS count ${EARLIER}`
+
+/** All sessions of those processes: a stuck one may hold a transaction in any. No process of this release has one yet. */
+const END_ALL = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+  WHERE datname = current_database() AND (application_name = 'ams' OR pid IN (SELECT pid ${EARLIER}))`
 
 /**
  * Waits until the processes of earlier releases have ended, which they do when they see what was announced. With
  * `fence`, ends the sessions of those that do not.
  */
 async function outlast(client: pg.Client, log: Logger, fence: boolean): Promise<void> {
-  if (fence) await client.query(`SELECT pg_terminate_backend(pid) ${EARLIER}`, [SCHEMA])
+  if (fence) await client.query(END_ALL, [SCHEMA])
   for (let told = Number.NEGATIVE_INFINITY; ; ) {
-    const { rows } = await client.query<{ count: number }>(`SELECT count(*)::int AS count ${EARLIER}`, [
-      SCHEMA,
-    ])
-    const { count } = rows[0]!
+    const { count } = (await client.query<{ count: number }>(COUNT, [SCHEMA])).rows[0]!
     if (count === 0 || fence) return
     if (performance.now() - told >= TELL_MS) {
       told = performance.now()

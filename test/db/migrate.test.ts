@@ -146,8 +146,8 @@ test("test databases have all of the service's migrations", async () => {
 describe('a migration that excludes earlier releases', () => {
   const begun = () =>
     query("SELECT logs, finished_at FROM _prisma_migrations WHERE migration_name = '3_other'")
-  const earlier = async () => {
-    const client = new pg.Client({ connectionString: url, application_name: 'ams-listen/20000101000000' })
+  const earlier = async (name = 'ams-listen/20000101000000') => {
+    const client = new pg.Client({ connectionString: url, application_name: name })
     client.on('error', () => undefined)
     await client.connect()
     return client
@@ -172,10 +172,13 @@ describe('a migration that excludes earlier releases', () => {
   })
 
   test('does not wait with fence, which ends their sessions', async () => {
-    const old = await earlier()
-    const ended = new Promise((resolve) => old.once('end', resolve))
+    const all = await Promise.all([earlier(), earlier('ams'), earlier('other')])
+    await all[1].query('BEGIN; INSERT INTO one VALUES (3)')
+    const ended = all.slice(0, 2).map((one) => new Promise((resolve) => one.once('end', resolve)))
     expect(await migrate(url, dir, log, { fence: true })).toEqual(['3_other'])
-    await ended
+    await Promise.all(ended)
+    await all[2].query('SELECT')
+    await all[2].end()
   })
 
   test('begins again after it was interrupted', async () => {
