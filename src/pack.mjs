@@ -20,6 +20,11 @@ const folderOf = (file) => PACKAGE.exec(file)?.[0] ?? []
 const bundled = [
   ...new Set([...service.inputs, ...readJson('dist', 'dashboard', '.modules.json')].flatMap(folderOf)),
 ].sort()
+for (const folder of bundled) {
+  const installed = readJson(folder, 'package.json').version
+  if (installed !== locked[folder]?.version)
+    throw new Error(`${folder} has version ${installed}, and not that of package-lock.json: run npm ci.`)
+}
 const idOf = (folder) => `${folder.split('node_modules/').at(-1)}@${locked[folder].version}`
 
 /** What npm lists of all that is locked, without what is only for development. */

@@ -36,6 +36,9 @@ test('the package has what runs, its manuals and licences, and no source, test o
     'dist/dashboard/index.html',
     'dist/licenses.txt',
     'docs/operations.md',
+    'docs/deployment/nginx.conf',
+    'docs/deployment/kubernetes/secrets.example.yaml',
+    'docs/deployment/rehearse-restore/main.mjs',
     'README.md',
     'LICENSE',
   ])
