@@ -22,8 +22,9 @@ const bundled = [
 ].sort()
 for (const folder of bundled) {
   const installed = readJson(folder, 'package.json').version
-  if (installed !== locked[folder]?.version)
-    throw new Error(`${folder} has version ${installed}, and not that of package-lock.json: run npm ci.`)
+  if (installed === locked[folder]?.version) continue
+  process.stderr.write(`${folder} has version ${installed}, and not that of package-lock.json: run npm ci.\n`)
+  process.exit(1)
 }
 const idOf = (folder) => `${folder.split('node_modules/').at(-1)}@${locked[folder].version}`
 
