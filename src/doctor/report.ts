@@ -1,3 +1,5 @@
+import { plain } from '../core/plain.ts'
+
 /** What a check found. `problem`: something does not work; `warning`: it may, or will soon not. */
 type Status = 'ok' | 'warning' | 'problem' | 'skipped'
 
@@ -46,8 +48,8 @@ const TITLES: Record<Area, string> = {
 const LABEL_WIDTH = 'problem'.length
 
 const lines = ({ status, message, advice }: Finding): string[] => [
-  `  ${status.padEnd(LABEL_WIDTH)}  ${message}`,
-  ...(advice === null ? [] : [`  ${' '.repeat(LABEL_WIDTH)}  → ${advice}`]),
+  `  ${status.padEnd(LABEL_WIDTH)}  ${plain(message)}`,
+  ...(advice === null ? [] : [`  ${' '.repeat(LABEL_WIDTH)}  → ${plain(advice)}`]),
 ]
 
 const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`

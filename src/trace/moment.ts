@@ -1,3 +1,5 @@
+import { plain } from '../core/plain.ts'
+
 /** What a moment may be, with what its subject and its detail are. `now` is what is so when it is asked. */
 export const MOMENTS = {
   received: 'A message was received.',
@@ -67,9 +69,6 @@ export interface Trace {
 
 /** Characters of a text from outside that are shown. */
 const MOST = 300
-
-/** A text from outside on one line, without what a terminal would obey. */
-const plain = (text: string): string => text.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ')
 
 /** So that what a stranger has written at length hides nothing that follows. */
 export const brief = (text: string): string => (text.length > MOST ? `${text.slice(0, MOST)}…` : text)
