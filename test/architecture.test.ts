@@ -41,7 +41,9 @@ const table: Record<string, readonly string[]> = {
   message: [...below, 'agent', 'blob', 'admission', 'webhook', 'type channel'],
   webhook: [...below, 'agent', 'outgoing-http', 'type channel'],
   admission: [...below, 'agent', 'type channel'],
-  ...Object.fromEntries(interfaces.map((folder) => [folder, ['core', ...domain]])),
+  // what the interfaces are printed from
+  api: ['core', ...domain, 'type db'],
+  ...Object.fromEntries(interfaces.map((folder) => [folder, ['core', 'api', ...domain]])),
   http: ['core', ...interfaces, 'type channel'],
   cli: ['core', 'config'],
   client: [], // a package of its own

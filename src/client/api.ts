@@ -476,12 +476,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the agents that the token can read */
+        /** Lists the agents that the token can read */
         get: operations["listAgents"];
         put?: never;
         /**
-         * Create an agent with an email address
-         * @description An agent's token works if the workspace allows agents to create agents: at most 60 an hour for all its agents together.
+         * Creates an agent with an email address on the service's domain
+         * @description Its creator is added to its email and Message URL access lists. An agent's token works if the workspace allows agents to create agents: at most 60 an hour for all its agents together.
          */
         post: operations["createAgent"];
         delete?: never;
@@ -497,16 +497,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get an agent */
+        /** Returns an agent */
         get: operations["readAgent"];
         put?: never;
         post?: never;
-        /** Delete an agent with its addresses, messages and secrets */
+        /** Deletes an agent with its addresses, messages and secrets */
         delete: operations["deleteAgent"];
         options?: never;
         head?: never;
         /**
-         * Update an agent's name, icon or settings
+         * Changes an agent's name, icon or settings
          * @description Only members can change the limits. Messages over a limit are refused as `rate_limit`, stored, and can be released.
          */
         patch: operations["updateAgent"];
@@ -691,10 +691,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the agent's tokens */
+        /** Lists the agent's own tokens */
         get: operations["listTokens"];
         put?: never;
-        /** Create a token for an agent */
+        /**
+         * Creates a token for an agent
+         * @description Available to members, and to the agent that created this one.
+         */
         post: operations["createToken"];
         delete?: never;
         options?: never;
@@ -712,7 +715,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Revoke a token */
+        /** Revokes one of the agent's tokens and closes the connections open with it */
         delete: operations["revokeToken"];
         options?: never;
         head?: never;
@@ -1358,7 +1361,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the agent's suppression list: recipients that bounced with a permanent failure, or complained */
+        /** Lists the agent's suppression list: recipients that bounced with a permanent failure, or complained */
         get: operations["listSuppressions"];
         put?: never;
         post?: never;
@@ -1378,7 +1381,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Remove a recipient from the suppression list, so that the agent can send to it again */
+        /** Removes a recipient from the agent's suppression list, so that the agent can send to it again */
         delete: operations["removeSuppression"];
         options?: never;
         head?: never;
@@ -2070,7 +2073,7 @@ export interface components {
          *     }
          */
         NewToken: components["schemas"]["Token"] & {
-            /** @description Shown only once */
+            /** @description The token. Shown only once; the service stores only its hash */
             token: string;
         };
         /**
@@ -2083,19 +2086,26 @@ export interface components {
          *     }
          */
         Token: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique identifier
+             */
             id: string;
+            /** @description Its name, if it has one */
             name: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created
+             */
             createdAt: string;
             /**
              * Format: date-time
-             * @description Accurate to the minute
+             * @description When it was last used, to the minute
              */
             lastUsedAt: string | null;
             /**
              * Format: date-time
-             * @description null: never
+             * @description When it expires; null if it never does
              */
             expiresAt: string | null;
         };
@@ -2289,29 +2299,39 @@ export interface components {
          *     }
          */
         Agent: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique identifier
+             */
             id: string;
+            /** @description Its name */
             name: string;
-            /** @enum {string} */
+            /**
+             * @description Its icon
+             * @enum {string}
+             */
             icon: "bot" | "sparkles" | "bug" | "message-square" | "headphones" | "search" | "file-text" | "mail" | "calendar" | "chart-line" | "code" | "git-pull-request" | "database" | "shield" | "megaphone" | "rocket" | "wrench" | "zap";
             /**
-             * @description Which of its messages wait for the approval of a member: none, those to strangers, or all
+             * Format: date-time
+             * @description When it was created
+             */
+            createdAt: string;
+            /**
+             * @description Which of its messages wait for the approval of a member
              * @enum {string}
              */
             approval: "none" | "strangers" | "all";
             /**
-             * @description Whose messages may instruct the agent, if their senders are proven: of nobody, of members, or of members and listed senders
+             * @description Whose messages may instruct it, if their senders are proven
              * @enum {string}
              */
             instructors: "none" | "members" | "listed";
-            /** @description How many messages may wake the agent in an hour; null means no limit */
+            /** @description How many messages may wake it in an hour; null means no limit */
             wakesPerHour: number | null;
             /** @description How many messages of one thread may wake it in 24 hours; null means no limit */
             wakesPerThreadDay: number | null;
-            /** @description Types of the events that its log contains */
+            /** @description Types of the events that its log contains, of: message.received, message.refused, message.held, message.sent, message.failed, message.reported. The first one is always among them */
             eventTypes: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
-            /** Format: date-time */
-            createdAt: string;
         };
         /**
          * @example {
@@ -2336,11 +2356,13 @@ export interface components {
          *     }
          */
         AgentWithTexts: components["schemas"]["Agent"] & {
-            /** @description What the web application puts below what people write for the agent */
+            /** @description What the web application puts below what people write for it; null if it has none */
             signature: string | null;
             /** @description Texts to answer with */
             templates: {
+                /** @description Its name. */
                 name: string;
+                /** @description What it says. */
                 text: string;
             }[];
         };
@@ -3164,14 +3186,24 @@ export interface components {
          *     }
          */
         Suppression: {
-            /** @enum {string} */
-            channel: "email" | "sms" | "telegram" | "url";
+            /**
+             * @description The channel of the recipient's address
+             * @enum {string}
+             */
+            channel: "email" | "sms" | "telegram";
+            /** @description Its address */
             recipient: string;
-            /** @enum {string} */
+            /**
+             * @description The reason
+             * @enum {string}
+             */
             reason: "bounce" | "complaint";
             /** @description The reply of the receiving side */
             detail: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the recipient was added
+             */
             createdAt: string;
         };
         /**
@@ -3486,8 +3518,12 @@ export interface components {
          *     }
          */
         CreateAgentInput: {
+            /** @description Its name */
             name: string;
-            /** @enum {string} */
+            /**
+             * @description Its icon
+             * @enum {string}
+             */
             icon: "bot" | "sparkles" | "bug" | "message-square" | "headphones" | "search" | "file-text" | "mail" | "calendar" | "chart-line" | "code" | "git-pull-request" | "database" | "shield" | "megaphone" | "rocket" | "wrench" | "zap";
         };
         /**
@@ -3496,26 +3532,32 @@ export interface components {
          *     }
          */
         UpdateAgentInput: {
+            /** @description Its name */
             name?: string;
-            /** @enum {string} */
+            /**
+             * @description Its icon
+             * @enum {string}
+             */
             icon?: "bot" | "sparkles" | "bug" | "message-square" | "headphones" | "search" | "file-text" | "mail" | "calendar" | "chart-line" | "code" | "git-pull-request" | "database" | "shield" | "megaphone" | "rocket" | "wrench" | "zap";
             /**
-             * @description Only members may change it. A stranger is a recipient who is not a member, an agent of the workspace or on the list of the channel, and from whom the agent has received no proven message. It holds for the agents that this one created or creates, too, as do the limits of wakes
+             * @description Which of its messages wait for the approval of a member. Only members may change it. A stranger is a recipient who is not a member, an agent of the workspace or on the list of the channel, and from whom the agent has received no proven message. It holds for the agents that this one created or creates, too, as do the limits of wakes
              * @enum {string}
              */
             approval?: "none" | "strangers" | "all";
             /**
-             * @description Only members may change it
+             * @description Whose messages may instruct it. Only members may change it
              * @enum {string}
              */
             instructors?: "none" | "members" | "listed";
+            /** @description How many messages may wake it in an hour; null means no limit. Only members may change it */
             wakesPerHour?: number | null;
+            /** @description How many messages of one thread may wake it in 24 hours; null means no limit. Only members may change it */
             wakesPerThreadDay?: number | null;
-            /** @description Types of the events that its log contains from now on; message.received is always among them. A listener receives message.received alone until it asks for more */
+            /** @description Types of the events that its log contains from now on, of: message.received, message.refused, message.held, message.sent, message.failed, message.reported. The first one is always among them. A listener receives message.received alone until it asks for more */
             eventTypes?: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
-            /** @description Null or an empty text removes it */
+            /** @description What the web application puts below what people write for it. Null or an empty text removes it */
             signature?: string | null;
-            /** @description All of them */
+            /** @description All texts to answer with, at most 50 */
             templates?: {
                 name: string;
                 text: string;
@@ -3584,8 +3626,12 @@ export interface components {
          *     }
          */
         CreateTokenInput: {
+            /** @description Its name */
             name?: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the token expires; never if left out
+             */
             expiresAt?: string | null;
         };
         /**
@@ -5513,7 +5559,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The agent */
+            /** @description The new agent */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5543,6 +5589,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The agent */
                 id: string;
             };
             cookie?: never;
@@ -5575,6 +5622,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The agent */
                 id: string;
             };
             cookie?: never;
@@ -5605,6 +5653,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The agent */
                 id: string;
             };
             cookie?: never;
@@ -5615,7 +5664,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The agent */
+            /** @description The updated agent */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6025,6 +6074,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The agent that the token belongs to */
                 id: string;
             };
             cookie?: never;
@@ -6063,6 +6113,7 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description The agent that the token belongs to */
                 id: string;
             };
             cookie?: never;
@@ -6103,7 +6154,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The agent that the token belongs to */
                 id: string;
+                /** @description The id of the token */
                 tokenId: string;
             };
             cookie?: never;
@@ -7848,6 +7901,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description The agent whose list it is */
                 id: string;
             };
             cookie?: never;
@@ -7884,7 +7938,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The agent whose list it is */
                 id: string;
+                /** @description Its address */
                 recipient: string;
             };
             cookie?: never;

@@ -7,6 +7,16 @@ import { UUID } from './uuid.ts'
  * the rule.
  */
 
+const words = z.registry<{ words: string }>()
+
+/** Notes the bounds of a rule in words, for interfaces whose schemas cannot express them: `1 to 100 characters`. */
+export const bounded = <Rule extends z.ZodType>(rule: Rule, bounds: string): Rule => {
+  words.add(rule, { words: bounds })
+  return rule
+}
+
+export const boundsOf = (rule: z.ZodType): string | undefined => words.get(rule)?.words
+
 /** Returns approximately the number of characters that a person counts: an emoji is one, not two. */
 export const codePoints = (value: string): number => {
   let count = 0
@@ -15,24 +25,30 @@ export const codePoints = (value: string): number => {
 }
 
 /** Returns the rule for a text of `min` to `max` characters. */
-export const text = (min: number, max: number, base = z.string()) =>
-  base
+export const text = (min: number, max: number, base = z.string()) => {
+  const bounds = min > 0 ? `${min} to ${max} characters` : `at most ${max} characters`
+  const rule = base
     .refine((value) => !value.includes('\0'), 'must not contain NUL characters')
     .refine((value) => value.isWellFormed(), 'must not contain an unpaired surrogate')
     .refine((value) => value.length >= min && (value.length <= max || codePoints(value) <= max), {
-      error: min > 0 ? `must be ${min} to ${max} characters long` : `must be at most ${max} characters long`,
+      error: `must be ${bounds} long`,
     })
     .meta({ minLength: min, maxLength: max })
+  return bounded(rule, bounds)
+}
 
 /** Line breaks, control characters, and what changes the direction of the text after it. */
 const NOT_IN_NAMES = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
 
 /** Returns the rule for a name that people read, on one line with other words: not blank. */
 const name = (max: number) =>
-  text(1, max)
-    .refine((value) => value.trim() !== '', 'must not be blank')
-    .refine((value) => !NOT_IN_NAMES.test(value), 'must not contain line breaks or control characters')
-    .meta({ minLength: 1, maxLength: max })
+  bounded(
+    text(1, max)
+      .refine((value) => value.trim() !== '', 'must not be blank')
+      .refine((value) => !NOT_IN_NAMES.test(value), 'must not contain line breaks or control characters')
+      .meta({ minLength: 1, maxLength: max }),
+    `1 to ${max} characters, not blank`,
+  )
 
 /** A UUID, converted to lowercase. */
 export const uuid = z
@@ -50,16 +66,15 @@ export const timestamp = z.iso
     (date) => date.getUTCFullYear() > 0 && date.getUTCFullYear() < 10_000,
     'must be in the years 1 to 9999 in UTC',
   )
+  .meta({ format: 'date-time' })
 
 export const agentName = name(100)
 export const tokenName = name(100)
 export const memberName = name(100)
 export const workspaceName = name(100)
 export const signature = text(0, 2_000)
-/** Texts to answer with, which people of the workspace choose by name. */
-export const templates = z
-  .array(z.strictObject({ name: name(60), text: text(1, 10_000) }))
-  .max(50, 'must contain at most 50 templates')
+export const templateName = name(60)
+export const templateText = text(1, 10_000)
 /** Searches of the web application that a member saved. */
 export const savedViews = z
   .array(
@@ -71,7 +86,7 @@ export const savedViews = z
   .max(50, 'must contain at most 50 views')
 const wakes = 'must be a whole number from 1 to 10000'
 /** Maximum number of messages that wake an agent in some time. */
-export const wakeLimit = z.int(wakes).min(1, wakes).max(10_000, wakes)
+export const wakeLimit = bounded(z.int(wakes).min(1, wakes).max(10_000, wakes), '1 to 10000')
 const days = 'must be a whole number from 1 to 365'
 /** Number of days for which refused messages are stored. */
 export const keepRefusedDays = z.int(days).min(1, days).max(365, days)

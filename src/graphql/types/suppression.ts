@@ -1,25 +1,13 @@
-import { readSuppressions, removeSuppression, suppressionCursor } from '../../agent/suppression.ts'
-import { recipient } from '../../core/rules.ts'
+import { readSuppressions, suppressionCursor } from '../../agent/suppression.ts'
+import { removeSuppression, Suppression as SUPPRESSION } from '../../api/suppression.ts'
 import { builder } from '../builder.ts'
-import { checked } from '../input.ts'
 import { pageArgs, pageCost, readPage } from '../page.ts'
+import { exposed, mutation } from '../rendered.ts'
 import { Agent } from './agent.ts'
-import { AddressChannel, SuppressionReason } from './enums.ts'
 
 const Suppression = builder.prismaObject('Suppression', {
-  description: "A recipient on an agent's suppression list, to whom it no longer sends.",
-  fields: (t) => ({
-    channel: t.field({
-      type: AddressChannel,
-      select: { channel: true },
-      description: "The channel of the recipient's address.",
-      resolve: ({ channel }) => channel as typeof AddressChannel.$inferType,
-    }),
-    recipient: t.exposeString('recipient', { description: 'Its address.' }),
-    reason: t.expose('reason', { type: SuppressionReason, description: 'The reason.' }),
-    detail: t.exposeString('detail', { description: 'The reply of the receiving side.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the recipient was added.' }),
-  }),
+  description: SUPPRESSION.sentence,
+  fields: (t) => exposed(t, SUPPRESSION.fields),
 })
 
 const SuppressionConnection = builder.connectionObject(
@@ -50,37 +38,9 @@ builder.prismaObjectField(Agent, 'suppressions', (t) =>
   }),
 )
 
-const RemoveSuppressionInput = builder.inputType('RemoveSuppressionInput', {
-  description: 'The recipient to remove from the suppression list.',
-  fields: (t) => ({
-    agentId: t.field({ type: 'UUID', required: true, description: 'The agent whose list it is on.' }),
-    recipient: t.string({ required: true, description: 'Its address.' }),
+mutation(removeSuppression, 'The recipient to remove from the suppression list.', (t) => ({
+  recipient: t.string({
+    description: 'The address that was removed from the suppression list.',
+    resolve: ({ input }) => input.recipient,
   }),
-})
-
-const RemoveSuppressionPayload = builder
-  .objectRef<{ recipient: string }>('RemoveSuppressionPayload')
-  .implement({
-    description: 'Result of `removeSuppression`.',
-    fields: (t) => ({
-      recipient: t.exposeString('recipient', {
-        description: 'The address that was removed from the suppression list.',
-      }),
-    }),
-  })
-
-builder.mutationField('removeSuppression', (t) =>
-  t.field({
-    type: RemoveSuppressionPayload,
-    nullable: true,
-    idempotency: 'ignored',
-    description:
-      "Removes a recipient from the agent's suppression list, so that the agent can send to it again.",
-    args: { input: t.arg({ type: RemoveSuppressionInput, required: true, description: 'The recipient.' }) },
-    resolve: async (_root, { input }, { deps, viewer }) => {
-      const { recipient: address } = checked({ recipient }, input)
-      await removeSuppression(deps, viewer, input.agentId, address)
-      return { recipient: address }
-    },
-  }),
-)
+}))

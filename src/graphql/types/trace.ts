@@ -1,3 +1,4 @@
+import { choice } from '../../api/resource.ts'
 import {
   MOMENTS,
   type Moment as MomentShape,
@@ -7,13 +8,10 @@ import {
 import { MOST_FOR_MEMBERS, traceFor } from '../../trace/trace.ts'
 import { builder, forMembers } from '../builder.ts'
 import { countRows } from '../execution/limits.ts'
-import { described } from './enums.ts'
+import { enumOf } from '../rendered.ts'
 import { Workspace } from './workspace.ts'
 
-const MomentKind = builder.enumType('TraceMomentKind', {
-  description: 'What happened at a moment, or is so now.',
-  values: described(MOMENTS),
-})
+const MomentKind = enumOf(choice('TraceMomentKind', 'What happened at a moment, or is so now.', MOMENTS))
 
 const Moment = builder.objectRef<MomentShape>('TraceMoment').implement({
   description: 'Something that happened, or is so.',
@@ -37,10 +35,7 @@ const Moment = builder.objectRef<MomentShape>('TraceMoment').implement({
   }),
 })
 
-const SubjectKind = builder.enumType('TraceSubject', {
-  description: 'What a trace is about.',
-  values: described(SUBJECTS),
-})
+const SubjectKind = enumOf(choice('TraceSubject', 'What a trace is about.', SUBJECTS))
 
 const Trace = builder.objectRef<TraceShape>('Trace').implement({
   description: 'What happened to a message, at an address, with a token or by a request.',

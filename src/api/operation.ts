@@ -1,0 +1,133 @@
+import { z } from 'zod'
+import type { Viewer } from '../workspace/viewer.ts'
+import { type Fields, present, type Resource, says } from './resource.ts'
+
+/** Why an operation can fail, beside what any can: a wrong token, too many requests, a service that is not available. */
+export type Failure =
+  /** It concerns an agent, which may not exist or may not be accessible. */
+  'agent' | 'input' | 'forbidden' | 'missing' | 'plan' | 'conflict'
+
+/**
+ * What an `Idempotency-Key` does: `once`, it runs at most once, and repeating the request returns the first result;
+ * `ignored`, nothing, because it is idempotent; `rerun`, it runs each time, because its result must not be stored.
+ */
+export type KeyMeaning = 'once' | 'ignored' | 'rerun'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/**
+ * What REST answers: one resource, one that was created, a list of them, or a page of a list, which is an array with a
+ * `Link` when it is linked.
+ */
+export interface Shown<Row> {
+  readonly kind: 'one' | 'new' | 'list' | 'page' | 'linked'
+  readonly of: Resource
+  readonly sentence: string
+  readonly most?: number
+  /** Whether it must not be stored on its way. */
+  readonly isSecret?: true
+  readonly present: (row: Row) => unknown
+}
+
+interface Described<Deps, Input extends Fields, Out, Result> {
+  readonly name: string
+  /** What it does; the first sentence is its summary. */
+  readonly says: string
+  readonly rest: `${Method} /${string}`
+  readonly tag: string
+  readonly input: Input
+  /** Whether REST takes no body for an empty one. */
+  readonly mayBeEmpty?: true
+  /** An example of what it takes. */
+  readonly example?: Readonly<Record<string, unknown>>
+  readonly fails: readonly Failure[]
+  readonly output: Shown<Out> | { readonly kind: 'nothing' }
+  readonly key?: KeyMeaning
+  readonly run: (deps: Deps, viewer: Viewer, input: z.output<z.ZodObject<Input>>) => Promise<Result>
+}
+
+export interface Operation<Deps, Input extends Fields, Result>
+  extends Described<Deps, Input, Result, Result> {
+  readonly key: KeyMeaning
+}
+
+/** Describes an operation once: REST's route, GraphQL's input and mutation, and their documentation follow from it. */
+export const operation = <Deps, const Input extends Fields, Out, Result extends Out>(
+  described: Described<Deps, Input, Out, Result>,
+): Operation<Deps, Input, Result> => ({
+  key: described.rest.startsWith('POST') ? 'once' : 'ignored',
+  ...described,
+})
+
+/** Says where the page before ended. */
+export const cursor = z.string().max(500)
+
+const DEFAULT_LIMIT = 20
+
+/** What a page of a list takes. */
+export const PAGE = {
+  limit: z
+    .int()
+    .min(1)
+    .max(100)
+    .meta({
+      default: DEFAULT_LIMIT,
+      description: `Maximum number of entries to return; defaults to ${DEFAULT_LIMIT}.`,
+    })
+    .optional(),
+  cursor: says(cursor, '`nextCursor` of the previous page.').optional(),
+}
+
+/** The page that is meant by what was given. */
+export const pageOf = ({
+  limit = DEFAULT_LIMIT,
+  cursor,
+}: {
+  limit?: number | undefined
+  cursor?: string | undefined
+}) => ({
+  limit,
+  cursor,
+})
+
+/** `POST /agents/{agentId}/tokens` → its method, its path and the names in it. */
+export const placeOf = ({ rest }: { rest: string }) => {
+  const [method, path] = rest.split(' ') as [Method, string]
+  return { method, path, names: [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!) }
+}
+
+type Row<Of extends Resource> = Record<keyof Of['fields'], unknown>
+
+export const one = <Of extends Resource>(of: Of, sentence: string): Shown<Row<Of>> => ({
+  kind: 'one',
+  ...{ of, sentence },
+  present: (row) => present(of, row),
+})
+export const created = <Of extends Resource>(of: Of, sentence: string): Shown<Row<Of>> => ({
+  ...one(of, sentence),
+  kind: 'new',
+})
+export const list = <Of extends Resource>(of: Of, sentence: string): Shown<readonly Row<Of>[]> => ({
+  kind: 'list',
+  ...{ of, sentence },
+  present: (rows) => rows.map((row) => present(of, row)),
+})
+export const page = <Of extends Resource>(
+  of: Of,
+  sentence: string,
+): Shown<{ items: readonly Row<Of>[]; nextCursor: string | null }> => ({
+  kind: 'page',
+  ...{ of, sentence },
+  present: ({ items, nextCursor }) => ({ items: items.map((row) => present(of, row)), nextCursor }),
+})
+/** A list of at most `most` that names its next page in `Link`. */
+export const linked = <Of extends Resource>(
+  of: Of,
+  sentence: string,
+  most: number,
+): Shown<{ items: readonly Row<Of>[]; nextCursor: string | null }> => ({
+  kind: 'linked',
+  ...{ of, sentence, most },
+  present: ({ items }) => items.map((row) => present(of, row)),
+})
+export const nothing = { kind: 'nothing' } as const

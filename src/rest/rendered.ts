@@ -1,0 +1,138 @@
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { type Operation, placeOf, type Shown } from '../api/operation.ts'
+import { type Fields, innermost, isNullable, isOptional, type Resource, sentenceOf } from '../api/resource.ts'
+import type { RestDeps, RestEnv } from './env.ts'
+import {
+  body,
+  failures,
+  flag,
+  integer,
+  moment,
+  NEXT_LINK,
+  NO_CONTENT,
+  nextLink,
+  ok,
+  optionalBody,
+  SECURITY,
+} from './route.ts'
+import { pageView } from './views.ts'
+
+/** Routes that are printed from the descriptions in api/. */
+
+/** A sentence that stands alone in a document has no full stop. */
+const plain = (text: string): string => text.replace(/\.$/, '')
+
+/** How a field of a resource is written in JSON. */
+const written = (rule: z.ZodType): z.ZodType => {
+  const inner = innermost(rule)
+  const json = inner instanceof z.ZodDate ? z.string().openapi({ format: 'date-time' }) : inner
+  const shown = isNullable(rule) ? json.nullable() : json
+  return shown.meta({ ...json.meta(), description: plain(sentenceOf(rule)) })
+}
+
+const views = new Map<Resource, z.ZodObject>()
+
+/** The schema of a resource in responses. */
+export const viewOf = (of: Resource): z.ZodObject => {
+  const known = views.get(of)
+  if (known) return known
+  const { name, fields, base, example } = of
+  const own = Object.entries(fields).filter(([field]) => !base || !(field in base.fields))
+  const shape = Object.fromEntries(own.map(([field, rule]) => [field, written(rule)]))
+  const whole = base ? viewOf(base).extend(shape) : z.object(shape)
+  const view = whole.openapi(name, { example })
+  views.set(of, view)
+  return view
+}
+
+const answerOf = ({ kind, of, sentence, most = 0 }: Shown<never>) => {
+  const view = viewOf(of)
+  if (kind === 'linked')
+    return { 200: { ...ok(plain(sentence), z.array(view).openapi({ maxItems: most })), headers: NEXT_LINK } }
+  const schema = kind === 'list' ? z.array(view) : kind === 'page' ? pageView(view) : view
+  return { [kind === 'new' ? 201 : 200]: ok(plain(sentence), schema) }
+}
+
+/** How a value is written in a query. */
+const inQuery = (rule: z.ZodType): z.ZodType => {
+  if (rule instanceof z.ZodNumber)
+    return integer(rule.minValue ?? 0, rule.maxValue ?? Number.MAX_SAFE_INTEGER)
+  if (rule instanceof z.ZodBoolean) return flag
+  return rule.meta()?.format === 'date-time' ? moment : rule
+}
+
+/** How a field of a request is documented and checked. */
+const taken = (rule: z.ZodType, convert: (rule: z.ZodType) => z.ZodType): z.ZodType => {
+  const given = innermost(rule)
+  const inner = convert(given)
+  const sentence = sentenceOf(rule)
+  const meta = { ...inner.meta(), ...given.meta(), ...(sentence && { description: plain(sentence) }) }
+  const described = inner.meta(meta)
+  const nullable = isNullable(rule) ? described.nullable() : described
+  return isOptional(rule) ? nullable.optional() : nullable
+}
+
+/** Paths call the agent `id`: `/agents/{id}/tokens/{tokenId}`. */
+const inPath = (name: string): string => (name === 'agentId' ? 'id' : name)
+
+/** The first sentence of what an operation does, and the rest. */
+const summarize = (says: string): { summary: string; description?: string } => {
+  const end = says.indexOf('. ')
+  if (end < 0) return { summary: plain(says) }
+  return { summary: says.slice(0, end), description: says.slice(end + 2) }
+}
+
+/** What a request must be: path parameters, and a query or a body for all others. */
+type Asked = Pick<Operation<never, Fields, never>, 'rest' | 'input' | 'example' | 'mayBeEmpty'>
+
+const requestOf = ({ rest, input, example, mayBeEmpty }: Asked) => {
+  const { method, names } = placeOf({ rest })
+  const pick = (wanted: boolean, convert = (rule: z.ZodType) => rule) =>
+    Object.fromEntries(
+      Object.entries(input)
+        .filter(([name]) => names.includes(name) === wanted)
+        .map(([name, rule]) => [wanted ? inPath(name) : name, taken(rule, convert)]),
+    )
+  const params = names.length > 0 ? { params: z.object(pick(true)) } : {}
+  if (Object.keys(input).length === names.length) return params
+  if (method === 'GET') return { ...params, query: z.strictObject(pick(false, inQuery)) }
+  const given = z.strictObject(pick(false)).openapi(example ? { example } : {})
+  return { ...params, ...(mayBeEmpty ? optionalBody(given) : body(given)) }
+}
+
+/** Adds the route of an operation. */
+export const route = <Input extends Fields, Result>(
+  app: OpenAPIHono<RestEnv>,
+  operation: Operation<RestDeps, Input, Result>,
+): void => {
+  const { method, path, names } = placeOf(operation)
+  const { name, says, tag, output, fails } = operation
+  const request = requestOf(operation)
+  const described = createRoute({
+    ...{
+      method: method.toLowerCase() as 'get',
+      path: path.replaceAll(/\w+(?=\})/g, inPath),
+      operationId: name,
+      ...summarize(says),
+    },
+    ...{ tags: [tag], security: SECURITY, request },
+    responses: {
+      ...(output.kind === 'nothing' ? { 204: NO_CONTENT } : answerOf(output)),
+      ...failures(...fails, ...('body' in request ? (['body'] as const) : [])),
+    },
+  })
+  app.openapi(described, async (c) => {
+    const params = c.req.valid('param' as never) as Record<string, unknown>
+    const named = Object.fromEntries(names.map((one) => [one, params[inPath(one)]]))
+    const input = Object.assign(named, c.req.valid('query' as never), c.req.valid('json' as never))
+    const result = await operation.run(c.var.deps, c.var.viewer, input)
+    if (output.kind === 'linked') {
+      const { nextCursor } = result as { nextCursor: string | null }
+      const url = c.var.deps.publicUrl() + c.req.path
+      if (nextCursor !== null) c.header('Link', nextLink(url, { ...c.req.query(), cursor: nextCursor }))
+    }
+    return output.kind === 'nothing'
+      ? c.body(null, 204)
+      : (c.json(output.present(result), output.kind === 'new' ? 201 : 200) as never)
+  })
+}
