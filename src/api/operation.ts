@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Viewer } from '../workspace/viewer.ts'
-import { type Fields, present, type Resource, says } from './resource.ts'
+import { type Fields, present, type Resource, type RowOf, says } from './resource.ts'
 
 /** Why an operation can fail, beside what any can: a wrong token, too many requests, a service that is not available. */
 export type Failure =
@@ -21,7 +21,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
  */
 export interface Shown<Row> {
   readonly kind: 'one' | 'new' | 'list' | 'page' | 'linked'
-  readonly of: Resource
+  readonly of: Resource | z.ZodType
   readonly sentence: string
   readonly most?: number
   /** Whether it must not be stored on its way. */
@@ -38,6 +38,8 @@ interface Described<Deps, Input extends Fields, Out, Result> {
   readonly input: Input
   /** Whether REST takes no body for an empty one. */
   readonly mayBeEmpty?: true
+  /** Optional fields that REST requires. */
+  readonly restRequires?: readonly (keyof Input & string)[]
   /** An example of what it takes. */
   readonly example?: Readonly<Record<string, unknown>>
   readonly fails: readonly Failure[]
@@ -96,7 +98,7 @@ export const placeOf = ({ rest }: { rest: string }) => {
   return { method, path, names: [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!) }
 }
 
-type Row<Of extends Resource> = Record<keyof Of['fields'], unknown>
+type Row<Of extends Resource> = RowOf<Of['fields']>
 
 export const one = <Of extends Resource>(of: Of, sentence: string): Shown<Row<Of>> => ({
   kind: 'one',
@@ -129,5 +131,12 @@ export const linked = <Of extends Resource>(
   kind: 'linked',
   ...{ of, sentence, most },
   present: ({ items }) => items.map((row) => present(of, row)),
+})
+/** Something that is no resource. */
+export const value = <Rule extends z.ZodType>(rule: Rule, sentence: string): Shown<z.output<Rule>> => ({
+  kind: 'one',
+  of: rule,
+  sentence,
+  present: (given) => given,
 })
 export const nothing = { kind: 'nothing' } as const

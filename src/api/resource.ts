@@ -89,20 +89,48 @@ export interface Resource<Shown extends Fields = Fields> {
   readonly example: Readonly<Record<string, unknown>>
 }
 
+type Left<Shown extends Fields> = {
+  [Name in keyof Shown]: Shown[Name] extends z.ZodOptional ? Name : never
+}[keyof Shown]
+
+/** What has a value for each of the fields; those that are optional may be left out. */
+export type RowOf<Shown extends Fields> = Record<Exclude<keyof Shown, Left<Shown>>, unknown> &
+  Partial<Record<Left<Shown>, unknown>>
+
 export const resource = <const Shown extends Fields>(
   name: string,
   sentence: string,
-  more: { fields: Shown; base?: Resource; example: Record<keyof Shown, unknown> },
+  more: { fields: Shown; base?: Resource; example: RowOf<Shown> },
 ): Resource<Shown> => ({ name, sentence, ...more })
 
-const asJson = (value: unknown): unknown => (value instanceof Date ? value.toISOString() : (value ?? null))
+const nested = new WeakMap<z.ZodType, Resource>()
+
+/** A field that contains a resource. */
+export const shows = <Shown extends Fields>(of: Resource<Shown>, sentence: string) => {
+  const rule = z.object(of.fields).meta({ description: sentence })
+  nested.set(rule, of)
+  return rule
+}
+/** The resource that a rule is, if `shows` made it. */
+export const resourceOf = (rule: z.ZodType): Resource | undefined => nested.get(rule)
+
+const shownOf = (fields: Fields, row: object): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, rule]) => [name, asJson(rule, Reflect.get(row, name))]),
+  )
+
+const asJson = (rule: z.ZodType, value: unknown): unknown => {
+  if (value instanceof Date) return value.toISOString()
+  if (value === undefined || value === null) return isOptional(rule) ? value : null
+  const inner = innermost(rule)
+  if (inner instanceof z.ZodObject) return shownOf(inner.shape, value)
+  if (inner instanceof z.ZodArray && Array.isArray(value))
+    return value.map((one) => asJson(inner.element as z.ZodType, one))
+  return value
+}
 
 /** Returns what a row shows, as JSON: its other columns are left out. */
 export const present = <Shown extends Fields>(
   { fields }: Resource<Shown>,
-  row: Record<keyof Shown, unknown>,
-): Record<keyof Shown, unknown> =>
-  Object.fromEntries(Object.keys(fields).map((name) => [name, asJson(row[name])])) as Record<
-    keyof Shown,
-    unknown
-  >
+  row: RowOf<Shown>,
+): Record<string, unknown> => shownOf(fields, row)

@@ -1,4 +1,4 @@
-import type { EnumRef } from '@pothos/core'
+import type { EnumRef, OutputRef } from '@pothos/core'
 import { z } from 'zod'
 import type { Operation } from '../api/operation.ts'
 import {
@@ -60,10 +60,22 @@ const typeOf = (rule: z.ZodType): never => {
     if (inner instanceof z.ZodArray) return [typeOf(inner.element as z.ZodType)]
     if (groupOf(inner)) return groupTypeOf(inner as z.ZodObject)
     if (inner instanceof z.ZodNumber) return 'Int'
-    return inner instanceof z.ZodBoolean ? 'Boolean' : 'String'
+    return inner instanceof z.ZodBoolean || inner instanceof z.ZodLiteral ? 'Boolean' : 'String'
   }
   return named() as never
 }
+
+/** What is said about a field of a resource. */
+export const described = (rule: z.ZodType) => ({
+  nullable: isNullable(rule) || isOptional(rule),
+  description: sentenceOf(rule),
+})
+
+/** The options of a field of a resource that is no column. */
+export const fieldOf = <Rule extends z.ZodType>(rule: Rule) => ({
+  type: typeOf(rule) as OutputRef<NonNullable<z.output<Rule>>>,
+  ...described(rule),
+})
 
 /** What makes fields of an object from the columns of its rows. */
 interface Exposing {
@@ -79,15 +91,7 @@ export const exposed = <Shown extends Fields>(
   Object.fromEntries(
     Object.entries(fields).map(([name, rule]) => [
       name,
-      t.expose(
-        name as never,
-        {
-          ...options,
-          type: typeOf(rule),
-          nullable: isNullable(rule),
-          description: sentenceOf(rule),
-        } as never,
-      ),
+      t.expose(name as never, { ...options, ...fieldOf(rule) } as never),
     ]),
   ) as { [Name in keyof Shown]: never }
 
@@ -133,9 +137,15 @@ type PayloadFields<Input extends Fields, Result> = Parameters<
   ReturnType<typeof builder.objectRef<Done<Input, Result>>>['implement']
 >[0]['fields']
 
+/** What a mutation is made of. Some operations are GraphQL's alone. */
+type Mutation<Input extends Fields, Result> = Pick<
+  Operation<GraphqlDeps, Input, Result>,
+  'name' | 'says' | 'input' | 'key' | 'run'
+>
+
 /** Adds the mutation of an operation, with its input and its payload. `takes` says what the input is. */
 export const mutation = <Input extends Fields, Result>(
-  { name, says, input, key, run }: Operation<GraphqlDeps, Input, Result>,
+  { name, says, input, key, run }: Mutation<Input, Result>,
   takes: string,
   fields: NonNullable<PayloadFields<Input, Result>>,
 ): void => {

@@ -1,6 +1,14 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { type Operation, placeOf, type Shown } from '../api/operation.ts'
-import { type Fields, innermost, isNullable, isOptional, type Resource, sentenceOf } from '../api/resource.ts'
+import {
+  type Fields,
+  innermost,
+  isNullable,
+  isOptional,
+  type Resource,
+  resourceOf,
+  sentenceOf,
+} from '../api/resource.ts'
 import type { RestDeps, RestEnv } from './env.ts'
 import {
   body,
@@ -22,12 +30,25 @@ import { pageView } from './views.ts'
 /** A sentence that stands alone in a document has no full stop. */
 const plain = (text: string): string => text.replace(/\.$/, '')
 
-/** How a field of a resource is written in JSON. */
+const shapeOf = (fields: Fields): Record<string, z.ZodType> =>
+  Object.fromEntries(Object.entries(fields).map(([name, rule]) => [name, written(rule)]))
+
+/** How a value is written in JSON. */
+const asJson = (rule: z.ZodType): z.ZodType => {
+  if (rule instanceof z.ZodDate) return z.string().openapi({ format: 'date-time' })
+  if (rule instanceof z.ZodArray) return z.array(written(rule.element as z.ZodType)).meta({ ...rule.meta() })
+  return rule instanceof z.ZodObject ? z.object(shapeOf(rule.shape)).meta({ ...rule.meta() }) : rule
+}
+
+/** How a field of a resource is written in JSON. A resource in it is a reference, which has no sentence of its own. */
 const written = (rule: z.ZodType): z.ZodType => {
   const inner = innermost(rule)
-  const json = inner instanceof z.ZodDate ? z.string().openapi({ format: 'date-time' }) : inner
+  const resource = resourceOf(inner)
+  const sentence = resource ? '' : sentenceOf(rule)
+  const json = resource ? viewOf(resource) : asJson(inner)
   const shown = isNullable(rule) ? json.nullable() : json
-  return shown.meta({ ...json.meta(), description: plain(sentenceOf(rule)) })
+  const described = sentence ? shown.meta({ ...json.meta(), description: plain(sentence) }) : shown
+  return isOptional(rule) ? described.optional() : described
 }
 
 const views = new Map<Resource, z.ZodObject>()
@@ -38,7 +59,7 @@ export const viewOf = (of: Resource): z.ZodObject => {
   if (known) return known
   const { name, fields, base, example } = of
   const own = Object.entries(fields).filter(([field]) => !base || !(field in base.fields))
-  const shape = Object.fromEntries(own.map(([field, rule]) => [field, written(rule)]))
+  const shape = shapeOf(Object.fromEntries(own))
   const whole = base ? viewOf(base).extend(shape) : z.object(shape)
   const view = whole.openapi(name, { example })
   views.set(of, view)
@@ -46,7 +67,7 @@ export const viewOf = (of: Resource): z.ZodObject => {
 }
 
 const answerOf = ({ kind, of, sentence, most = 0 }: Shown<never>) => {
-  const view = viewOf(of)
+  const view = of instanceof z.ZodType ? of : viewOf(of)
   if (kind === 'linked')
     return { 200: { ...ok(plain(sentence), z.array(view).openapi({ maxItems: most })), headers: NEXT_LINK } }
   const schema = kind === 'list' ? z.array(view) : kind === 'page' ? pageView(view) : view
@@ -83,15 +104,20 @@ const summarize = (says: string): { summary: string; description?: string } => {
 }
 
 /** What a request must be: path parameters, and a query or a body for all others. */
-type Asked = Pick<Operation<never, Fields, never>, 'rest' | 'input' | 'example' | 'mayBeEmpty'>
+type Asked = Pick<
+  Operation<never, Fields, never>,
+  'rest' | 'input' | 'example' | 'mayBeEmpty' | 'restRequires'
+>
 
-const requestOf = ({ rest, input, example, mayBeEmpty }: Asked) => {
+const requestOf = ({ rest, input, example, mayBeEmpty, restRequires = [] }: Asked) => {
   const { method, names } = placeOf({ rest })
+  const ruleOf = (name: string, rule: z.ZodType) =>
+    restRequires.includes(name) && rule instanceof z.ZodOptional ? (rule.unwrap() as z.ZodType) : rule
   const pick = (wanted: boolean, convert = (rule: z.ZodType) => rule) =>
     Object.fromEntries(
       Object.entries(input)
         .filter(([name]) => names.includes(name) === wanted)
-        .map(([name, rule]) => [wanted ? inPath(name) : name, taken(rule, convert)]),
+        .map(([name, rule]) => [wanted ? inPath(name) : name, taken(ruleOf(name, rule), convert)]),
     )
   const params = names.length > 0 ? { params: z.object(pick(true)) } : {}
   if (Object.keys(input).length === names.length) return params
@@ -131,6 +157,7 @@ export const route = <Input extends Fields, Result>(
       const url = c.var.deps.publicUrl() + c.req.path
       if (nextCursor !== null) c.header('Link', nextLink(url, { ...c.req.query(), cursor: nextCursor }))
     }
+    if (output.kind !== 'nothing' && output.isSecret) c.header('Cache-Control', 'no-store')
     return output.kind === 'nothing'
       ? c.body(null, 204)
       : (c.json(output.present(result), output.kind === 'new' ? 201 : 200) as never)
