@@ -1395,7 +1395,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List secrets, never their values */
+        /** Lists secrets, never their values */
         get: operations["listSecrets"];
         put?: never;
         post?: never;
@@ -1414,7 +1414,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Reveal secrets (the agent's own token only) */
+        /**
+         * Reveals the values of secrets
+         * @description Requires the agent's own token. Every call is recorded in the audit log with the names.
+         */
         post: operations["revealSecrets"];
         delete?: never;
         options?: never;
@@ -1431,12 +1434,12 @@ export interface paths {
         };
         get?: never;
         /**
-         * Set a secret
-         * @description Replaces any previous value of the secret with this name. An agent can have at most 1000 secrets, 16 MiB in total.
+         * Sets a secret, replacing any previous value
+         * @description An agent can have at most 1000 secrets, 16 MiB in total.
          */
         put: operations["setSecret"];
         post?: never;
-        /** Delete a secret */
+        /** Deletes a secret */
         delete: operations["deleteSecret"];
         options?: never;
         head?: never;
@@ -2360,9 +2363,9 @@ export interface components {
             signature: string | null;
             /** @description Texts to answer with */
             templates: {
-                /** @description Its name. */
+                /** @description Its name */
                 name: string;
-                /** @description What it says. */
+                /** @description What it says */
                 text: string;
             }[];
         };
@@ -3215,12 +3218,22 @@ export interface components {
          *     }
          */
         Secret: {
+            /** @description Its name */
             name: string;
-            /** @enum {string} */
+            /**
+             * @description The kind of value
+             * @enum {string}
+             */
             kind: "secret";
-            /** @enum {string} */
-            setBy: "member" | "agent" | "operator";
-            /** Format: date-time */
+            /**
+             * @description Who last set it
+             * @enum {string}
+             */
+            setBy: "operator" | "member" | "agent";
+            /**
+             * Format: date-time
+             * @description When it was last set
+             */
             updatedAt: string;
         };
         /**
@@ -3950,7 +3963,7 @@ export interface components {
          *     }
          */
         RevealSecretsInput: {
-            /** @description All secrets if left out */
+            /** @description Their names, at most 200; all secrets if left out */
             names?: string[];
         };
         /**
@@ -3959,7 +3972,7 @@ export interface components {
          *     }
          */
         SetSecretInput: {
-            /** @description At most 64 KiB, encoded as UTF-8 */
+            /** @description Its value, at most 64 KiB, encoded as UTF-8 */
             value: string;
         };
         /**
@@ -7971,6 +7984,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The agent that they belong to */
                 id: string;
             };
             cookie?: never;
@@ -8009,6 +8023,7 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description The agent, which must be the caller */
                 id: string;
             };
             cookie?: never;
@@ -8019,7 +8034,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Values by name */
+            /** @description Values by name. Names for which the agent has no secret are omitted */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8051,7 +8066,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The agent that it belongs to */
                 id: string;
+                /** @description Its name */
                 name: string;
             };
             cookie?: never;
@@ -8091,7 +8108,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The agent that it belongs to */
                 id: string;
+                /** @description Its name */
                 name: string;
             };
             cookie?: never;

@@ -186,11 +186,13 @@ export const attachments = z
   .refine(fitsOneMessage, { error: TOO_LARGE_TOGETHER })
 export const sender = text(1, 320)
 export const senders = z.array(sender).max(1000, 'must contain at most 1000 senders')
-export const secretName = z
-  .string()
-  .regex(/^[A-Za-z0-9_.-]{1,128}$/, 'must be 1 to 128 letters, digits, _, . or -')
+const SECRET_NAME = '1 to 128 letters, digits, _, . or -'
+export const secretName = bounded(
+  z.string().regex(/^[A-Za-z0-9_.-]{1,128}$/, `must be ${SECRET_NAME}`),
+  SECRET_NAME,
+)
 /** At most 64 KiB of UTF-8, which is fewer characters: the operation checks the bytes. */
-export const secretValue = text(0, 65_536)
+export const secretValue = bounded(text(0, 65_536), '')
 export const webhookUrl = text(1, 2048)
 export const webhookName = name(100)
 export const domainName = text(1, 1000)
