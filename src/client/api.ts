@@ -519,7 +519,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List an agent's addresses */
+        /** Lists an agent's addresses */
         get: operations["listAddresses"];
         put?: never;
         post?: never;
@@ -540,15 +540,15 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Remove an address on the workspace's own domain, a phone number or a Telegram bot
+         * Removes an address on the workspace's own domain, a phone number or a Telegram bot
          * @description A phone number stays in the workspace's pool.
          */
         delete: operations["removeAddress"];
         options?: never;
         head?: never;
         /**
-         * Change the email address that the service assigned, if the plan includes it, or make an address the primary one
-         * @description `value`: on the service's domain, or on a verified domain of the workspace. `primary`: new messages on the address's channel are sent from it, replacing the previous primary address. At least one of the two is required.
+         * Changes the email address that the service assigned to the agent, if the plan includes it, or makes an address the primary one of its channel
+         * @description At least one of `value` and `primary` is required.
          */
         patch: operations["changeAddress"];
         trace?: never;
@@ -563,7 +563,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Create a link with which a member sets up an address
+         * Creates a link with which a member sets up an address with its provider, for example a Telegram bot
          * @description The link can be used once, within an hour. A link created by a member stops working when the member is removed. Only a link created by a member can rent phone numbers; a link created by an agent offers the numbers in the pool.
          */
         post: operations["setUpAddress"];
@@ -2380,12 +2380,18 @@ export interface components {
          *     }
          */
         Address: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique identifier
+             */
             id: string;
-            /** @enum {string} */
+            /**
+             * @description Its channel
+             * @enum {string}
+             */
             channel: "email" | "sms" | "telegram";
             /**
-             * @description Email address, phone number or the bot's @username
+             * @description The email address, phone number or the bot's @username
              * @example support-bot@agents.localhost
              */
             value: string;
@@ -2396,7 +2402,10 @@ export interface components {
             domainId: string | null;
             /** @description Whether new messages on this channel are sent from it */
             primary: boolean;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was assigned to the agent
+             */
             createdAt: string;
         };
         /**
@@ -2407,7 +2416,7 @@ export interface components {
         Setup: {
             /**
              * Format: uri
-             * @description The page on which a member sets up the address; it can be used once, within an hour
+             * @description The page on which a member sets up the address. It can be used once, within an hour
              */
             url: string;
         };
@@ -3582,10 +3591,13 @@ export interface components {
          *     }
          */
         ChangeAddressInput: {
-            /** Format: email */
+            /**
+             * Format: email
+             * @description A new email address that replaces the one assigned by the service, on the service's domain or on a verified domain of the workspace: letters, digits and _ ' + - . before the @
+             */
             value?: string;
             /**
-             * @description The previous primary address of the channel is replaced
+             * @description True makes it the address from which new messages on its channel are sent, replacing the previous one. Cannot be false
              * @enum {boolean}
              */
             primary?: true;
@@ -3596,7 +3608,10 @@ export interface components {
          *     }
          */
         SetUpAddressInput: {
-            /** @enum {string} */
+            /**
+             * @description Its channel
+             * @enum {string}
+             */
             channel: "email" | "sms" | "telegram";
         };
         /**
@@ -5706,6 +5721,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The agent */
                 id: string;
             };
             cookie?: never;
@@ -5738,7 +5754,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The agent */
                 id: string;
+                /** @description The address */
                 addressId: string;
             };
             cookie?: never;
@@ -5770,7 +5788,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The agent */
                 id: string;
+                /** @description The address */
                 addressId: string;
             };
             cookie?: never;
@@ -5781,7 +5801,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The address */
+            /** @description The updated address */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5817,6 +5837,7 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description The agent that gets the address */
                 id: string;
             };
             cookie?: never;
