@@ -42,13 +42,11 @@ export interface AccessDeps extends Db {
 
 export type AccessByChannel = Record<Channel, AccessView>
 
-const present = ({ admit, senders, blocked }: AccessView): AccessView => ({ admit, senders, blocked })
-
 /** Returns the access settings of all channels of an agent. */
 export const readAccess = async (deps: Db, viewer: Viewer, agentId: string): Promise<AccessByChannel> => {
   await findAgent(deps, viewer, agentId)
   const rows = await deps.prisma.access.findMany({ where: { agentId } })
-  return Object.fromEntries(rows.map((row) => [row.channel, present(row)])) as AccessByChannel
+  return Object.fromEntries(rows.map((row): [Channel, AccessView] => [row.channel, row])) as AccessByChannel
 }
 
 /** Throws `forbidden` when the viewer is an agent and the workspace's agents may not set access. */
@@ -147,7 +145,7 @@ export const setAccess = async (
     })
     const detail = { channel, ...differenceOf(before, after) }
     await audit({ ...deps, prisma }, viewer, { action: 'access.set', agentId, detail })
-    return present(after)
+    return after
   })
 }
 
@@ -171,9 +169,7 @@ export const addSender = async (
     const detail = { channel, [list]: { added: [entry] } }
     if (await addEntry(prisma, viewer, { ...input, entry }))
       await audit({ ...deps, prisma }, viewer, { action: 'access.set', agentId, detail })
-    return present(
-      await prisma.access.findUniqueOrThrow({ where: { agentId_channel: { agentId, channel } } }),
-    )
+    return prisma.access.findUniqueOrThrow({ where: { agentId_channel: { agentId, channel } } })
   })
 }
 
@@ -190,8 +186,6 @@ export const removeSender = async (
     const detail = { channel, [list]: { removed: [canonicalEntry(channel, sender)] } }
     await removeEntry(prisma, { ...input, entry: sender })
     await audit({ ...deps, prisma }, viewer, { action: 'access.set', agentId, detail })
-    return present(
-      await prisma.access.findUniqueOrThrow({ where: { agentId_channel: { agentId, channel } } }),
-    )
+    return prisma.access.findUniqueOrThrow({ where: { agentId_channel: { agentId, channel } } })
   })
 }

@@ -580,7 +580,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the access settings of each channel */
+        /** Returns the access settings of each channel */
         get: operations["readAccess"];
         put?: never;
         post?: never;
@@ -599,8 +599,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Set who may send messages on a channel
-         * @description If `admit` or `blocked` is left out, it is not changed. `anyone` is not allowed for the Message URL (`url`).
+         * Sets who may send messages on a channel
+         * @description Fields that are left out are not changed.
          */
         put: operations["setAccess"];
         post?: never;
@@ -620,7 +620,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Add a sender to those that a channel admits
+         * Adds a sender to those that a channel admits
          * @description Changes only this entry, whatever others change at the same time.
          */
         post: operations["allowSender"];
@@ -640,7 +640,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Remove a sender from those that a channel admits */
+        /**
+         * Removes a sender from those that a channel admits
+         * @description Changes only this entry, whatever others change at the same time.
+         */
         delete: operations["disallowSender"];
         options?: never;
         head?: never;
@@ -657,7 +660,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Block a sender on a channel
+         * Blocks a sender on a channel
          * @description Changes only this entry, whatever others change at the same time.
          */
         post: operations["blockSender"];
@@ -677,7 +680,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Unblock a sender on a channel */
+        /**
+         * Unblocks a sender on a channel
+         * @description Changes only this entry, whatever others change at the same time.
+         */
         delete: operations["unblockSender"];
         options?: never;
         head?: never;
@@ -2469,10 +2475,11 @@ export interface components {
          */
         Access: {
             /**
-             * @description `list`: only the listed senders; `team`: also the members and agents of the workspace; `anyone`: all senders
+             * @description Who may send. `list`: only the listed senders; `team`: also the members and agents of the workspace; `anyone`: all senders
              * @enum {string}
              */
             admit: "anyone" | "team" | "list";
+            /** @description The allowed senders: email addresses and *@domain, phone numbers, Telegram user ids and usernames; for the Message URL, ids of agents and members */
             senders: string[];
             /** @description Senders that are refused even if they are listed or on the team */
             blocked: string[];
@@ -3624,11 +3631,14 @@ export interface components {
          *     }
          */
         SetAccessInput: {
-            /** @enum {string} */
+            /**
+             * @description Who may send. `list`: only the listed senders; `team`: also the members and agents of the workspace; `anyone`: all senders, which is not allowed for the Message URL
+             * @enum {string}
+             */
             admit?: "anyone" | "team" | "list";
-            /** @description Email addresses and `*@domain`; phone numbers; Telegram user ids and usernames; for `url`, ids of agents and members */
+            /** @description The complete list, which replaces the current one: at most 1000 entries of 1 to 320 characters. Entries are email addresses and *@domain, phone numbers, Telegram user ids and usernames; for the Message URL, ids of agents and members */
             senders: string[];
-            /** @description The senders to refuse in any case */
+            /** @description The complete list of senders that are refused in any case, which replaces the current one: at most 1000 entries */
             blocked?: string[];
         };
         /**
@@ -3637,6 +3647,7 @@ export interface components {
          *     }
          */
         AllowSenderInput: {
+            /** @description An entry of the list */
             sender: string;
         };
         /**
@@ -3645,6 +3656,7 @@ export interface components {
          *     }
          */
         BlockSenderInput: {
+            /** @description An entry of the list */
             sender: string;
         };
         /**
@@ -5878,6 +5890,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The agent */
                 id: string;
             };
             cookie?: never;
@@ -5910,7 +5923,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The agent */
                 id: string;
+                /** @description The channel */
                 channel: "email" | "sms" | "telegram" | "url";
             };
             cookie?: never;
@@ -5921,7 +5936,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The access */
+            /** @description The updated access */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5956,7 +5971,9 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description The agent */
                 id: string;
+                /** @description The channel */
                 channel: "email" | "sms" | "telegram" | "url";
             };
             cookie?: never;
@@ -5967,7 +5984,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The access */
+            /** @description The updated access */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5997,8 +6014,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The agent */
                 id: string;
+                /** @description The channel */
                 channel: "email" | "sms" | "telegram" | "url";
+                /** @description An entry of the list */
                 sender: string;
             };
             cookie?: never;
@@ -6035,7 +6055,9 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description The agent */
                 id: string;
+                /** @description The channel */
                 channel: "email" | "sms" | "telegram" | "url";
             };
             cookie?: never;
@@ -6046,7 +6068,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The access */
+            /** @description The updated access */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6076,8 +6098,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The agent */
                 id: string;
+                /** @description The channel */
                 channel: "email" | "sms" | "telegram" | "url";
+                /** @description An entry of the list */
                 sender: string;
             };
             cookie?: never;
