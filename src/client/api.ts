@@ -736,7 +736,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the apps that members have connected to agents of the workspace (members only)
+         * Lists the apps that members have connected to agents of the workspace (members only)
          * @description A connected app is an OAuth client, such as a hosted MCP client, that acts as an agent at `/mcp`.
          */
         get: operations["listConnectedApps"];
@@ -759,8 +759,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Disconnect an app (members only)
-         * @description The app's access and refresh tokens are revoked, its open streams are closed, and its event subscriptions end.
+         * Disconnects an app (members only)
+         * @description Its access and refresh tokens are revoked, its open streams are closed, and its event subscriptions end.
          */
         delete: operations["disconnectApp"];
         options?: never;
@@ -2504,7 +2504,10 @@ export interface components {
          *     }
          */
         ConnectedApp: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique identifier
+             */
             id: string;
             /** @description The name that the app gave itself */
             name: string;
@@ -2514,21 +2517,32 @@ export interface components {
             clientId: string;
             /** @description The agent that the app acts as */
             agent: {
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description The agent that the app acts as
+                 */
                 id: string;
+                /** @description The name of the agent */
                 name: string;
             };
-            /** @description The member who connected it; it ends when they are removed */
+            /** @description The member who connected it. It ends when they are removed */
             member: {
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description The member who connected it. It ends when they are removed
+                 */
                 id: string;
+                /** @description The email address of the member */
                 email: string;
             };
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was connected
+             */
             createdAt: string;
             /**
              * Format: date-time
-             * @description Accurate to the minute
+             * @description When it was last used, to the minute
              */
             lastUsedAt: string | null;
             /**
@@ -6274,6 +6288,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of the connected app */
                 appId: string;
             };
             cookie?: never;

@@ -1,35 +1,24 @@
-import { type ConnectedApp as AppView, disconnectApp, listApps } from '../../auth/oauth/connected-app.ts'
+import { ConnectedApp as CONNECTED_APP, disconnectApp } from '../../api/connected-app.ts'
+import { type ConnectedApp as AppView, listApps } from '../../auth/oauth/connected-app.ts'
 import { builder, forMembers } from '../builder.ts'
+import { described, exposed, fieldOf, mutation } from '../rendered.ts'
 import { Workspace } from './workspace.ts'
 
+const { agent, member, createdAt, lastUsedAt, expiresAt, ...client } = CONNECTED_APP.fields
+
 const ConnectedApp = builder.objectRef<AppView>('ConnectedApp').implement({
-  description:
-    'An app that a member has connected to an agent: an OAuth client, such as a hosted MCP client, that acts as the agent at `/mcp`.',
+  description: CONNECTED_APP.sentence,
   fields: (t) => ({
-    id: t.expose('id', { type: 'UUID', description: 'Unique identifier.' }),
-    name: t.exposeString('name', { description: 'The name that the app gave itself.' }),
-    host: t.exposeString('host', { description: 'The host that the app is reached at.' }),
-    clientId: t.exposeString('clientId', { description: 'The OAuth client.' }),
-    agentId: t.expose('agentId', { type: 'UUID', description: 'The agent that the app acts as.' }),
-    agentName: t.exposeString('agentName', { description: 'The name of the agent.' }),
-    memberId: t.expose('memberId', {
-      type: 'UUID',
-      description: 'The member who connected it. It ends when they are removed.',
-    }),
-    memberEmail: t.expose('memberEmail', {
+    ...exposed(t, client),
+    agentId: t.field({ ...fieldOf(agent.shape.id), resolve: (app) => app.agent.id }),
+    agentName: t.field({ ...fieldOf(agent.shape.name), resolve: (app) => app.agent.name }),
+    memberId: t.field({ ...fieldOf(member.shape.id), resolve: (app) => app.member.id }),
+    memberEmail: t.field({
+      ...described(member.shape.email),
       type: 'EmailAddress',
-      description: 'The email address of the member.',
+      resolve: (app) => app.member.email,
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was connected.' }),
-    lastUsedAt: t.expose('lastUsedAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'When it was last used, to the minute.',
-    }),
-    expiresAt: t.expose('expiresAt', {
-      type: 'DateTime',
-      description: 'When a member must connect it again.',
-    }),
+    ...exposed(t, { createdAt, lastUsedAt, expiresAt }),
   }),
 })
 
@@ -42,31 +31,10 @@ builder.prismaObjectField(Workspace, 'connectedApps', (t) =>
   }),
 )
 
-const DisconnectAppInput = builder.inputType('DisconnectAppInput', {
-  description: 'The app to disconnect.',
-  fields: (t) => ({
-    appId: t.field({ type: 'UUID', required: true, description: 'The id of the connected app.' }),
+mutation(disconnectApp, 'The app to disconnect.', (t) => ({
+  appId: t.field({
+    type: 'UUID',
+    description: 'The id of the disconnected app.',
+    resolve: ({ input }) => input.appId,
   }),
-})
-
-const DisconnectAppPayload = builder.objectRef<{ appId: string }>('DisconnectAppPayload').implement({
-  description: 'Result of `disconnectApp`.',
-  fields: (t) => ({
-    appId: t.expose('appId', { type: 'UUID', description: 'The id of the disconnected app.' }),
-  }),
-})
-
-builder.mutationField('disconnectApp', (t) =>
-  t.field({
-    type: DisconnectAppPayload,
-    nullable: true,
-    idempotency: 'ignored',
-    description:
-      'Disconnects an app: its tokens are revoked, its open streams are closed, and its event subscriptions end. Members only.',
-    args: { input: t.arg({ type: DisconnectAppInput, required: true, description: 'The app.' }) },
-    resolve: async (_root, { input: { appId } }, { deps, viewer }) => {
-      await disconnectApp(deps, viewer, appId)
-      return { appId }
-    },
-  }),
-)
+}))

@@ -32,7 +32,7 @@ ${
 
 const appRow = (page: PageViewer, app: ConnectedApp): Html => html`<li>
 <div><strong>${app.name}</strong>${app.host === app.name ? [] : ` (${app.host})`}
-<p class="soft">Acts as ${app.agentName}, connected by ${app.memberEmail} ${timeOf(app.createdAt)}${app.lastUsedAt ? html`<br>Last used ${timeOf(app.lastUsedAt)}` : []}</p></div>
+<p class="soft">Acts as ${app.agent.name}, connected by ${app.member.email} ${timeOf(app.createdAt)}${app.lastUsedAt ? html`<br>Last used ${timeOf(app.lastUsedAt)}` : []}</p></div>
 ${button(page, '/app/apps/disconnect', named('Disconnect', app.name), { app: app.id })}
 </li>`
 
