@@ -26,13 +26,6 @@ const LEASE_MS = 45_000
  */
 export const CLIENT_REPLACED = 'client_replaced'
 
-export const presentConnection = ({ id, client, machine, tokenId }: Connection) => ({
-  id,
-  client,
-  machine,
-  tokenId,
-})
-
 /**
  * Makes the calling client the one that receives the agent's new messages, in place of any other. Its stream
  * begins with the first event after this moment: the agent's log is locked while the position is read, so

@@ -776,7 +776,10 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Connect a client that receives the agent's new messages, replacing any other */
+        /**
+         * Makes the caller the client that receives the agent's new messages, replacing any other
+         * @description Requires the agent's own token.
+         */
         put: operations["connect"];
         post?: never;
         delete?: never;
@@ -792,7 +795,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the current listeners */
+        /** Lists the current listeners on the Message URL */
         get: operations["listListeners"];
         put?: never;
         post?: never;
@@ -2562,10 +2565,12 @@ export interface components {
         Connection: {
             /**
              * Format: uuid
-             * @description The id with which the agent's event stream is opened
+             * @description Unique identifier; used to open the agent's event stream
              */
             id: string;
+            /** @description The client's name */
             client: string;
+            /** @description The machine that it runs on */
             machine: string;
             /**
              * Format: uuid
@@ -2581,18 +2586,21 @@ export interface components {
          *     }
          */
         Listener: {
-            /** @enum {string} */
+            /**
+             * @description Whether it is the connected client or a webhook
+             * @enum {string}
+             */
             kind: "client" | "webhook";
-            /** @description For a client */
+            /** @description Of a client: its name */
             client?: string;
-            /** @description For a client */
+            /** @description Of a client: the machine that it runs on. A call that waits has none */
             machine?: string;
             /**
              * Format: uuid
-             * @description For a webhook
+             * @description Of a webhook: its id
              */
             id?: string;
-            /** @description For a webhook */
+            /** @description Of a webhook: its URL */
             url?: string;
         };
         /**
@@ -3695,7 +3703,9 @@ export interface components {
          *     }
          */
         ConnectInput: {
+            /** @description The name of the client */
             client: string;
+            /** @description The machine that it runs on */
             machine: string;
         };
         /**
@@ -6319,6 +6329,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The agent */
                 id: string;
             };
             cookie?: never;
@@ -6329,7 +6340,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The connection; its id opens the event stream */
+            /** @description The connection, whose id opens the event stream */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6358,13 +6369,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The agent */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The connected client, if any, and the webhooks */
+            /** @description The connected client, if any, calls of the MCP tool wait_for_messages, and the webhooks that are not waiting for a retry */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

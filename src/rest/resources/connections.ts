@@ -1,34 +1,15 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { awaitEvents } from '../../agent/await-events.ts'
-import { connectClient, listListeners, presentConnection } from '../../agent/connection.ts'
 import { findAgent } from '../../agent/permission.ts'
-import { clientName } from '../../core/rules.ts'
+import { connect, listListeners } from '../../api/connection.ts'
 import { EVENT_NAMES, presentEvent } from '../../event/event.ts'
 import { readEventPages, readHead } from '../../event/log.ts'
 import { heardTypesInQuery } from '../../event/selection.ts'
 import type { RestEnv } from '../env.ts'
-import { body, DEFAULT_LIMIT, failures, ids, integer, ok, PAGING, SECURITY } from '../route.ts'
-import { ID, id, OTHER, pageView } from '../views.ts'
+import { route } from '../rendered.ts'
+import { DEFAULT_LIMIT, failures, ids, integer, ok, PAGING, SECURITY } from '../route.ts'
+import { pageView } from '../views.ts'
 import { EventView, StreamView } from './event-view.ts'
-
-const ConnectionView = z
-  .object({
-    id: id.openapi({ description: "The id with which the agent's event stream is opened" }),
-    client: z.string(),
-    machine: z.string(),
-    tokenId: id.openapi({ description: "The agent's token that it connected with" }),
-  })
-  .openapi('Connection', { example: { id: ID, client: 'my-agent/1.0', machine: 'laptop', tokenId: OTHER } })
-
-const ListenerView = z
-  .object({
-    kind: z.enum(['client', 'webhook']),
-    client: z.string().optional().openapi({ description: 'For a client' }),
-    machine: z.string().optional().openapi({ description: 'For a client' }),
-    id: id.optional().openapi({ description: 'For a webhook' }),
-    url: z.string().optional().openapi({ description: 'For a webhook' }),
-  })
-  .openapi('Listener', { example: { kind: 'client', client: 'my-agent/1.0', machine: 'laptop' } })
 
 const tags = ['Listening']
 const security = SECURITY
@@ -36,41 +17,6 @@ const position = integer(0, Number.MAX_SAFE_INTEGER)
 const types = heardTypesInQuery.optional()
 /** Many proxies end a request after 60 seconds. */
 const MAX_WAIT_SECONDS = 50
-
-const connect = createRoute({
-  method: 'put',
-  path: '/agents/{id}/connection',
-  operationId: 'connect',
-  summary: "Connect a client that receives the agent's new messages, replacing any other",
-  tags,
-  security,
-  request: {
-    params: ids('id'),
-    ...body(
-      z
-        .strictObject({ client: clientName, machine: clientName })
-        .openapi({ example: { client: 'my-agent/1.0', machine: 'laptop' } }),
-    ),
-  },
-  responses: {
-    200: ok('The connection; its id opens the event stream', ConnectionView),
-    ...failures('agent', 'body', 'conflict'),
-  },
-})
-
-const listeners = createRoute({
-  method: 'get',
-  path: '/agents/{id}/listeners',
-  operationId: 'listListeners',
-  summary: 'List the current listeners',
-  tags,
-  security,
-  request: { params: ids('id') },
-  responses: {
-    200: ok('The connected client, if any, and the webhooks', z.array(ListenerView)),
-    ...failures('agent'),
-  },
-})
 
 const events = createRoute({
   method: 'get',
@@ -146,17 +92,8 @@ const stream = createRoute({
 })
 
 export const connectionRoutes = (app: OpenAPIHono<RestEnv>): void => {
-  app.openapi(connect, async (c) =>
-    c.json(
-      presentConnection(
-        await connectClient(c.var.deps, c.var.viewer, c.req.valid('param').id, c.req.valid('json')),
-      ),
-      200,
-    ),
-  )
-  app.openapi(listeners, async (c) =>
-    c.json(await listListeners(c.var.deps, c.var.viewer, c.req.valid('param').id), 200),
-  )
+  route(app, connect)
+  route(app, listListeners)
   app.openapi(events, async (c) => {
     const { limit = DEFAULT_LIMIT, after = 0, cursor = after, types, wait } = c.req.valid('query')
     const { deps, viewer } = c.var
