@@ -12,7 +12,7 @@ import { sender, senders, uuid } from '../core/rules.ts'
 import { Admit, Channel } from './choices.ts'
 import { ID } from './example.ts'
 import { nothing, one, operation } from './operation.ts'
-import { resource, says, shows } from './resource.ts'
+import { part, resource, says } from './resource.ts'
 
 const SENDERS = { email: ['ann@example.com', '*@example.org'], id: [ID] }
 const ENTRIES =
@@ -48,7 +48,7 @@ export const AccessByChannel = resource(
   'AccessByChannel',
   'Who may send messages to the agent on each channel.',
   {
-    fields: forEach(({ by }) => shows(Access, by)),
+    fields: forEach(({ by }) => part(Access, by)),
     example: forEach(({ admit, creator }) => ({
       admit,
       senders: creator === null ? [] : SENDERS[creator],

@@ -85,52 +85,59 @@ export interface Resource<Shown extends Fields = Fields> {
   readonly fields: Shown
   /** What it has all fields of, and more. */
   readonly base?: Resource
-  /** As JSON. */
-  readonly example: Readonly<Record<string, unknown>>
+  /** As JSON. One without is only ever a part of others, and has no schema of its own in REST. */
+  readonly example?: Readonly<Record<string, unknown>>
 }
-
-type Left<Shown extends Fields> = {
-  [Name in keyof Shown]: Shown[Name] extends z.ZodOptional ? Name : never
-}[keyof Shown]
-
-/** What has a value for each of the fields; those that are optional may be left out. */
-export type RowOf<Shown extends Fields> = Record<Exclude<keyof Shown, Left<Shown>>, unknown> &
-  Partial<Record<Left<Shown>, unknown>>
 
 export const resource = <const Shown extends Fields>(
   name: string,
   sentence: string,
-  more: { fields: Shown; base?: Resource; example: RowOf<Shown> },
+  more: { fields: Shown; base?: Resource; example: RowOf<Shown> & Partial<Record<keyof Shown, unknown>> },
 ): Resource<Shown> => ({ name, sentence, ...more })
 
-const nested = new WeakMap<z.ZodType, Resource>()
+/** A resource that is a part of others. */
+export const detail = <const Shown extends Fields>(
+  name: string,
+  sentence: string,
+  fields: Shown,
+): Resource<Shown> => ({ name, sentence, fields })
 
-/** A field that contains a resource. */
-export const shows = <Shown extends Fields>(of: Resource<Shown>, sentence: string) => {
+const parts = z.registry<{ name: string }>()
+const shown = new Map<string, Resource>()
+
+/** A field that shows another resource. Its sentence is that of the resource if it needs none of its own. */
+export const part = <Shown extends Fields>(of: Resource<Shown>, sentence = of.sentence) => {
   const rule = z.object(of.fields).meta({ description: sentence })
-  nested.set(rule, of)
+  parts.add(rule, { name: of.name })
+  shown.set(of.name, of)
   return rule
 }
-/** The resource that a rule is, if `shows` made it. */
-export const resourceOf = (rule: z.ZodType): Resource | undefined => nested.get(rule)
+/** A field that shows several of another resource. */
+export const several = <Shown extends Fields>(of: Resource<Shown>, sentence: string) =>
+  z.array(part(of)).meta({ description: sentence })
+export const partOf = (rule: z.ZodType): Resource | undefined => shown.get(parts.get(rule)?.name ?? '')
 
-const shownOf = (fields: Fields, row: object): Record<string, unknown> =>
-  Object.fromEntries(
-    Object.entries(fields).map(([name, rule]) => [name, asJson(rule, Reflect.get(row, name))]),
-  )
-
-const asJson = (rule: z.ZodType, value: unknown): unknown => {
-  if (value instanceof Date) return value.toISOString()
-  if (value === undefined || value === null) return isOptional(rule) ? value : null
-  const inner = innermost(rule)
-  if (inner instanceof z.ZodObject) return shownOf(inner.shape, value)
-  if (inner instanceof z.ZodArray && Array.isArray(value))
-    return value.map((one) => asJson(inner.element as z.ZodType, one))
-  return value
+/** The columns that a row of these fields must have: the others may be left out. */
+export type RowOf<Shown extends Fields> = {
+  readonly [Name in keyof Shown as Shown[Name] extends z.ZodOptional ? never : Name]: unknown
 }
 
-/** Returns what a row shows, as JSON: its other columns are left out. */
+const asJson = (rule: z.ZodType, value: unknown): unknown => {
+  if (value === null || value === undefined) return isOptional(rule) && !isNullable(rule) ? undefined : null
+  if (value instanceof Date) return value.toISOString()
+  const inner = innermost(rule)
+  if (inner instanceof z.ZodArray)
+    return (value as unknown[]).map((one) => asJson(inner.element as z.ZodType, one))
+  return inner instanceof z.ZodObject ? presentFields(inner.shape, value) : value
+}
+
+const presentFields = (fields: Fields, row: object) =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, rule]) => [name, asJson(rule, row[name as keyof typeof row])]),
+  )
+
+/** Returns what a row shows, as JSON: its other columns are left out, and so are those of its parts. */
 export const present = <Shown extends Fields>(
   { fields }: Resource<Shown>,
   row: RowOf<Shown>,
-): Record<string, unknown> => shownOf(fields, row)
+): Record<keyof Shown, unknown> => presentFields(fields, row) as Record<keyof Shown, unknown>

@@ -1,4 +1,4 @@
-import type { EnumRef, OutputRef } from '@pothos/core'
+import type { EnumRef, InputObjectRef, ObjectRef, OutputRef } from '@pothos/core'
 import { z } from 'zod'
 import type { Operation } from '../api/operation.ts'
 import {
@@ -8,6 +8,8 @@ import {
   innermost,
   isNullable,
   isOptional,
+  partOf,
+  type Resource,
   sentenceOf,
   wordsOf,
 } from '../api/resource.ts'
@@ -17,7 +19,8 @@ import { checked } from './input.ts'
 
 /** Types and mutations that are printed from the descriptions in api/. */
 
-type Enum<Value> = EnumRef<typeof builder.$inferSchemaTypes, Value>
+type SchemaTypes = typeof builder.$inferSchemaTypes
+type Enum<Value> = EnumRef<SchemaTypes, Value>
 
 const enums = new Map<string, Enum<string>>()
 
@@ -39,10 +42,11 @@ export const enumOf = <Value extends string>(rule: z.ZodType<Value>): Enum<Value
 
 const inputs = new Map<string, unknown>()
 
-/** The input type of an object that is part of others. */
-const groupTypeOf = (rule: z.ZodObject): unknown => {
+/** Returns the input type of an object that others contain. */
+export const groupInputOf = <Shape extends Fields>(rule: z.ZodObject<Shape>) => {
+  type Given = InputObjectRef<SchemaTypes, z.input<z.ZodObject<Shape>>>
   const { name, sentence } = groupOf(rule)!
-  const made = inputs.get(name) ?? inputOf(name, sentence, rule.shape)
+  const made = (inputs.get(name) ?? inputOf(name, sentence, rule.shape)) as Given
   inputs.set(name, made)
   return made
 }
@@ -58,7 +62,9 @@ const typeOf = (rule: z.ZodType): never => {
     if (isId(inner)) return 'UUID'
     if (isTime(inner)) return 'DateTime'
     if (inner instanceof z.ZodArray) return [typeOf(inner.element as z.ZodType)]
-    if (groupOf(inner)) return groupTypeOf(inner as z.ZodObject)
+    const part = partOf(inner)
+    if (part) return objectOf(part)
+    if (groupOf(inner)) return groupInputOf(inner as z.ZodObject)
     if (inner instanceof z.ZodNumber) return 'Int'
     return inner instanceof z.ZodBoolean || inner instanceof z.ZodLiteral ? 'Boolean' : 'String'
   }
@@ -94,6 +100,20 @@ export const exposed = <Shown extends Fields>(
       t.expose(name as never, { ...options, ...fieldOf(rule) } as never),
     ]),
   ) as { [Name in keyof Shown]: never }
+
+type Row<Shown extends Fields> = z.output<z.ZodObject<Shown>>
+
+const objects = new Map<Resource, ObjectRef<SchemaTypes, unknown>>()
+
+/** The type of a resource all of whose fields are in its rows. */
+export const objectOf = <Shown extends Fields>(of: Resource<Shown>): ObjectRef<SchemaTypes, Row<Shown>> => {
+  const known = objects.get(of)
+  if (known) return known as ObjectRef<SchemaTypes, Row<Shown>>
+  const made = builder.objectRef<Row<Shown>>(of.name)
+  objects.set(of, made as ObjectRef<SchemaTypes, unknown>)
+  made.implement({ description: of.sentence, fields: (t) => exposed(t, of.fields) })
+  return made
+}
 
 const capital = (name: string): string => name[0]!.toUpperCase() + name.slice(1)
 

@@ -5,8 +5,8 @@ import {
   innermost,
   isNullable,
   isOptional,
+  partOf,
   type Resource,
-  resourceOf,
   sentenceOf,
 } from '../api/resource.ts'
 import type { RestDeps, RestEnv } from './env.ts'
@@ -30,26 +30,27 @@ import { pageView } from './views.ts'
 /** A sentence that stands alone in a document has no full stop. */
 const plain = (text: string): string => text.replace(/\.$/, '')
 
-const shapeOf = (fields: Fields): Record<string, z.ZodType> =>
-  Object.fromEntries(Object.entries(fields).map(([name, rule]) => [name, written(rule)]))
-
 /** How a value is written in JSON. */
-const asJson = (rule: z.ZodType): z.ZodType => {
+const inJson = (rule: z.ZodType): z.ZodType => {
+  const part = partOf(rule)
+  if (part) return viewOf(part)
   if (rule instanceof z.ZodDate) return z.string().openapi({ format: 'date-time' })
-  if (rule instanceof z.ZodArray) return z.array(written(rule.element as z.ZodType)).meta({ ...rule.meta() })
+  if (rule instanceof z.ZodArray) return z.array(inJson(rule.element as z.ZodType)).meta({ ...rule.meta() })
   return rule instanceof z.ZodObject ? z.object(shapeOf(rule.shape)).meta({ ...rule.meta() }) : rule
 }
 
-/** How a field of a resource is written in JSON. A resource in it is a reference, which has no sentence of its own. */
+/** How a field of a resource is written in JSON. A reference has no sentence: its schema would get that of the first one. */
 const written = (rule: z.ZodType): z.ZodType => {
   const inner = innermost(rule)
-  const resource = resourceOf(inner)
-  const sentence = resource ? '' : sentenceOf(rule)
-  const json = resource ? viewOf(resource) : asJson(inner)
+  const json = inJson(inner)
+  const sentence = partOf(inner)?.example ? '' : sentenceOf(rule)
   const shown = isNullable(rule) ? json.nullable() : json
-  const described = sentence ? shown.meta({ ...json.meta(), description: plain(sentence) }) : shown
+  const described = shown.meta({ ...json.meta(), ...(sentence && { description: plain(sentence) }) })
   return isOptional(rule) ? described.optional() : described
 }
+
+const shapeOf = (fields: Fields) =>
+  Object.fromEntries(Object.entries(fields).map(([name, rule]) => [name, written(rule)]))
 
 const views = new Map<Resource, z.ZodObject>()
 
@@ -61,7 +62,7 @@ export const viewOf = (of: Resource): z.ZodObject => {
   const own = Object.entries(fields).filter(([field]) => !base || !(field in base.fields))
   const shape = shapeOf(Object.fromEntries(own))
   const whole = base ? viewOf(base).extend(shape) : z.object(shape)
-  const view = whole.openapi(name, { example })
+  const view = example ? whole.openapi(name, { example }) : whole
   views.set(of, view)
   return view
 }
