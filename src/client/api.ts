@@ -1287,11 +1287,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the agent's drafts */
+        /** Lists the agent's drafts */
         get: operations["listDrafts"];
         put?: never;
         /**
-         * Save a draft of a message
+         * Creates a draft of a message
          * @description The fields are those of a message to send; all may be left out. Members and the agent share the drafts.
          */
         post: operations["createDraft"];
@@ -1308,16 +1308,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a draft */
+        /** Returns a draft */
         get: operations["readDraft"];
         put?: never;
         post?: never;
-        /** Delete a draft */
+        /** Deletes a draft */
         delete: operations["deleteDraft"];
         options?: never;
         head?: never;
         /**
-         * Change a draft
+         * Changes a draft
          * @description Fields left out are unchanged; null empties a field. `attachments` replaces all files.
          */
         patch: operations["updateDraft"];
@@ -3149,27 +3149,50 @@ export interface components {
          *     }
          */
         Draft: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique identifier
+             */
             id: string;
+            /** @description Its text so far */
             text: string | null;
+            /** @description Its HTML, which is sanitized when it is sent */
             html: string | null;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The message that it replies to
+             */
             replyTo: string | null;
+            /** @description Whether it replies to all */
             replyAll: boolean;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The message that it forwards
+             */
             forward: string | null;
-            /** @enum {string|null} */
+            /**
+             * @description The channel of a new message
+             * @enum {string|null}
+             */
             channel: "email" | "sms" | "telegram" | null;
+            /** @description Its recipients */
             to: string[];
+            /** @description Its Cc recipients */
             cc: string[];
+            /** @description Its subject */
             subject: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it is to be sent
+             */
             sendAt: string | null;
+            /** @description Its files */
             attachments: {
+                /** @description Its name */
                 name: string;
-                /** @description Media type */
+                /** @description Its media type */
                 type: string;
-                /** @description In bytes */
+                /** @description Its size in bytes */
                 size: number;
             }[];
             /**
@@ -3181,16 +3204,28 @@ export interface components {
              *     }
              */
             savedBy: {
-                /** @enum {string} */
+                /**
+                 * @description Whether it was the agent or a member
+                 * @enum {string}
+                 */
                 kind: "agent" | "member";
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description The agent's or the member's id
+                 */
                 id: string;
                 /** @description The name that it had then, or else the email address */
                 name: string;
             } | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created
+             */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was last changed
+             */
             updatedAt: string;
         };
         /**
@@ -3922,7 +3957,7 @@ export interface components {
          *     }
          */
         CreateDraftInput: {
-            /** @description Required, unless `html` is given: then it is made from that when left out */
+            /** @description Its text. A draft without it can be sent if it has `html`, from which it is then made */
             text?: string | null;
             /** @description Email only: HTML beside the text. Scripts, forms and everything that is loaded from elsewhere are removed, except images (https) */
             html?: string | null;
@@ -3943,18 +3978,24 @@ export interface components {
              * @enum {string|null}
              */
             channel?: "email" | "sms" | "telegram" | null;
+            /** @description 1 to 10 recipients of 1 to 320 characters */
             to?: string[] | null;
+            /** @description At most 50 Cc recipients of 1 to 320 characters */
             cc?: string[] | null;
+            /** @description Its subject */
             subject?: string | null;
             /**
              * Format: date-time
              * @description When to send it, at most 30 days ahead. Left out: at once
              */
             sendAt?: string | null;
-            /** @description Attachments, 10 MiB in total; a forward also includes the original ones */
+            /** @description Attachments, 10 MiB in total; they replace all files of the draft. A forward also includes the original ones */
             attachments?: {
+                /** @description Its name, on one line. */
                 name: string;
+                /** @description Its media type, without parameters: application/pdf. */
                 type: string;
+                /** @description The content in base64, padded and without line breaks. In GraphQL, pass it in a variable: a document is limited to 100,000 characters. */
                 content: string;
             }[] | null;
         };
@@ -3965,7 +4006,7 @@ export interface components {
          *     }
          */
         UpdateDraftInput: {
-            /** @description Required, unless `html` is given: then it is made from that when left out */
+            /** @description Its text. A draft without it can be sent if it has `html`, from which it is then made */
             text?: string | null;
             /** @description Email only: HTML beside the text. Scripts, forms and everything that is loaded from elsewhere are removed, except images (https) */
             html?: string | null;
@@ -3986,23 +4027,29 @@ export interface components {
              * @enum {string|null}
              */
             channel?: "email" | "sms" | "telegram" | null;
+            /** @description 1 to 10 recipients of 1 to 320 characters */
             to?: string[] | null;
+            /** @description At most 50 Cc recipients of 1 to 320 characters */
             cc?: string[] | null;
+            /** @description Its subject */
             subject?: string | null;
             /**
              * Format: date-time
              * @description When to send it, at most 30 days ahead. Left out: at once
              */
             sendAt?: string | null;
-            /** @description Attachments, 10 MiB in total; a forward also includes the original ones */
+            /** @description Attachments, 10 MiB in total; they replace all files of the draft. A forward also includes the original ones */
             attachments?: {
+                /** @description Its name, on one line. */
                 name: string;
+                /** @description Its media type, without parameters: application/pdf. */
                 type: string;
+                /** @description The content in base64, padded and without line breaks. In GraphQL, pass it in a variable: a document is limited to 100,000 characters. */
                 content: string;
             }[] | null;
             /**
              * Format: date-time
-             * @description `updatedAt` of the draft as you know it: if it was changed since, the error is `conflict`
+             * @description The `updatedAt` of the draft as you know it: if it was changed since, the error is `conflict`
              */
             unchangedSince?: string;
         };
@@ -7706,6 +7753,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description The agent that will send them */
                 id: string;
             };
             cookie?: never;
@@ -7748,6 +7796,7 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description The agent that will send it */
                 id: string;
             };
             cookie?: never;
@@ -7788,7 +7837,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The agent that will send it */
                 id: string;
+                /** @description The draft */
                 draftId: string;
             };
             cookie?: never;
@@ -7821,7 +7872,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The agent that will send it */
                 id: string;
+                /** @description The draft */
                 draftId: string;
             };
             cookie?: never;
@@ -7852,7 +7905,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The agent that will send it */
                 id: string;
+                /** @description The draft */
                 draftId: string;
             };
             cookie?: never;

@@ -71,9 +71,12 @@ const typeOf = (rule: z.ZodType): never => {
   return named() as never
 }
 
+type MayBeNull<Rule extends z.ZodType> =
+  null extends z.output<Rule> ? true : undefined extends z.output<Rule> ? true : false
+
 /** What is said about a field of a resource. */
-export const described = (rule: z.ZodType) => ({
-  nullable: isNullable(rule) || isOptional(rule),
+export const described = <Rule extends z.ZodType>(rule: Rule) => ({
+  nullable: (isNullable(rule) || isOptional(rule)) as MayBeNull<Rule>,
   description: sentenceOf(rule),
 })
 

@@ -43,9 +43,11 @@ const inJson = (rule: z.ZodType): z.ZodType => {
 const written = (rule: z.ZodType): z.ZodType => {
   const inner = innermost(rule)
   const json = inJson(inner)
-  const sentence = partOf(inner)?.example ? '' : sentenceOf(rule)
+  const isReference = partOf(inner)?.example !== undefined
+  const meta = isReference ? json.meta() : { ...json.meta(), ...inner.meta() }
+  const sentence = isReference ? '' : sentenceOf(rule)
   const shown = isNullable(rule) ? json.nullable() : json
-  const described = shown.meta({ ...json.meta(), ...(sentence && { description: plain(sentence) }) })
+  const described = shown.meta({ ...meta, ...(sentence && { description: plain(sentence) }) })
   return isOptional(rule) ? described.optional() : described
 }
 

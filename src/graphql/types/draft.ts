@@ -1,100 +1,41 @@
 import {
-  attachments,
-  copies,
-  messageHtml,
-  messageSubject,
-  messageText,
-  recipients,
-} from '../../core/rules.ts'
-import {
   createDraft,
+  Draft as DRAFT,
   deleteDraft,
-  draftCursor,
-  presentDraft,
+  draftId,
   readDraft,
-  readDrafts,
-  type SavedDraft,
-  sendDraft,
+  unchangedSince,
   updateDraft,
-} from '../../message/out/saved-draft.ts'
+} from '../../api/draft.ts'
+import { MessageFile } from '../../api/message.ts'
+import { says } from '../../api/resource.ts'
+import { uuid } from '../../core/rules.ts'
+import { draftCursor, draftOf, readDrafts, sendDraft } from '../../message/out/saved-draft.ts'
 import type { AttachmentView } from '../../message/row.ts'
 import { builder } from '../builder.ts'
 import { counted } from '../execution/limits.ts'
-import { checked } from '../input.ts'
 import { pageArgs, pageCost, readPage } from '../page.ts'
+import { described, exposed, fieldOf, mutation } from '../rendered.ts'
 import { Agent } from './agent.ts'
-import { Author } from './author.ts'
-import { AddressChannel } from './enums.ts'
 import { Message } from './message.ts'
-import { AttachmentInput, HTML } from './send-message.ts'
 
 const DraftFile = builder.objectRef<AttachmentView>('DraftFile').implement({
   description: 'A file attached to a draft, without its content.',
-  fields: (t) => ({
-    name: t.exposeString('name', { description: 'Its name.' }),
-    type: t.exposeString('type', { description: 'Its media type.' }),
-    size: t.expose('size', { type: 'SafeInt', description: 'Its size in bytes.' }),
-  }),
+  fields: (t) => {
+    const { size, ...fields } = MessageFile.fields
+    return { ...exposed(t, fields), size: t.expose('size', { ...described(size), type: 'SafeInt' }) }
+  },
 })
 
-type PresentedDraft = ReturnType<typeof presentDraft>
+const { text, html, attachments, ...fields } = DRAFT.fields
 
-const Draft = builder.objectRef<PresentedDraft>('Draft').implement({
-  description: 'A message that is being written, shared by the members and the agent.',
+const Draft = builder.objectRef<ReturnType<typeof draftOf>>('Draft').implement({
+  description: DRAFT.sentence,
   fields: (t) => ({
-    id: t.expose('id', { type: 'UUID', description: 'Unique identifier.' }),
-    text: t.string({
-      nullable: true,
-      description: 'Its text so far.',
-      resolve: ({ text }, _args, context) => counted(context, text),
-    }),
-    html: t.string({
-      nullable: true,
-      description: 'Its HTML, which is sanitized when it is sent.',
-      resolve: ({ html }, _args, context) => counted(context, html),
-    }),
-    replyTo: t.expose('replyTo', {
-      type: 'UUID',
-      nullable: true,
-      description: 'The message that it replies to.',
-    }),
-    replyAll: t.exposeBoolean('replyAll', { description: 'Whether it replies to all.' }),
-    forward: t.expose('forward', {
-      type: 'UUID',
-      nullable: true,
-      description: 'The message that it forwards.',
-    }),
-    channel: t.expose('channel', {
-      type: AddressChannel,
-      nullable: true,
-      description: 'The channel of a new message.',
-    }),
-    to: t.exposeStringList('to', { description: 'Its recipients.' }),
-    cc: t.exposeStringList('cc', { description: 'Its Cc recipients.' }),
-    subject: t.exposeString('subject', { nullable: true, description: 'Its subject.' }),
-    sendAt: t.field({
-      type: 'DateTime',
-      nullable: true,
-      description: 'When it is to be sent.',
-      resolve: ({ sendAt }) => (sendAt === null ? null : new Date(sendAt)),
-    }),
-    attachments: t.expose('attachments', { type: [DraftFile], description: 'Its files.' }),
-    savedBy: t.field({
-      type: Author,
-      nullable: true,
-      description: 'Who saved it last; null if that was not recorded.',
-      resolve: ({ savedBy }) => savedBy,
-    }),
-    createdAt: t.field({
-      type: 'DateTime',
-      description: 'When it was created.',
-      resolve: ({ createdAt }) => new Date(createdAt),
-    }),
-    updatedAt: t.field({
-      type: 'DateTime',
-      description: 'When it was last changed.',
-      resolve: ({ updatedAt }) => new Date(updatedAt),
-    }),
+    ...exposed(t, fields),
+    text: t.field({ ...fieldOf(text), resolve: (draft, _args, context) => counted(context, draft.text) }),
+    html: t.field({ ...fieldOf(html), resolve: (draft, _args, context) => counted(context, draft.html) }),
+    attachments: t.expose('attachments', { ...described(attachments), type: [DraftFile] }),
   }),
 })
 
@@ -116,7 +57,7 @@ builder.prismaObjectField(Agent, 'drafts', (t) =>
         { key: id, ...args },
         {
           read: (agentIds, request) => readDrafts(context.deps, agentIds, request),
-          edge: (draft) => ({ cursor: draftCursor(draft), node: presentDraft(draft) }),
+          edge: (draft) => ({ cursor: draftCursor(draft), node: draftOf(draft) }),
         },
       ),
   }),
@@ -130,122 +71,52 @@ builder.queryField('draft', (t) =>
       agentId: t.arg({ type: 'UUID', required: true, description: 'The agent.' }),
       id: t.arg({ type: 'UUID', required: true, description: 'The draft.' }),
     },
-    resolve: async (_root, { agentId, id: draftId }, { deps, viewer }) =>
-      presentDraft(await readDraft(deps, viewer, { agentId, draftId })),
+    resolve: (_root, { agentId, id: draftId }, { deps, viewer }) =>
+      readDraft.run(deps, viewer, { agentId, draftId }),
   }),
 )
 
-const UNCHANGED_SINCE =
-  'The `updatedAt` of the draft as you know it: if it was changed since, the error is `conflict`.'
+mutation(
+  {
+    name: 'saveDraft',
+    says: 'Creates a draft, or changes one.',
+    key: 'once',
+    input: {
+      ...updateDraft.input,
+      draftId: says(uuid, 'The draft to change; left out, a new one is created.').optional(),
+    },
+    run: (deps, viewer, { draftId, unchangedSince, ...content }) =>
+      draftId
+        ? updateDraft.run(deps, viewer, { ...content, draftId, unchangedSince })
+        : createDraft.run(deps, viewer, content),
+  },
+  'A draft to save: a new one, or with `draftId` changes of an existing one. Fields left out are unchanged, and null empties a field.',
+  (t) => ({ draft: t.field({ type: Draft, description: 'The draft.', resolve: ({ result }) => result }) }),
+)
 
-const SaveDraftInput = builder.inputType('SaveDraftInput', {
-  description:
-    'A draft to save: a new one, or with `draftId` changes of an existing one. Fields left out are unchanged, and null empties a field.',
-  fields: (t) => ({
-    agentId: t.field({ type: 'UUID', required: true, description: 'The agent that will send it.' }),
-    draftId: t.field({ type: 'UUID', description: 'The draft to change; left out, a new one is created.' }),
-    unchangedSince: t.field({ type: 'DateTime', description: UNCHANGED_SINCE }),
-    text: t.string({ description: 'Its text, 1 to 32000 characters.' }),
-    html: t.string({ description: HTML }),
-    replyTo: t.field({ type: 'UUID', description: 'The id of the message to reply to.' }),
-    replyAll: t.boolean({ description: 'Whether it replies to all.' }),
-    forward: t.field({ type: 'UUID', description: 'The id of the message to forward.' }),
-    channel: t.field({ type: AddressChannel, description: 'The channel of a new message.' }),
-    to: t.stringList({ description: '1 to 10 recipients of 1 to 320 characters.' }),
-    cc: t.stringList({ description: 'At most 50 Cc recipients of 1 to 320 characters.' }),
-    subject: t.string({ description: 'At most 240 characters.' }),
-    sendAt: t.field({ type: 'DateTime', description: 'When to send it.' }),
-    attachments: t.field({
-      type: [AttachmentInput],
-      description: 'Attachments, 10 MiB in total; they replace all files of the draft.',
-    }),
+mutation(deleteDraft, 'A draft to delete.', (t) => ({
+  draftId: t.field({
+    type: 'UUID',
+    description: 'The id of the deleted draft.',
+    resolve: ({ input }) => input.draftId,
   }),
-})
+}))
 
-const DeleteDraftInput = builder.inputType('DeleteDraftInput', {
-  description: 'A draft to delete.',
-  fields: (t) => ({
-    agentId: t.field({ type: 'UUID', required: true, description: 'The agent.' }),
-    draftId: t.field({ type: 'UUID', required: true, description: 'The draft.' }),
-  }),
-})
-const SendDraftInput = builder.inputType('SendDraftInput', {
-  description: 'A draft to send.',
-  fields: (t) => ({
-    agentId: t.field({ type: 'UUID', required: true, description: 'The agent.' }),
-    draftId: t.field({ type: 'UUID', required: true, description: 'The draft.' }),
-    unchangedSince: t.field({ type: 'DateTime', description: UNCHANGED_SINCE }),
-  }),
-})
-
-const SaveDraftPayload = builder.objectRef<{ draft: SavedDraft }>('SaveDraftPayload').implement({
-  description: 'Result of `saveDraft`.',
-  fields: (t) => ({
-    draft: t.field({ type: Draft, description: 'The draft.', resolve: ({ draft }) => presentDraft(draft) }),
-  }),
-})
-
-const DeleteDraftPayload = builder.objectRef<{ draftId: string }>('DeleteDraftPayload').implement({
-  description: 'Result of `deleteDraft`.',
-  fields: (t) => ({
-    draftId: t.expose('draftId', { type: 'UUID', description: 'The id of the deleted draft.' }),
-  }),
-})
-
-const SendDraftPayload = builder.objectRef<{ id: string; agentId: string }>('SendDraftPayload').implement({
-  description: 'Result of `sendDraft`.',
-  fields: (t) => ({
+mutation(
+  {
+    name: 'sendDraft',
+    says: 'Sends a draft, which thereby ends. If sending fails, the draft is unchanged.',
+    key: 'once',
+    input: { agentId: says(uuid, 'The agent that sends it.'), draftId, unchangedSince },
+    run: (deps, viewer, input) => sendDraft(deps, viewer, input),
+  },
+  'A draft to send.',
+  (t) => ({
     message: t.prismaField({
       type: Message,
       description: 'The message, with status `sending`.',
-      resolve: (query, { id, agentId }, _args, { deps }) =>
+      resolve: (query, { result: { id, agentId } }, _args, { deps }) =>
         deps.prisma.message.findUniqueOrThrow({ ...query, where: { id_agentId: { id, agentId } } }),
     }),
   }),
-})
-
-builder.mutationFields((t) => ({
-  saveDraft: t.field({
-    type: SaveDraftPayload,
-    nullable: true,
-    idempotency: 'once',
-    description: 'Creates a draft, or changes one.',
-    args: { input: t.arg({ type: SaveDraftInput, required: true, description: 'The draft.' }) },
-    resolve: async (_root, { input }, { deps, viewer }) => {
-      const { agentId, draftId, unchangedSince, ...fields } = input
-      const rules = {
-        ...{ text: messageText, html: messageHtml, subject: messageSubject },
-        ...{ to: recipients, cc: copies, attachments },
-      }
-      const { attachments: _files, ...plain } = fields
-      const changes = {
-        ...plain,
-        attachments: fields.attachments === null ? null : undefined,
-        ...checked(rules, fields),
-      }
-      const draft = draftId
-        ? await updateDraft(deps, viewer, { agentId, draftId }, { ...changes, unchangedSince })
-        : await createDraft(deps, viewer, agentId, changes)
-      return { draft }
-    },
-  }),
-  deleteDraft: t.field({
-    type: DeleteDraftPayload,
-    nullable: true,
-    idempotency: 'ignored',
-    description: 'Deletes a draft.',
-    args: { input: t.arg({ type: DeleteDraftInput, required: true, description: 'The draft.' }) },
-    resolve: async (_root, { input }, { deps, viewer }) => {
-      await deleteDraft(deps, viewer, input)
-      return { draftId: input.draftId }
-    },
-  }),
-  sendDraft: t.field({
-    type: SendDraftPayload,
-    nullable: true,
-    idempotency: 'once',
-    description: 'Sends a draft, which thereby ends. If sending fails, the draft is unchanged.',
-    args: { input: t.arg({ type: SendDraftInput, required: true, description: 'The draft.' }) },
-    resolve: (_root, { input }, { deps, viewer }) => sendDraft(deps, viewer, input),
-  }),
-}))
+)

@@ -1,32 +1,14 @@
-import {
-  attachments,
-  copies,
-  messageHtml,
-  messageSubject,
-  messageText,
-  recipients,
-} from '../../core/rules.ts'
+import { sentenceOf } from '../../api/resource.ts'
+import { SENT, SentFile } from '../../api/send.ts'
+import { copies, messageHtml, messageSubject, messageText, recipients } from '../../core/rules.ts'
 import { sendMessage } from '../../message/out/send.ts'
 import { builder } from '../builder.ts'
 import { checked, given } from '../input.ts'
+import { groupInputOf } from '../rendered.ts'
 import { AddressChannel } from './enums.ts'
 import { Message } from './message.ts'
 
-export const AttachmentInput = builder.inputType('AttachmentInput', {
-  description: 'A file to attach.',
-  fields: (t) => ({
-    name: t.string({ required: true, description: 'Its name: 1 to 255 characters on one line.' }),
-    type: t.string({ required: true, description: 'Its media type, without parameters: application/pdf.' }),
-    content: t.string({
-      required: true,
-      description:
-        'The content in base64, padded and without line breaks. Pass it in a variable: a document is limited to 100,000 characters.',
-    }),
-  }),
-})
-
-export const HTML =
-  'Email only: HTML beside the text, at most 256000 characters. Scripts, forms and everything that is loaded from elsewhere are removed, except images (https).'
+const AttachmentInput = groupInputOf(SentFile)
 
 const SendMessageInput = builder.inputType('SendMessageInput', {
   description:
@@ -37,7 +19,7 @@ const SendMessageInput = builder.inputType('SendMessageInput', {
       description:
         'Its text, 1 to 32000 characters. Required, unless `html` is given, from which it is made.',
     }),
-    html: t.string({ description: HTML }),
+    html: t.string({ description: sentenceOf(SENT.html) }),
     replyTo: t.field({ type: 'UUID', description: 'The id of the message to reply to.' }),
     replyAll: t.boolean({
       description:
@@ -85,7 +67,7 @@ builder.mutationField('sendMessage', (t) =>
         ...checked(
           {
             ...{ text: messageText, html: messageHtml, subject: messageSubject },
-            ...{ to: recipients, cc: copies, attachments },
+            ...{ to: recipients, cc: copies, attachments: SENT.attachments },
           },
           input,
         ),

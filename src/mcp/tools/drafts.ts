@@ -3,8 +3,8 @@ import { invalidInput } from '../../core/errors.ts'
 import { copies, messageSubject, uuid } from '../../core/rules.ts'
 import {
   deleteDraft,
+  draftOf,
   listDrafts,
-  presentDraft,
   readDraft,
   type SavedDraft,
   sendDraft,
@@ -26,7 +26,7 @@ const MAX_NAME = 160
 
 /** Members and the agent write drafts; what these quote is somebody else's. */
 const draftView = (draft: SavedDraft, fence: Fence, show: (text: string) => object) => {
-  const { id, replyTo, forward, text, to, cc, subject, sendAt, attachments, ...rest } = presentDraft(draft)
+  const { id, replyTo, forward, text, to, cc, subject, sendAt, attachments, ...rest } = draftOf(draft)
   return compact({
     draftId: id,
     channel: rest.channel,

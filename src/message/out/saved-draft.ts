@@ -39,8 +39,8 @@ const FILES = {
   files: { select: { name: true, type: true, size: true }, orderBy: { index: 'asc' } },
 } as const
 
-/** A draft in its public form. */
-export const presentDraft = ({ id, agentId, content, files, createdAt, updatedAt, ...draft }: SavedDraft) => {
+/** A draft with its content. */
+export const draftOf = ({ id, agentId, content, files, createdAt, updatedAt, ...draft }: SavedDraft) => {
   const { text, html, replyTo, replyAll, forward, channel, to, cc, subject, sendAt } =
     content as unknown as DraftContent
   return {
@@ -54,11 +54,11 @@ export const presentDraft = ({ id, agentId, content, files, createdAt, updatedAt
     to: [...(to ?? [])],
     cc: [...(cc ?? [])],
     subject: subject ?? null,
-    sendAt: sendAt ? new Date(sendAt).toISOString() : null,
-    attachments: files.map(({ name, type, size }) => ({ name, type, size })),
+    sendAt: sendAt ? new Date(sendAt) : null,
+    attachments: files,
     savedBy: authorOf(agentId, { memberId: draft.savedByMemberId, name: draft.savedByName }),
-    createdAt: createdAt.toISOString(),
-    updatedAt: updatedAt.toISOString(),
+    createdAt,
+    updatedAt,
   }
 }
 

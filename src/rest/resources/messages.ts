@@ -1,10 +1,13 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { CHANNEL_KINDS } from '../../core/channels.ts'
 import {
-  attachments,
   copies,
+  fileContent,
+  fileName,
+  filesOfMessage,
   label,
   labels,
+  mediaType,
   messageHtml,
   messageIds,
   messageSubject,
@@ -33,7 +36,7 @@ const security = SECURITY
 const channel = z.enum(CHANNEL_KINDS)
 
 /** The fields of a request to send. */
-export const SEND_FIELDS = {
+const SEND_FIELDS = {
   text: messageText.optional().openapi({
     description: 'Required, unless `html` is given: then it is made from that when left out',
   }),
@@ -61,9 +64,11 @@ export const SEND_FIELDS = {
     format: 'date-time',
     description: 'When to send it, at most 30 days ahead. Left out: at once',
   }),
-  attachments: attachments.optional().openapi({
-    description: 'Attachments, 10 MiB in total; a forward also includes the original ones',
-  }),
+  attachments: filesOfMessage(z.strictObject({ name: fileName, type: mediaType, content: fileContent }))
+    .optional()
+    .openapi({
+      description: 'Attachments, 10 MiB in total; a forward also includes the original ones',
+    }),
 }
 
 const send = createRoute({
