@@ -9,10 +9,16 @@ import {
 } from '../agent/access.ts'
 import { WAYS_IN } from '../core/channels.ts'
 import { sender, senders, uuid } from '../core/rules.ts'
-import { Admit, Channel } from './choices.ts'
+import { Channel } from './choices.ts'
 import { ID } from './example.ts'
 import { nothing, one, operation } from './operation.ts'
-import { part, resource, says } from './resource.ts'
+import { choice, part, resource, says } from './resource.ts'
+
+const Admit = choice('Admit', 'Who may send messages on a channel.', {
+  anyone: 'Anyone. Not allowed for the Message URL.',
+  team: "The workspace's members and agents, and the listed senders.",
+  list: 'Only the listed senders.',
+})
 
 const SENDERS = { email: ['ann@example.com', '*@example.org'], id: [ID] }
 const ENTRIES =

@@ -79,12 +79,6 @@ export const Admission = choice('Admission', 'How the sender of a received messa
   anyone: 'Anyone else, including senders who could not be verified.',
 })
 
-export const Admit = choice('Admit', 'Who may send messages on a channel.', {
-  anyone: 'Anyone. Not allowed for the Message URL.',
-  team: "The workspace's members and agents, and the listed senders.",
-  list: 'Only the listed senders.',
-})
-
 export const MemberRole = choice('MemberRole', 'The role of a member in the workspace.', {
   owner: 'Can also invite owners and remove members.',
   member: "Can work with the workspace's agents.",
@@ -114,8 +108,6 @@ export const ViewerKind = choice('ViewerKind', 'The kind of caller.', {
   agent: 'An agent.',
 })
 
-export const SecretKind = choice('SecretKind', 'The kind of a stored value.', { secret: 'A secret.' })
-
 export const ActorKind = choice('ActorKind', 'The kind of actor that performed an action.', {
   operator: 'The operator of the service.',
   member: 'A member of the workspace.',
@@ -144,11 +136,6 @@ export const SenderKind = choice('SenderKind', "The relationship of an event's s
   member: 'A member, verified.',
   agent: 'Another agent of the workspace, verified.',
   contact: 'Anyone else.',
-})
-
-export const ListenerKind = choice('ListenerKind', 'The kind of listener.', {
-  client: 'The connected client, using an event stream, a GraphQL subscription or an MCP subscription.',
-  webhook: "A customer's server, which receives signed requests.",
 })
 
 export const Icon = choice(

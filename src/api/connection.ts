@@ -1,11 +1,15 @@
 import { type ConnectionDeps, connectClient, listListeners as listOf } from '../agent/connection.ts'
 import { clientName, uuid } from '../core/rules.ts'
-import { ListenerKind } from './choices.ts'
 import { ID, OTHER } from './example.ts'
 import { list, one, operation } from './operation.ts'
-import { id, resource, says, text } from './resource.ts'
+import { choice, id, resource, says, text } from './resource.ts'
 
 /** Who listens to an agent: the client that is connected, and the webhooks. */
+
+const ListenerKind = choice('ListenerKind', 'The kind of listener.', {
+  client: 'The connected client, using an event stream, a GraphQL subscription or an MCP subscription.',
+  webhook: "A customer's server, which receives signed requests.",
+})
 
 const CLIENT = { client: 'my-agent/1.0', machine: 'laptop' }
 

@@ -8,10 +8,12 @@ import {
   setSecret as store,
   listSecrets as stored,
 } from '../secret/secret.ts'
-import { ActorKind, SecretKind } from './choices.ts'
+import { ActorKind } from './choices.ts'
 import { TIME } from './example.ts'
 import { list, nothing, one, operation, value } from './operation.ts'
-import { resource, says, time } from './resource.ts'
+import { choice, resource, says, time } from './resource.ts'
+
+const SecretKind = choice('SecretKind', 'The kind of a stored value.', { secret: 'A secret.' })
 
 export const Secret = resource(
   'Secret',

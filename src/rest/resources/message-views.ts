@@ -14,7 +14,7 @@ const CheckView = z.object({ name: z.string(), verdict: z.string(), detail: z.st
   example: { name: 'dmarc', verdict: 'pass', detail: 'DKIM of example.com, aligned with From' },
 })
 
-export const AttachmentView = z.object({
+const AttachmentView = z.object({
   name: z.string(),
   type: z.string().openapi({ description: 'Media type' }),
   size: count.openapi({ description: 'In bytes' }),
@@ -34,7 +34,7 @@ const HoldView = z
   .openapi('Hold', { example: { reason: 'approval', until: TIME, by: null } })
 
 /** Not a component: it would have the description of the field that is documented first. */
-export const authorView = (description: string) =>
+const authorView = (description: string) =>
   z
     .object({
       kind: z.enum(['agent', 'member']),
