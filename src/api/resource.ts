@@ -78,6 +78,14 @@ export const text = (
 ) => z.string().meta({ ...limits, description: sentence })
 export const count = (sentence: string) => z.int().min(0).meta({ description: sentence })
 
+const emails = z.registry<{ isEmail: true }>()
+export const email = (sentence: string) => {
+  const rule = text(sentence)
+  emails.add(rule, { isEmail: true })
+  return rule
+}
+export const isEmail = (rule: z.ZodType): boolean => emails.get(rule) !== undefined
+
 /** Something that the interfaces show. */
 export interface Resource<Shown extends Fields = Fields> {
   readonly name: string
@@ -85,8 +93,8 @@ export interface Resource<Shown extends Fields = Fields> {
   readonly fields: Shown
   /** What it has all fields of, and more. */
   readonly base?: Resource
-  /** As JSON. */
-  readonly example: Readonly<Record<string, unknown>>
+  /** As JSON. One without is only ever a part of others, and has no schema of its own in REST. */
+  readonly example?: Readonly<Record<string, unknown>>
 }
 
 export const resource = <const Shown extends Fields>(
@@ -95,14 +103,44 @@ export const resource = <const Shown extends Fields>(
   more: { fields: Shown; base?: Resource; example: Record<keyof Shown, unknown> },
 ): Resource<Shown> => ({ name, sentence, ...more })
 
-const asJson = (value: unknown): unknown => (value instanceof Date ? value.toISOString() : (value ?? null))
+/** A resource that is a part of others. */
+export const detail = <const Shown extends Fields>(
+  name: string,
+  sentence: string,
+  fields: Shown,
+): Resource<Shown> => ({ name, sentence, fields })
+
+const parts = z.registry<{ name: string }>()
+const shown = new Map<string, Resource>()
+
+/** A field that shows another resource. Its sentence is that of the resource if it needs none of its own. */
+export const part = <Shown extends Fields>(of: Resource<Shown>, sentence = of.sentence) => {
+  const rule = z.object(of.fields).meta({ description: sentence })
+  parts.add(rule, { name: of.name })
+  shown.set(of.name, of)
+  return rule
+}
+/** A field that shows several of another resource. */
+export const several = <Shown extends Fields>(of: Resource<Shown>, sentence: string) =>
+  z.array(part(of)).meta({ description: sentence })
+export const partOf = (rule: z.ZodType): Resource | undefined => shown.get(parts.get(rule)?.name ?? '')
+
+const asJson = (rule: z.ZodType, value: unknown): unknown => {
+  if (value === null || value === undefined) return null
+  if (value instanceof Date) return value.toISOString()
+  const inner = innermost(rule)
+  if (inner instanceof z.ZodArray && Array.isArray(value))
+    return value.map((each) => asJson(inner.element as z.ZodType, each))
+  const of = partOf(inner)
+  return of ? present(of, value as Record<string, unknown>) : value
+}
 
 /** Returns what a row shows, as JSON: its other columns are left out. */
 export const present = <Shown extends Fields>(
   { fields }: Resource<Shown>,
   row: Record<keyof Shown, unknown>,
 ): Record<keyof Shown, unknown> =>
-  Object.fromEntries(Object.keys(fields).map((name) => [name, asJson(row[name])])) as Record<
+  Object.fromEntries(Object.entries(fields).map(([name, rule]) => [name, asJson(rule, row[name])])) as Record<
     keyof Shown,
     unknown
   >

@@ -1,4 +1,4 @@
-import type { EnumRef } from '@pothos/core'
+import type { EnumRef, InputFieldRef, ObjectRef } from '@pothos/core'
 import { z } from 'zod'
 import type { Operation } from '../api/operation.ts'
 import {
@@ -6,8 +6,11 @@ import {
   type Fields,
   groupOf,
   innermost,
+  isEmail,
   isNullable,
   isOptional,
+  partOf,
+  type Resource,
   sentenceOf,
   wordsOf,
 } from '../api/resource.ts'
@@ -17,7 +20,8 @@ import { checked } from './input.ts'
 
 /** Types and mutations that are printed from the descriptions in api/. */
 
-type Enum<Value> = EnumRef<typeof builder.$inferSchemaTypes, Value>
+type SchemaTypes = typeof builder.$inferSchemaTypes
+type Enum<Value> = EnumRef<SchemaTypes, Value>
 
 const enums = new Map<string, Enum<string>>()
 
@@ -59,6 +63,10 @@ const typeOf = (rule: z.ZodType): never => {
     if (isTime(inner)) return 'DateTime'
     if (inner instanceof z.ZodArray) return [typeOf(inner.element as z.ZodType)]
     if (groupOf(inner)) return groupTypeOf(inner as z.ZodObject)
+    const part = partOf(inner)
+    if (part) return objectOf(part)
+    if (isEmail(inner)) return 'EmailAddress'
+    if (inner instanceof z.ZodRecord) return 'JSONObject'
     if (inner instanceof z.ZodNumber) return 'Int'
     return inner instanceof z.ZodBoolean ? 'Boolean' : 'String'
   }
@@ -91,6 +99,20 @@ export const exposed = <Shown extends Fields>(
     ]),
   ) as { [Name in keyof Shown]: never }
 
+type Row<Shown extends Fields> = z.output<z.ZodObject<Shown>>
+
+const objects = new Map<Resource, ObjectRef<SchemaTypes, unknown>>()
+
+/** The type of a resource all of whose fields are in its rows. */
+export const objectOf = <Shown extends Fields>(of: Resource<Shown>): ObjectRef<SchemaTypes, Row<Shown>> => {
+  const known = objects.get(of)
+  if (known) return known as ObjectRef<SchemaTypes, Row<Shown>>
+  const made = builder.objectRef<Row<Shown>>(of.name)
+  objects.set(of, made as ObjectRef<SchemaTypes, unknown>)
+  made.implement({ description: of.sentence, fields: (t) => exposed(t, of.fields) })
+  return made
+}
+
 const capital = (name: string): string => name[0]!.toUpperCase() + name.slice(1)
 
 /** `Its name. 1 to 100 characters, not blank.` */
@@ -99,28 +121,41 @@ const describe = (rule: z.ZodType): string => {
   return [sentenceOf(rule), bounds && `${capital(bounds)}.`].filter(Boolean).join(' ')
 }
 
+/** How a field of an input, or an argument, is declared. */
+const declared = (rule: z.ZodType) => ({
+  type: typeOf(rule),
+  required: !isOptional(rule) && !isNullable(rule),
+  description: describe(rule),
+})
+
 const inputOf = (name: string, description: string, input: Fields) =>
   builder.inputType(name, {
     description,
     fields: (t) =>
-      Object.fromEntries(
-        Object.entries(input).map(([field, rule]) => [
-          field,
-          t.field({
-            type: typeOf(rule),
-            required: !isOptional(rule) && !isNullable(rule),
-            description: describe(rule),
-          }),
-        ]),
-      ),
+      Object.fromEntries(Object.entries(input).map(([field, rule]) => [field, t.field(declared(rule))])),
   })
 
+/** What makes arguments of a field. */
+type Arguing = (options: never) => unknown
+
+/** The arguments of a field that takes what an operation takes; `valuesOf` checks them. */
+export const argsOf = <Input extends Fields>(
+  arg: Arguing,
+  input: Input,
+): Record<keyof Input, InputFieldRef<SchemaTypes, unknown>> =>
+  Object.fromEntries(
+    Object.entries(input).map(([name, rule]) => [name, arg(declared(rule) as never)]),
+  ) as Record<keyof Input, InputFieldRef<SchemaTypes, unknown>>
+
 /** Checks what GraphQL's scalars have not. Null means left out, unless the field may be null. */
-const valuesOf = (input: Fields, given: Record<string, unknown>): Record<string, unknown> => {
+export const valuesOf = <Input extends Fields>(
+  input: Input,
+  given: Record<string, unknown>,
+): z.output<z.ZodObject<Input>> => {
   const isScalar = (rule: z.ZodType) => isId(innermost(rule)) || isTime(innermost(rule))
   const rules = Object.fromEntries(Object.entries(input).filter(([, rule]) => !isScalar(rule)))
   const kept = Object.entries(given).filter(([name, value]) => value !== null || isNullable(input[name]!))
-  return { ...Object.fromEntries(kept), ...checked(rules, given) }
+  return { ...Object.fromEntries(kept), ...checked(rules, given) } as z.output<z.ZodObject<Input>>
 }
 
 /** What a payload is made of: what was given, and what the operation returned. */
@@ -147,7 +182,7 @@ export const mutation = <Input extends Fields, Result>(
       ...{ type, nullable: true, idempotency: key, description: says },
       args: { input: t.arg({ type: Input, required: true, description: takes }) },
       resolve: async (_root, args, { deps, viewer }) => {
-        const values = valuesOf(input, args.input as Record<string, unknown>) as Done<Input, Result>['input']
+        const values = valuesOf(input, args.input as Record<string, unknown>)
         return { input: values, result: await run(deps, viewer, values) } as never
       },
     }),

@@ -1,6 +1,14 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { type Operation, placeOf, type Shown } from '../api/operation.ts'
-import { type Fields, innermost, isNullable, isOptional, type Resource, sentenceOf } from '../api/resource.ts'
+import {
+  type Fields,
+  innermost,
+  isNullable,
+  isOptional,
+  partOf,
+  type Resource,
+  sentenceOf,
+} from '../api/resource.ts'
 import type { RestDeps, RestEnv } from './env.ts'
 import {
   body,
@@ -22,10 +30,17 @@ import { pageView } from './views.ts'
 /** A sentence that stands alone in a document has no full stop. */
 const plain = (text: string): string => text.replace(/\.$/, '')
 
+/** How a value is written in JSON. */
+const asJson = (rule: z.ZodType): z.ZodType => {
+  if (rule instanceof z.ZodDate) return z.string().openapi({ format: 'date-time' })
+  if (rule instanceof z.ZodArray) return z.array(asJson(rule.element as z.ZodType)).meta({ ...rule.meta() })
+  const part = partOf(rule)
+  return part ? viewOf(part) : rule
+}
+
 /** How a field of a resource is written in JSON. */
 const written = (rule: z.ZodType): z.ZodType => {
-  const inner = innermost(rule)
-  const json = inner instanceof z.ZodDate ? z.string().openapi({ format: 'date-time' }) : inner
+  const json = asJson(innermost(rule))
   const shown = isNullable(rule) ? json.nullable() : json
   return shown.meta({ ...json.meta(), description: plain(sentenceOf(rule)) })
 }
@@ -40,7 +55,7 @@ export const viewOf = (of: Resource): z.ZodObject => {
   const own = Object.entries(fields).filter(([field]) => !base || !(field in base.fields))
   const shape = Object.fromEntries(own.map(([field, rule]) => [field, written(rule)]))
   const whole = base ? viewOf(base).extend(shape) : z.object(shape)
-  const view = whole.openapi(name, { example })
+  const view = example ? whole.openapi(name, { example }) : whole
   views.set(of, view)
   return view
 }
@@ -49,8 +64,14 @@ const answerOf = ({ kind, of, sentence, most = 0 }: Shown<never>) => {
   const view = viewOf(of)
   if (kind === 'linked')
     return { 200: { ...ok(plain(sentence), z.array(view).openapi({ maxItems: most })), headers: NEXT_LINK } }
+  if (kind === 'added') return { 201: ok(plain(sentence), view), 200: ok('It already existed', view) }
   const schema = kind === 'list' ? z.array(view) : kind === 'page' ? pageView(view) : view
   return { [kind === 'new' ? 201 : 200]: ok(plain(sentence), schema) }
+}
+
+const statusOf = ({ kind }: Shown<never>, result: unknown) => {
+  const isNew = kind === 'new' || (kind === 'added' && (result as { created: boolean }).created)
+  return isNew ? 201 : 200
 }
 
 /** How a value is written in a query. */
@@ -133,6 +154,6 @@ export const route = <Input extends Fields, Result>(
     }
     return output.kind === 'nothing'
       ? c.body(null, 204)
-      : (c.json(output.present(result), output.kind === 'new' ? 201 : 200) as never)
+      : (c.json(output.present(result), statusOf(output, result)) as never)
   })
 }
