@@ -417,12 +417,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the workspace's own email domains (members only) */
+        /**
+         * Lists the workspace's own email domains
+         * @description Members only.
+         */
         get: operations["listDomains"];
         put?: never;
         /**
-         * Add an email domain (members only)
-         * @description Publish its `records` in DNS, then verify it. Names with characters outside ASCII are converted to their `xn--…` form. Adding the same name again returns the existing domain. Several workspaces can add the same name; the one that proves ownership gets it.
+         * Adds an email domain, which then has to be verified
+         * @description Publish its `records` in DNS first. Adding the same name again returns the existing domain. Several workspaces can add the same name; the one that proves ownership gets it. Members only.
          */
         post: operations["addDomain"];
         delete?: never;
@@ -438,11 +441,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a domain with its DNS records (members only) */
+        /**
+         * Returns a domain with its DNS records
+         * @description Members only.
+         */
         get: operations["readDomain"];
         put?: never;
         post?: never;
-        /** Remove a domain on which no agent has an address (members only) */
+        /**
+         * Removes a domain on which no agent has an address
+         * @description Members only.
+         */
         delete: operations["removeDomain"];
         options?: never;
         head?: never;
@@ -459,8 +468,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Check a domain's DNS records now (members only)
-         * @description The domain becomes `verified` when the required records (ownership, MX, DKIM) are correct and no other workspace proves ownership of the same name; SPF and DMARC are recommended. A verified domain whose records are wrong becomes `broken`. If DNS does not answer, nothing changes. Takes up to 6 seconds. Domains are also checked automatically every day: a domain becomes `broken` if its records are wrong in two checks an hour apart, and the owners are notified by email.
+         * Checks a domain's DNS records now, which takes up to 6 seconds
+         * @description The domain becomes `verified` when the required records (ownership, MX, DKIM) are correct and no other workspace proves ownership of the same name; SPF and DMARC are recommended. A verified domain whose records are wrong becomes `broken`. If DNS does not answer, nothing changes. Domains are also checked automatically every day: a domain becomes `broken` if its records are wrong in two checks an hour apart, and the owners are notified by email. Members only.
          */
         post: operations["verifyDomain"];
         delete?: never;
@@ -2205,21 +2214,27 @@ export interface components {
          *     }
          */
         Domain: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique identifier
+             */
             id: string;
             /** @description The domain name, in lower case and ASCII */
             name: string;
             /**
-             * @description `pending`: not all records have been found yet; `verified`: agents can have addresses on the domain; `broken`: the domain was verified, but its records are no longer correct
+             * @description Its state
              * @enum {string}
              */
             state: "pending" | "verified" | "broken";
             /**
              * Format: date-time
-             * @description When the records were last checked
+             * @description When its DNS records were last checked
              */
             checkedAt: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was added
+             */
             createdAt: string;
         };
         /**
@@ -2247,6 +2262,7 @@ export interface components {
          *     }
          */
         DomainWithRecords: components["schemas"]["Domain"] & {
+            /** @description The DNS records that it needs */
             records: components["schemas"]["DomainRecord"][];
         };
         /**
@@ -2265,12 +2281,19 @@ export interface components {
          *     }
          */
         DomainRecord: {
-            /** @enum {string} */
+            /**
+             * @description The purpose of the record
+             * @enum {string}
+             */
             purpose: "ownership" | "mx" | "dkim" | "spf" | "dmarc";
-            /** @enum {string} */
+            /**
+             * @description Its type
+             * @enum {string}
+             */
             type: "MX" | "TXT";
+            /** @description The name of the record */
             name: string;
-            /** @description A zone file splits a TXT record of more than 255 characters into several strings */
+            /** @description The expected value. A zone file splits a TXT record of more than 255 characters into several strings */
             value: string;
             /** @description The priority of an MX record */
             priority: number | null;
@@ -3509,6 +3532,7 @@ export interface components {
          *     }
          */
         AddDomainInput: {
+            /** @description The domain name. A name with characters outside ASCII is converted to its `xn--…` form */
             name: string;
         };
         /**
@@ -5377,7 +5401,7 @@ export interface operations {
                     "application/json": components["schemas"]["DomainWithRecords"];
                 };
             };
-            /** @description The domain with the records to publish */
+            /** @description The domain, with the records to publish */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5407,6 +5431,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The domain */
                 domainId: string;
             };
             cookie?: never;
@@ -5439,6 +5464,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The domain */
                 domainId: string;
             };
             cookie?: never;
@@ -5476,6 +5502,7 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description The domain */
                 domainId: string;
             };
             cookie?: never;
