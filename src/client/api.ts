@@ -359,12 +359,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the workspace's phone numbers (members only) */
+        /**
+         * Lists the workspace's phone numbers
+         * @description Members only.
+         */
         get: operations["listPhoneNumbers"];
         put?: never;
         /**
-         * Rent a phone number (members only)
-         * @description The number stays in the pool until it is assigned to an agent with a set-up link. Renting the same number again returns the existing one.
+         * Rents a phone number
+         * @description It stays in the pool until it is assigned to an agent with a set-up link. Renting the same number again returns the existing one. Members only.
          */
         post: operations["buyPhoneNumber"];
         delete?: never;
@@ -381,8 +384,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Search for phone numbers to rent (members only)
-         * @description Includes the price per month if the provider states it. `conflict` if the service has no SMS channel.
+         * Searches for phone numbers to rent
+         * @description Includes the price per month if the provider states it. `conflict` if the service has no SMS channel. Members only.
          */
         get: operations["searchPhoneNumbers"];
         put?: never;
@@ -403,7 +406,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Release a rented phone number that is not assigned to an agent (members only) */
+        /**
+         * Releases a rented phone number that is not assigned to an agent
+         * @description Members only.
+         */
         delete: operations["releasePhoneNumber"];
         options?: never;
         head?: never;
@@ -2171,16 +2177,22 @@ export interface components {
          *     }
          */
         PhoneNumber: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique identifier
+             */
             id: string;
-            /** @description E.164 */
+            /** @description The number, in E.164 */
             value: string;
             /**
              * Format: uuid
              * @description The id of the agent's address that uses it; null while it is not assigned to an agent
              */
             addressId: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was added to the pool
+             */
             createdAt: string;
         };
         /**
@@ -2194,13 +2206,15 @@ export interface components {
          *     }
          */
         PhoneNumberOffer: {
-            /** @description E.164 */
+            /** @description The number, in E.164 */
             value: string;
             /** @description The city or region of the number */
             locality: string | null;
             /** @description The price per month; null if the provider does not state it */
             price: {
+                /** @description As a decimal number */
                 amount: string;
+                /** @description Currency code (ISO 4217) */
                 currency: string;
             } | null;
         };
@@ -3524,6 +3538,7 @@ export interface components {
          *     }
          */
         BuyPhoneNumberInput: {
+            /** @description The number, in E.164 */
             value: string;
         };
         /**
@@ -5251,7 +5266,7 @@ export interface operations {
                     "application/json": components["schemas"]["PhoneNumber"];
                 };
             };
-            /** @description The number */
+            /** @description The number, in the pool */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5281,6 +5296,7 @@ export interface operations {
             query: {
                 /** @description Country code (ISO 3166), two letters */
                 country: string;
+                /** @description The area code, 1 to 6 digits */
                 areaCode?: string;
             };
             header?: never;
@@ -5315,6 +5331,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The number */
                 phoneNumberId: string;
             };
             cookie?: never;
