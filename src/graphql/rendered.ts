@@ -73,31 +73,40 @@ const typeOf = (rule: z.ZodType): never => {
   return named() as never
 }
 
+/** How a field of an object is declared. */
+const asField = (rule: z.ZodType) => ({
+  type: typeOf(rule),
+  nullable: isNullable(rule),
+  description: sentenceOf(rule),
+})
+
+type Declared<Shown extends Fields> = { [Name in keyof Shown]: never }
+
+const each = <Shown extends Fields>(fields: Shown, declare: (name: string, rule: z.ZodType) => unknown) =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, rule]) => [name, declare(name, rule)]),
+  ) as Declared<Shown>
+
 /** What makes fields of an object from the columns of its rows. */
 interface Exposing {
   expose(name: never, options: never): unknown
 }
 
 /** The fields of a resource, each from the column of the same name; `options` are those of all. */
-export const exposed = <Shown extends Fields>(
-  t: Exposing,
-  fields: Shown,
-  options: object = {},
-): { [Name in keyof Shown]: never } =>
-  Object.fromEntries(
-    Object.entries(fields).map(([name, rule]) => [
-      name,
-      t.expose(
-        name as never,
-        {
-          ...options,
-          type: typeOf(rule),
-          nullable: isNullable(rule),
-          description: sentenceOf(rule),
-        } as never,
-      ),
-    ]),
-  ) as { [Name in keyof Shown]: never }
+export const exposed = <Shown extends Fields>(t: Exposing, fields: Shown, options: object = {}) =>
+  each(fields, (name, rule) => t.expose(name as never, { ...options, ...asField(rule) } as never))
+
+/** What makes fields of an object. */
+interface Resolving {
+  field(options: never): unknown
+}
+
+/** Fields of a payload that are in the result of its operation. */
+export const fromResult = <Shown extends Fields>(t: Resolving, fields: Shown) =>
+  each(fields, (name, rule) => {
+    const resolve = ({ result }: { result: Record<string, unknown> }) => result[name]
+    return t.field({ ...asField(rule), resolve } as never)
+  })
 
 type Row<Shown extends Fields> = z.output<z.ZodObject<Shown>>
 
@@ -122,7 +131,7 @@ const describe = (rule: z.ZodType): string => {
 }
 
 /** How a field of an input, or an argument, is declared. */
-const declared = (rule: z.ZodType) => ({
+const asInput = (rule: z.ZodType) => ({
   type: typeOf(rule),
   required: !isOptional(rule) && !isNullable(rule),
   description: describe(rule),
@@ -132,7 +141,7 @@ const inputOf = (name: string, description: string, input: Fields) =>
   builder.inputType(name, {
     description,
     fields: (t) =>
-      Object.fromEntries(Object.entries(input).map(([field, rule]) => [field, t.field(declared(rule))])),
+      Object.fromEntries(Object.entries(input).map(([field, rule]) => [field, t.field(asInput(rule))])),
   })
 
 /** What makes arguments of a field. */
@@ -144,7 +153,7 @@ export const argsOf = <Input extends Fields>(
   input: Input,
 ): Record<keyof Input, InputFieldRef<SchemaTypes, unknown>> =>
   Object.fromEntries(
-    Object.entries(input).map(([name, rule]) => [name, arg(declared(rule) as never)]),
+    Object.entries(input).map(([name, rule]) => [name, arg(asInput(rule) as never)]),
   ) as Record<keyof Input, InputFieldRef<SchemaTypes, unknown>>
 
 /** Checks what GraphQL's scalars have not. Null means left out, unless the field may be null. */
