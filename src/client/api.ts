@@ -150,7 +150,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the members of the workspace (members only) */
+        /**
+         * Lists the members of the workspace
+         * @description Members only.
+         */
         get: operations["listMembers"];
         put?: never;
         post?: never;
@@ -167,12 +170,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List open invitations (members only) */
+        /**
+         * Lists open invitations
+         * @description Members only.
+         */
         get: operations["listInvitations"];
         put?: never;
         /**
-         * Invite a person by email (members only)
-         * @description The link is sent by email and returned; it can be used once, within 7 days. Inviting the same address again replaces the earlier link. Only an owner can invite owners. At most 20 invitations an hour, 3 a day to one address, and 50 open at a time. Invitations end when the inviting member is removed.
+         * Invites a person by email
+         * @description The link is sent by email and returned; it can be used once, within 7 days. Inviting the same address again replaces the earlier link. Only an owner can invite owners. At most 20 invitations an hour, 3 a day to one address, and 50 open at a time. Invitations end when the inviting member is removed. Members only.
          */
         post: operations["inviteMember"];
         delete?: never;
@@ -191,7 +197,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Revoke an invitation (members only) */
+        /**
+         * Revokes an invitation: its link stops working
+         * @description Members only.
+         */
         delete: operations["revokeInvitation"];
         options?: never;
         head?: never;
@@ -211,7 +220,7 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Update your own name, or whether you get mails about messages that wait for approval (members only) */
+        /** Changes the name or the settings of the calling member */
         patch: operations["updateOwnMember"];
         trace?: never;
     };
@@ -226,13 +235,16 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Remove a member from the workspace (owners only)
-         * @description The member's tokens are revoked and connections open with those tokens are closed; open invitations and set-up links that the member created stop working. The member's email address, id and verified identities are removed from the agents' access lists.
+         * Removes a member from the workspace
+         * @description Their tokens are revoked, and connections open with those tokens are closed; open invitations and set-up links that they created stop working. Their email address, id and verified identities are removed from the agents' access lists. Owners only.
          */
         delete: operations["removeMember"];
         options?: never;
         head?: never;
-        /** Change a member's role (owners only) */
+        /**
+         * Changes a member's role
+         * @description Owners only.
+         */
         patch: operations["changeRole"];
         trace?: never;
     };
@@ -243,10 +255,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the tokens of the calling member */
+        /** Lists the tokens of the calling member */
         get: operations["listOwnTokens"];
         put?: never;
-        /** Create another token for the calling member */
+        /** Creates another token for the calling member */
         post: operations["createOwnToken"];
         delete?: never;
         options?: never;
@@ -264,7 +276,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Revoke a token of the calling member */
+        /** Revokes a token of the calling member and closes the connections open with it */
         delete: operations["revokeOwnToken"];
         options?: never;
         head?: never;
@@ -279,13 +291,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the verified phone numbers and Telegram ids of the calling member
+         * Lists the verified phone numbers and Telegram ids of the calling member
          * @description Agents recognize team members by them: a text message from a verified number is from that member.
          */
         get: operations["listIdentities"];
         put?: never;
         /**
-         * Send a verification code to a phone number of the calling member
+         * Sends a verification code to a phone number of the calling member
          * @description The code is sent by SMS from one of the workspace's numbers and is valid for 10 minutes. At most 2 codes a minute and 10 a day.
          */
         post: operations["claimIdentity"];
@@ -305,7 +317,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Create a link with which the calling member verifies a Telegram account
+         * Creates a link with which the calling member verifies a Telegram account
          * @description The link opens one of the workspace's bots; tapping Start verifies the account. It can be used once, within an hour.
          */
         post: operations["linkTelegram"];
@@ -325,7 +337,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Verify a phone number with the code that was sent to it
+         * Verifies a phone number with the code that was sent to it
          * @description After 5 wrong codes, a new code must be requested.
          */
         post: operations["verifyIdentity"];
@@ -345,7 +357,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Remove a verified phone number or Telegram id from the calling member */
+        /** Removes a verified phone number or Telegram id from the calling member */
         delete: operations["removeIdentity"];
         options?: never;
         head?: never;
@@ -2033,15 +2045,26 @@ export interface components {
          *     }
          */
         Member: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique identifier
+             */
             id: string;
+            /** @description The email address, in lower case */
             email: string;
+            /** @description The name, if one is known */
             name: string | null;
-            /** @enum {string} */
+            /**
+             * @description The member's role in the workspace
+             * @enum {string}
+             */
             role: "owner" | "member";
             /** @description Whether messages that wait for approval are announced to them by email */
             approvalMails: boolean;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When they joined
+             */
             createdAt: string;
         };
         /**
@@ -2056,7 +2079,7 @@ export interface components {
         NewInvitation: components["schemas"]["Invitation"] & {
             /**
              * Format: uri
-             * @description The invitation link, which was also sent by email; it can be used once
+             * @description The invitation link, which is also sent by email. Shown only once; it can be used once, within 7 days
              */
             url: string;
         };
@@ -2069,12 +2092,22 @@ export interface components {
          *     }
          */
         Invitation: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique identifier
+             */
             id: string;
+            /** @description The email address that it was sent to */
             email: string;
-            /** @enum {string} */
+            /**
+             * @description The role that the person will have
+             * @enum {string}
+             */
             role: "owner" | "member";
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When its link stops working
+             */
             expiresAt: string;
         };
         /**
@@ -2132,11 +2165,17 @@ export interface components {
          *     }
          */
         Identity: {
-            /** @enum {string} */
+            /**
+             * @description Its channel
+             * @enum {string}
+             */
             channel: "sms" | "telegram";
-            /** @description A phone number (E.164) or a Telegram user id */
+            /** @description The number in E.164, or the id */
             value: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was verified
+             */
             verifiedAt: string;
         };
         /**
@@ -2147,10 +2186,17 @@ export interface components {
          *     }
          */
         IdentityClaim: {
-            /** @enum {string} */
+            /**
+             * @description The channel on which it was sent
+             * @enum {string}
+             */
             channel: "sms" | "telegram";
+            /** @description Where the code was sent */
             value: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it expires
+             */
             expiresAt: string;
         };
         /**
@@ -2162,10 +2208,13 @@ export interface components {
         TelegramLink: {
             /**
              * Format: uri
-             * @description Opens the bot in Telegram
+             * @description Opens one of the workspace’s bots in Telegram. Tapping Start verifies the account
              */
             url: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it expires
+             */
             expiresAt: string;
         };
         /**
@@ -3467,9 +3516,10 @@ export interface components {
          *     }
          */
         InviteMemberInput: {
+            /** @description The email address to which the link is sent */
             email: string;
             /**
-             * @description Defaults to `member`
+             * @description The role that the person will have; defaults to `member`. Only an owner can invite owners
              * @enum {string}
              */
             role?: "owner" | "member";
@@ -3480,7 +3530,9 @@ export interface components {
          *     }
          */
         UpdateOwnMemberInput: {
+            /** @description Your name */
             name?: string;
+            /** @description Whether messages that wait for approval are announced to you by email */
             approvalMails?: boolean;
         };
         /**
@@ -3489,7 +3541,10 @@ export interface components {
          *     }
          */
         ChangeRoleInput: {
-            /** @enum {string} */
+            /**
+             * @description The new role
+             * @enum {string}
+             */
             role: "owner" | "member";
         };
         /**
@@ -3498,8 +3553,12 @@ export interface components {
          *     }
          */
         CreateOwnTokenInput: {
+            /** @description Its name */
             name?: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the token expires; never if left out
+             */
             expiresAt?: string | null;
         };
         /**
@@ -3509,15 +3568,19 @@ export interface components {
          *     }
          */
         ClaimIdentityInput: {
-            /** @enum {string} */
+            /**
+             * @description Its channel
+             * @enum {string}
+             */
             channel: "sms";
+            /** @description The number, in E.164 */
             value: string;
         };
         /** @example {} */
         LinkTelegramInput: {
             /**
              * Format: uuid
-             * @description The agent whose bot the link opens, and to whose access list the account is added
+             * @description The agent whose bot the link opens, and to whose access list the account is added. If left out: one of the workspace’s bots, and no list
              */
             agentId?: string;
         };
@@ -3528,8 +3591,12 @@ export interface components {
          *     }
          */
         VerifyIdentityInput: {
-            /** @enum {string} */
+            /**
+             * @description The channel on which the code was sent
+             * @enum {string}
+             */
             channel: "sms";
+            /** @description The code, 6 digits */
             code: string;
         };
         /**
@@ -4786,6 +4853,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The invitation */
                 invitationId: string;
             };
             cookie?: never;
@@ -4851,6 +4919,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The member */
                 memberId: string;
             };
             cookie?: never;
@@ -4882,6 +4951,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The member */
                 memberId: string;
             };
             cookie?: never;
@@ -4992,6 +5062,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a token of the calling member */
                 tokenId: string;
             };
             cookie?: never;
@@ -5180,7 +5251,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Its channel */
                 channel: "sms" | "telegram";
+                /** @description The number in E.164, or the id */
                 value: string;
             };
             cookie?: never;
