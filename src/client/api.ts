@@ -11,18 +11,21 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the workspace with its plan and current usage */
+        /** Returns the workspace with its plan and current usage */
         get: operations["readWorkspace"];
         put?: never;
         post?: never;
         /**
-         * Delete the workspace in 24 hours (owners only)
-         * @description With its agents, messages, secrets, domains and members; its phone numbers are released. Until `deletesAt`, everything works as before, and an owner can cancel it. Every owner is told by email. Asking again does not postpone it.
+         * Deletes the workspace in 24 hours
+         * @description Its agents, messages, secrets, domains and members are deleted with it, and its phone numbers are released. Until `deletesAt`, everything works as before, and an owner can cancel it. Every owner is told by email. Asking again does not postpone it. `GET /export` exports everything before. Owners only.
          */
         delete: operations["deleteWorkspace"];
         options?: never;
         head?: never;
-        /** Update the workspace's name (members), or what agents may do on their own, how members sign in, and how long messages are kept (owners only) */
+        /**
+         * Changes the workspace's name, what agents may do on their own, how members sign in, or how long messages are kept
+         * @description The name is for members, all else for owners.
+         */
         patch: operations["updateWorkspace"];
         trace?: never;
     };
@@ -36,8 +39,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Cancel the deletion of the workspace (owners only)
-         * @description Changes nothing if none was requested. `conflict` once the deletion has begun.
+         * Cancels the deletion of the workspace
+         * @description Changes nothing if none was requested. `conflict` once it has begun. Owners only.
          */
         post: operations["restoreWorkspace"];
         delete?: never;
@@ -1890,47 +1893,70 @@ export interface components {
          *     }
          */
         Workspace: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique identifier
+             */
             id: string;
+            /** @description Its name */
             name: string;
+            /** @description The plan and its current usage */
             plan: {
-                /** @example unlimited */
+                /**
+                 * @description Its name
+                 * @example unlimited
+                 */
                 key: string;
+                /** @description The limits of a plan. Null means no limit */
                 limits: {
-                    /** @description null means no limit */
+                    /** @description Agents */
                     agents: number | null;
-                    /** @description null means no limit */
+                    /** @description Members */
                     members: number | null;
-                    /** @description null means no limit */
+                    /** @description The workspace's own domains */
                     ownDomains: number | null;
-                    /** @description null means no limit */
+                    /** @description Webhooks across all agents */
                     webhooks: number | null;
-                    /** @description null means no limit */
+                    /** @description Messages sent in 24 hours */
                     sendsPerDay: number | null;
-                    /** @description null means no limit */
+                    /** @description Stored messages, not counting refused ones */
                     storedMessages: number | null;
-                    /** @description null means no limit */
+                    /** @description Phone numbers */
                     phoneNumbers: number | null;
                 };
-                /** @description `sendsPerDay` counts the last 24 hours; `storedMessages` does not count refused messages */
+                /** @description A workspace's current usage of the quantities that plans limit. `sendsPerDay` counts the last 24 hours */
                 usage: {
+                    /** @description Agents */
                     agents: number;
+                    /** @description Members */
                     members: number;
+                    /** @description The workspace's own domains */
                     ownDomains: number;
+                    /** @description Webhooks across all agents */
                     webhooks: number;
+                    /** @description Messages sent in 24 hours */
                     sendsPerDay: number;
+                    /** @description Stored messages, not counting refused ones */
                     storedMessages: number;
+                    /** @description Phone numbers */
                     phoneNumbers: number;
                 };
                 /** @description Whether the email address that the service assigns to an agent can be changed */
                 changeAddress: boolean;
             };
+            /** @description What agents may do on their own, how members sign in, and how long messages are kept */
             settings: {
+                /** @description Whether agents may set who can send messages on their channels */
                 agentsMaySetAccess: boolean;
+                /** @description Whether agents may create agents */
                 agentsMayCreateAgents: boolean;
+                /** @description Whether members need a passkey to sign in */
                 requirePasskeys: boolean;
+                /** @description Days after which refused messages are deleted */
                 keepRefusedDays: number;
+                /** @description Days after which all other messages are deleted; null means never */
                 keepMessagesDays: number | null;
+                /** @description Days after which the originals of received emails are deleted; null means never */
                 keepRawDays: number | null;
             };
             /**
@@ -1938,7 +1964,10 @@ export interface components {
              * @description When the workspace will be deleted, as an owner has asked; null if it is not
              */
             deletesAt: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created
+             */
             createdAt: string;
         };
         /**
@@ -3496,18 +3525,19 @@ export interface components {
          *     }
          */
         UpdateWorkspaceInput: {
+            /** @description Its name */
             name?: string;
-            /** @description Whether an agent's token may set who can send messages on its channels */
+            /** @description Whether agents may set who can send messages on their channels */
             agentsMaySetAccess?: boolean;
-            /** @description Whether an agent's token may create agents */
+            /** @description Whether agents may create agents */
             agentsMayCreateAgents?: boolean;
             /** @description Whether members need a passkey to sign in. When it is switched on, sessions without one only allow to register one, or to sign in with it */
             requirePasskeys?: boolean;
-            /** @description Days after which refused messages are deleted */
+            /** @description Days after which refused messages are deleted: 1 to 365 */
             keepRefusedDays?: number;
-            /** @description Days after which all other messages are deleted; null means never */
+            /** @description Days after which all other messages are deleted: 1 to 36500; null means never */
             keepMessagesDays?: number | null;
-            /** @description Days after which the originals of received emails are deleted; null means never */
+            /** @description Days after which the originals of received emails are deleted: 1 to 36500; null means never */
             keepRawDays?: number | null;
         };
         /**
@@ -4482,7 +4512,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The workspace */
+            /** @description The workspace, with `deletesAt` */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4514,7 +4544,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The workspace */
+            /** @description The updated workspace */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
