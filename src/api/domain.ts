@@ -9,10 +9,28 @@ import {
   removeDomain as remove,
 } from '../email-domain/domain.ts'
 import { verifyDomain as verify } from '../email-domain/verify.ts'
-import { DnsRecordType, DomainRecordPurpose, DomainState } from './choices.ts'
 import { ID, LATER, TIME } from './example.ts'
 import { added, list as listOf, nothing, one, operation } from './operation.ts'
-import { count, id, resource, says, several, text, time } from './resource.ts'
+import { choice, count, id, resource, says, several, text, time } from './resource.ts'
+
+const DomainState = choice('DomainState', 'The state of a domain.', {
+  pending: 'Not all of its DNS records have been found yet.',
+  verified: 'The workspace has proven that it owns the domain: agents can have addresses on it.',
+  broken: 'The domain was verified, but its DNS records are no longer correct.',
+})
+
+const DomainRecordPurpose = choice('DomainRecordPurpose', 'What a DNS record of a domain is for.', {
+  ownership: 'Proves that the workspace owns the domain. Required.',
+  mx: 'Routes mail for the domain to this service. Required.',
+  dkim: 'Mail from the domain is signed with this key. One is required.',
+  spf: 'Which servers may send mail from the domain. Recommended.',
+  dmarc: 'What receivers should do with mail that passes neither DKIM nor SPF. Recommended.',
+})
+
+const DnsRecordType = choice('DnsRecordType', 'The type of a DNS record.', {
+  MX: 'A mail exchanger.',
+  TXT: 'A text record.',
+})
 
 const EXAMPLE = { id: ID, name: 'example.com', state: 'verified', checkedAt: LATER, createdAt: TIME }
 

@@ -96,7 +96,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the audit log: who changed what in the workspace, and who revealed secrets (members only) */
+        /**
+         * Lists the audit log: who changed what in the workspace, and who revealed secrets
+         * @description Members only.
+         */
         get: operations["listAudit"];
         put?: never;
         post?: never;
@@ -114,8 +117,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Count what happened each day in the workspace (members only)
-         * @description Every day of the range, oldest first. Kept for 400 days.
+         * Counts what happened each day in the workspace
+         * @description Every day of the range, oldest first. Kept for 400 days. Members only.
          */
         get: operations["countPerDay"];
         put?: never;
@@ -134,7 +137,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Count what happened each day to an agent
+         * Counts what happened each day to an agent
          * @description Every day of the range, oldest first. Kept for 400 days.
          */
         get: operations["countAgentPerDay"];
@@ -1990,30 +1993,49 @@ export interface components {
          *     }
          */
         AuditEntry: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique identifier
+             */
             id: string;
-            /** @enum {string} */
+            /**
+             * @description The action
+             * @enum {string}
+             */
             action: "secret.reveal" | "secret.set" | "secret.delete" | "agent.create" | "agent.delete" | "address.add" | "address.update" | "address.remove" | "webhook.add" | "webhook.update" | "webhook.rotate" | "webhook.remove" | "suppression.remove" | "agent.approval" | "message.send" | "message.approve" | "message.reject" | "message.cancel" | "message.unsubscribe" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "workspace.delete" | "workspace.restore" | "workspace.export" | "agent.export" | "agent.update" | "access.set" | "message.release" | "message.import" | "message.delete" | "member.invite" | "member.join" | "member.remove" | "member.role" | "member.update" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
             /**
              * Format: uuid
-             * @description The agent that was affected; null for the workspace
+             * @description The agent that was affected, which may have been deleted since; null for the workspace
              */
             agentId: string | null;
             /** @description Who performed the action, and with which token */
             actor: {
-                /** @enum {string} */
+                /**
+                 * @description A member, an agent or the operator of the service
+                 * @enum {string}
+                 */
                 kind: "operator" | "member" | "agent";
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description The member's or the agent's id
+                 */
                 id: string | null;
+                /** @description The name that it had then, or else the email address; null for the operator, and for some who have left */
                 name: string | null;
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description The token that was used; null if there was none
+                 */
                 tokenId: string | null;
             };
-            /** @description Details of the action; never a value or a token */
+            /** @description Details of the action, such as the `names` of revealed secrets; never a value or a token */
             detail: {
                 [key: string]: unknown;
             };
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the action was performed
+             */
             createdAt: string;
         };
         /**
@@ -2038,16 +2060,21 @@ export interface components {
         DayCounts: {
             /**
              * Format: date
-             * @description UTC
+             * @description The day (UTC), as YYYY-MM-DD
              */
             day: string;
             /** @description Messages received. One that was released counts for the day on which it arrived */
             received: number;
+            /** @description Messages refused */
             refused: number;
             /** @description The refused messages by reason; only reasons that occurred */
             refusals: {
-                /** @enum {string} */
+                /**
+                 * @description The reason
+                 * @enum {string}
+                 */
                 reason: "self" | "spam" | "plan_limit" | "rate_limit" | "sender" | "outsider" | "unverified";
+                /** @description The number of messages */
                 count: number;
             }[];
             /** @description Messages that the receiving side accepted */
@@ -4666,11 +4693,15 @@ export interface operations {
     listAudit: {
         parameters: {
             query?: {
+                /** @description Only entries about this agent, which may have been deleted since */
                 agentId?: string;
+                /** @description Only entries with this action */
                 action?: "secret.reveal" | "secret.set" | "secret.delete" | "agent.create" | "agent.delete" | "address.add" | "address.update" | "address.remove" | "webhook.add" | "webhook.update" | "webhook.rotate" | "webhook.remove" | "suppression.remove" | "agent.approval" | "message.send" | "message.approve" | "message.reject" | "message.cancel" | "message.unsubscribe" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "workspace.delete" | "workspace.restore" | "workspace.export" | "agent.export" | "agent.update" | "access.set" | "message.release" | "message.import" | "message.delete" | "member.invite" | "member.join" | "member.remove" | "member.role" | "member.update" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
-                /** @description The member or agent who performed the action */
+                /** @description Only actions of this member or agent, who may have been removed since */
                 actorId?: string;
+                /** @description Only entries from this time on */
                 since?: string;
+                /** @description Only entries up to this time */
                 until?: string;
                 /** @description Maximum number of entries to return; defaults to 20 */
                 limit?: number;
@@ -4751,6 +4782,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description The agent */
                 id: string;
             };
             cookie?: never;
