@@ -108,10 +108,7 @@ export const AuditEntry = resource('AuditEntry', 'An entry in the audit log.', {
 export const AUDIT_FILTER = {
   agentId: says(uuid, 'Only entries about this agent, which may have been deleted since.').optional(),
   action: says(AuditAction, 'Only entries with this action.').optional(),
-  actorId: says(
-    uuid,
-    'Only actions of this member or agent, who may have been removed since.',
-  ).optional(),
+  actorId: says(uuid, 'Only actions of this member or agent, who may have been removed since.').optional(),
   since: says(timestamp, 'Only entries from this time on.').optional(),
   until: says(timestamp, 'Only entries up to this time.').optional(),
 }

@@ -23,17 +23,18 @@ const LIMITED: Record<keyof Usage, string> = {
 }
 
 const amounts = <Rule extends z.ZodType>(amount: (sentence: string) => Rule) =>
-  Object.fromEntries(
-    Object.entries(LIMITED).map(([name, sentence]) => [name, amount(sentence)]),
-  ) as Record<keyof Usage, Rule>
+  Object.fromEntries(Object.entries(LIMITED).map(([name, sentence]) => [name, amount(sentence)])) as Record<
+    keyof Usage,
+    Rule
+  >
 
-export const PlanLimits = detail(
+const PlanLimits = detail(
   'PlanLimits',
   'The limits of a plan. Null means no limit.',
   amounts((sentence) => count(sentence).nullable()),
 )
 
-export const PlanUsage = detail(
+const PlanUsage = detail(
   'PlanUsage',
   "A workspace's current usage of the quantities that plans limit. `sendsPerDay` counts the last 24 hours.",
   amounts(count),
@@ -58,7 +59,7 @@ const SETTINGS = {
   keepRawDays: 'Days after which the originals of received emails are deleted',
 }
 
-export const WorkspaceSettings = detail(
+const WorkspaceSettings = detail(
   'WorkspaceSettings',
   'What agents may do on their own, how members sign in, and how long messages are kept.',
   {

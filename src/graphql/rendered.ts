@@ -1,4 +1,4 @@
-import type { EnumRef, InputFieldRef, ObjectRef } from '@pothos/core'
+import type { EnumRef, InputFieldRef, ObjectRef, OutputRef } from '@pothos/core'
 import { z } from 'zod'
 import type { Operation } from '../api/operation.ts'
 import {
@@ -73,11 +73,16 @@ const typeOf = (rule: z.ZodType): never => {
   return named() as never
 }
 
-/** How a field of an object is declared. */
-const asField = (rule: z.ZodType) => ({
-  type: typeOf(rule),
-  nullable: isNullable(rule),
+/** What is said about a field of a resource. */
+export const described = (rule: z.ZodType) => ({
+  nullable: isNullable(rule) || isOptional(rule),
   description: sentenceOf(rule),
+})
+
+/** The options of a field of a resource that is no column. */
+export const fieldOf = <Rule extends z.ZodType>(rule: Rule) => ({
+  type: typeOf(rule) as OutputRef<NonNullable<z.output<Rule>>>,
+  ...described(rule),
 })
 
 type Declared<Shown extends Fields> = { [Name in keyof Shown]: never }
@@ -94,7 +99,7 @@ interface Exposing {
 
 /** The fields of a resource, each from the column of the same name; `options` are those of all. */
 export const exposed = <Shown extends Fields>(t: Exposing, fields: Shown, options: object = {}) =>
-  each(fields, (name, rule) => t.expose(name as never, { ...options, ...asField(rule) } as never))
+  each(fields, (name, rule) => t.expose(name as never, { ...options, ...fieldOf(rule) } as never))
 
 /** What makes fields of an object. */
 interface Resolving {
@@ -105,7 +110,7 @@ interface Resolving {
 export const fromResult = <Shown extends Fields>(t: Resolving, fields: Shown) =>
   each(fields, (name, rule) => {
     const resolve = ({ result }: { result: Record<string, unknown> }) => result[name]
-    return t.field({ ...asField(rule), resolve } as never)
+    return t.field({ ...fieldOf(rule), resolve } as never)
   })
 
 type Row<Shown extends Fields> = z.output<z.ZodObject<Shown>>
@@ -137,24 +142,21 @@ const asInput = (rule: z.ZodType) => ({
   description: describe(rule),
 })
 
+/** What makes fields of an input, or arguments. */
+interface Taking {
+  field(options: never): unknown
+}
+type Taken<Input extends Fields> = Record<keyof Input, InputFieldRef<SchemaTypes, unknown>>
+
+const takenFields = <Input extends Fields>(t: Taking, input: Input) =>
+  each(input, (_name, rule) => t.field(asInput(rule) as never)) as Taken<Input>
+
 const inputOf = (name: string, description: string, input: Fields) =>
-  builder.inputType(name, {
-    description,
-    fields: (t) =>
-      Object.fromEntries(Object.entries(input).map(([field, rule]) => [field, t.field(asInput(rule))])),
-  })
+  builder.inputType(name, { description, fields: (t) => takenFields(t, input) })
 
-/** What makes arguments of a field. */
-type Arguing = (options: never) => unknown
-
-/** The arguments of a field that takes what an operation takes; `valuesOf` checks them. */
-export const argsOf = <Input extends Fields>(
-  arg: Arguing,
-  input: Input,
-): Record<keyof Input, InputFieldRef<SchemaTypes, unknown>> =>
-  Object.fromEntries(
-    Object.entries(input).map(([name, rule]) => [name, arg(asInput(rule) as never)]),
-  ) as Record<keyof Input, InputFieldRef<SchemaTypes, unknown>>
+/** The arguments of a field that takes these; `valuesOf` checks them. */
+export const argsOf = <Input extends Fields>(input: Input): Taken<Input> =>
+  builder.args((t) => takenFields(t, input)) as Taken<Input>
 
 /** Checks what GraphQL's scalars have not. Null means left out, unless the field may be null. */
 export const valuesOf = <Input extends Fields>(

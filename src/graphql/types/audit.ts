@@ -23,7 +23,7 @@ builder.prismaObjectField(Workspace, 'audit', (t) =>
     description:
       'The audit log: who changed what in the workspace, and who revealed secrets, newest first. Members only.',
     complexity: ({ first }) => pageCost(first),
-    args: { ...pageArgs(), ...argsOf(t.arg, AUDIT_FILTER) },
+    args: { ...pageArgs(), ...argsOf(AUDIT_FILTER) },
     resolve: async (_workspace, { first: wanted, after, ...filter }, context) => {
       const first = checkFirst(wanted)
       countRows(context, first)

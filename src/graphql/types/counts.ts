@@ -11,7 +11,7 @@ builder.queryField('counts', (t) =>
       'What happened on each day of a range, oldest first, of one agent or, for members, of the whole workspace. Kept for 400 days.',
     complexity: 10,
     args: {
-      ...argsOf(t.arg, DAYS),
+      ...argsOf(DAYS),
       agentId: t.arg({ type: 'UUID', description: 'The agent; left out for all agents (members only).' }),
     },
     resolve: async (_root, { agentId, ...days }, context) => {

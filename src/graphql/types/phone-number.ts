@@ -19,7 +19,7 @@ builder.queryField('availablePhoneNumbers', (t) =>
     type: [objectOf(PhoneNumberOffer)],
     ...forMembers,
     description: 'Phone numbers available to rent, at most 20. Members only.',
-    args: argsOf(t.arg, searchPhoneNumbers.input),
+    args: argsOf(searchPhoneNumbers.input),
     resolve: (_root, args, { deps, viewer }) =>
       searchPhoneNumbers.run(deps, viewer, valuesOf(searchPhoneNumbers.input, args)),
   }),

@@ -1,16 +1,8 @@
-import { sentenceOf } from '../../api/resource.ts'
-import {
-  Plan as PLAN,
-  PlanLimits,
-  PlanUsage,
-  updateWorkspace,
-  Workspace as WORKSPACE,
-  WorkspaceSettings,
-} from '../../api/workspace.ts'
+import { Plan as PLAN, updateWorkspace, Workspace as WORKSPACE } from '../../api/workspace.ts'
 import type { Plan as PlanRow } from '../../db/generated/prisma/client.ts'
 import { usageOf } from '../../workspace/usage.ts'
 import { builder, forMembers } from '../builder.ts'
-import { exposed, mutation, objectOf } from '../rendered.ts'
+import { described, exposed, fieldOf, mutation } from '../rendered.ts'
 import { PhoneNumber } from './phone-number.ts'
 
 const { key, changeAddress, limits, usage } = PLAN.fields
@@ -19,15 +11,10 @@ const Plan = builder.objectRef<PlanRow & { workspaceId: string }>('Plan').implem
   description: PLAN.sentence,
   fields: (t) => ({
     ...exposed(t, { key, changeAddress }),
-    limits: t.field({
-      type: objectOf(PlanLimits),
-      description: sentenceOf(limits),
-      resolve: (plan) => plan,
-    }),
+    limits: t.field({ ...fieldOf(limits), resolve: (plan) => plan }),
     usage: t.field({
-      type: objectOf(PlanUsage),
+      ...fieldOf(usage),
       complexity: 10,
-      description: sentenceOf(usage),
       resolve: ({ workspaceId }, _args, { deps }) => usageOf(deps, workspaceId),
     }),
   }),
@@ -40,13 +27,9 @@ export const Workspace = builder.prismaObject('Workspace', {
   select: { id: true },
   fields: (t) => ({
     ...exposed(t, columns),
-    deletesAt: t.expose('deleteAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: sentenceOf(deletesAt),
-    }),
+    deletesAt: t.expose('deleteAt', { type: 'DateTime', ...described(deletesAt), nullable: true }),
     settings: t.field({
-      type: objectOf(WorkspaceSettings),
+      ...fieldOf(settings),
       select: {
         agentsMaySetAccess: true,
         agentsMayCreateAgents: true,
@@ -55,13 +38,12 @@ export const Workspace = builder.prismaObject('Workspace', {
         keepMessagesDays: true,
         keepRawDays: true,
       },
-      description: sentenceOf(settings),
       resolve: (workspace) => workspace,
     }),
     plan: t.field({
       type: Plan,
       select: { id: true, plan: true },
-      description: sentenceOf(plan),
+      ...described(plan),
       resolve: (workspace) => ({ ...workspace.plan, workspaceId: workspace.id }),
     }),
     phoneNumbers: t.relation('phoneNumbers', {
