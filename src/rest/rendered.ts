@@ -1,6 +1,7 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { type Operation, placeOf, type Shown } from '../api/operation.ts'
 import {
+  choiceOf,
   type Fields,
   innermost,
   isNullable,
@@ -30,6 +31,16 @@ import { pageView } from './views.ts'
 /** A sentence that stands alone in a document has no full stop. */
 const plain = (text: string): string => text.replace(/\.$/, '')
 
+/** A choice of more values than this explains itself. */
+const FEW = 10
+
+/** What is said about a field. A choice of a few values has the words about each, for which JSON Schema has no place. */
+const explained = (rule: z.ZodType): string => {
+  const values = Object.entries(choiceOf(rule)?.values ?? {})
+  const words = values.length > FEW ? [] : values.map(([value, says]) => `\`${value}\`: ${says}`)
+  return plain([sentenceOf(rule), ...words].join(' '))
+}
+
 /** How a value is written in JSON. */
 const asJson = (rule: z.ZodType): z.ZodType => {
   if (rule instanceof z.ZodDate) return z.string().openapi({ format: 'date-time' })
@@ -42,7 +53,7 @@ const asJson = (rule: z.ZodType): z.ZodType => {
 const written = (rule: z.ZodType): z.ZodType => {
   const json = asJson(innermost(rule))
   const shown = isNullable(rule) ? json.nullable() : json
-  return shown.meta({ ...json.meta(), description: plain(sentenceOf(rule)) })
+  return shown.meta({ ...json.meta(), description: explained(rule) })
 }
 
 const views = new Map<Resource, z.ZodObject>()
