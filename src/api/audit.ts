@@ -72,7 +72,7 @@ const AuditAction = choice(
 )
 
 const AuditActor = detail('AuditActor', 'The actor of an audit entry.', {
-  kind: says(ActorKind, 'A member, an agent or the operator of the service.'),
+  kind: says(ActorKind, 'Its kind.'),
   id: id("The member's or the agent's id.").nullable(),
   name: text(
     'The name that it had then, or else the email address; null for the operator, and for some who have left.',

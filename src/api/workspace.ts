@@ -182,6 +182,7 @@ export const restoreWorkspace = operation({
   says: 'Cancels the deletion of the workspace. Changes nothing if none was requested. `conflict` once it has begun. Owners only.',
   rest: 'POST /workspace/restore',
   tag,
+  key: 'ignored',
   input: {},
   fails: ['input', 'forbidden', 'conflict'],
   output: one(Workspace, 'The workspace.'),

@@ -2011,7 +2011,7 @@ export interface components {
             /** @description Who performed the action, and with which token */
             actor: {
                 /**
-                 * @description A member, an agent or the operator of the service
+                 * @description Its kind. `operator`: The operator of the service. `member`: A member of the workspace. `agent`: An agent: this one or another
                  * @enum {string}
                  */
                 kind: "operator" | "member" | "agent";
@@ -2070,7 +2070,7 @@ export interface components {
             /** @description The refused messages by reason; only reasons that occurred */
             refusals: {
                 /**
-                 * @description The reason
+                 * @description The reason. `self`: The agent's own message, or an automatic reply. `spam`: The message is spam. `plan_limit`: A limit of the workspace's plan was reached. `rate_limit`: The sender exceeded the rate limit. `sender`: The sender is not on the channel's list. `outsider`: The sender is neither in the team nor on the channel's list. `unverified`: The message claims to be from an allowed sender, but the sender could not be verified
                  * @enum {string}
                  */
                 reason: "self" | "spam" | "plan_limit" | "rate_limit" | "sender" | "outsider" | "unverified";
@@ -2111,7 +2111,7 @@ export interface components {
             /** @description The name, if one is known */
             name: string | null;
             /**
-             * @description The member's role in the workspace
+             * @description The member's role in the workspace. `owner`: Can also invite owners and remove members. `member`: Can work with the workspace's agents
              * @enum {string}
              */
             role: "owner" | "member";
@@ -2156,7 +2156,7 @@ export interface components {
             /** @description The email address that it was sent to */
             email: string;
             /**
-             * @description The role that the person will have
+             * @description The role that the person will have. `owner`: Can also invite owners and remove members. `member`: Can work with the workspace's agents
              * @enum {string}
              */
             role: "owner" | "member";
@@ -2222,7 +2222,7 @@ export interface components {
          */
         Identity: {
             /**
-             * @description Its channel
+             * @description Its channel. `sms`: A phone number. `telegram`: A Telegram user id
              * @enum {string}
              */
             channel: "sms" | "telegram";
@@ -2243,7 +2243,7 @@ export interface components {
          */
         IdentityClaim: {
             /**
-             * @description The channel on which it was sent
+             * @description The channel on which it was sent. `sms`: A phone number. `telegram`: A Telegram user id
              * @enum {string}
              */
             channel: "sms" | "telegram";
@@ -2341,7 +2341,7 @@ export interface components {
             /** @description The domain name, in lower case and ASCII */
             name: string;
             /**
-             * @description Its state
+             * @description Its state. `pending`: Not all of its DNS records have been found yet. `verified`: The workspace has proven that it owns the domain: agents can have addresses on it. `broken`: The domain was verified, but its DNS records are no longer correct
              * @enum {string}
              */
             state: "pending" | "verified" | "broken";
@@ -2401,12 +2401,12 @@ export interface components {
          */
         DomainRecord: {
             /**
-             * @description The purpose of the record
+             * @description The purpose of the record. `ownership`: Proves that the workspace owns the domain. Required. `mx`: Routes mail for the domain to this service. Required. `dkim`: Mail from the domain is signed with this key. One is required. `spf`: Which servers may send mail from the domain. Recommended. `dmarc`: What receivers should do with mail that passes neither DKIM nor SPF. Recommended
              * @enum {string}
              */
             purpose: "ownership" | "mx" | "dkim" | "spf" | "dmarc";
             /**
-             * @description Its type
+             * @description Its type. `MX`: A mail exchanger. `TXT`: A text record
              * @enum {string}
              */
             type: "MX" | "TXT";
@@ -2459,12 +2459,12 @@ export interface components {
              */
             createdAt: string;
             /**
-             * @description Which of its messages wait for the approval of a member
+             * @description Which of its messages wait for the approval of a member. `none`: None. `strangers`: Those to a recipient who is not a member, an agent of the workspace or on the list of the channel, and from whom the agent has received no message. `all`: All
              * @enum {string}
              */
             approval: "none" | "strangers" | "all";
             /**
-             * @description Whose messages may instruct it, if their senders are proven
+             * @description Whose messages may instruct it, if their senders are proven. `none`: Nobody's. `members`: Those of the workspace's members. `listed`: Those of members and of the senders on the list of the channel
              * @enum {string}
              */
             instructors: "none" | "members" | "listed";
@@ -3329,14 +3329,14 @@ export interface components {
          */
         Suppression: {
             /**
-             * @description The channel of the recipient's address
+             * @description The channel of the recipient's address. `email`: Email. `sms`: Text messages of a phone number. `telegram`: A Telegram bot
              * @enum {string}
              */
             channel: "email" | "sms" | "telegram";
             /** @description Its address */
             recipient: string;
             /**
-             * @description The reason
+             * @description The reason. `bounce`: A message bounced with a permanent failure. `complaint`: The recipient marked a message as spam
              * @enum {string}
              */
             reason: "bounce" | "complaint";
