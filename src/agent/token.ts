@@ -14,15 +14,6 @@ import { ensureUnsupervised } from './supervision.ts'
 
 export type TokenDeps = BearerTokenDeps
 
-/** Returns a token in its public form, without its value. */
-export const presentToken = ({ id, name, createdAt, lastUsedAt, expiresAt }: Token) => ({
-  id,
-  name,
-  createdAt: createdAt.toISOString(),
-  lastUsedAt: lastUsedAt?.toISOString() ?? null,
-  expiresAt: expiresAt?.toISOString() ?? null,
-})
-
 /**
  * Creates a token of the agent, for members and for the agent that created it, unless that one's own messages need
  * approval.

@@ -1,6 +1,5 @@
 import { ICONS } from '../agent/agent.ts'
 import { CHANNELS, WAYS_IN } from '../core/channels.ts'
-import type { Action } from '../workspace/audit.ts'
 import { choice } from './resource.ts'
 
 /** What fields have one of. */
@@ -84,25 +83,6 @@ export const MemberRole = choice('MemberRole', 'The role of a member in the work
   member: "Can work with the workspace's agents.",
 })
 
-export const DomainState = choice('DomainState', 'The state of a domain.', {
-  pending: 'Not all of its DNS records have been found yet.',
-  verified: 'The workspace has proven that it owns the domain: agents can have addresses on it.',
-  broken: 'The domain was verified, but its DNS records are no longer correct.',
-})
-
-export const DomainRecordPurpose = choice('DomainRecordPurpose', 'What a DNS record of a domain is for.', {
-  ownership: 'Proves that the workspace owns the domain. Required.',
-  mx: 'Routes mail for the domain to this service. Required.',
-  dkim: 'Mail from the domain is signed with this key. One is required.',
-  spf: 'Which servers may send mail from the domain. Recommended.',
-  dmarc: 'What receivers should do with mail that passes neither DKIM nor SPF. Recommended.',
-})
-
-export const DnsRecordType = choice('DnsRecordType', 'The type of a DNS record.', {
-  MX: 'A mail exchanger.',
-  TXT: 'A text record.',
-})
-
 export const ViewerKind = choice('ViewerKind', 'The kind of caller.', {
   member: 'A person in the workspace.',
   agent: 'An agent.',
@@ -145,67 +125,4 @@ export const Icon = choice(
     (typeof ICONS)[number],
     string
   >,
-)
-
-const ACTIONS: Record<Action, string> = {
-  'secret.reveal': 'Values of secrets were revealed.',
-  'secret.set': 'A secret was set.',
-  'secret.delete': 'A secret was deleted.',
-  'agent.create': 'An agent was created.',
-  'agent.delete': 'An agent was deleted.',
-  'address.add': 'An address was added to an agent.',
-  'address.update': 'An address of an agent was changed.',
-  'address.remove': 'An address was removed from an agent.',
-  'webhook.add': 'A webhook was added.',
-  'webhook.update': 'A webhook got another name or other events, or was paused or resumed.',
-  'webhook.rotate': 'A webhook got a new signing secret.',
-  'webhook.remove': 'A webhook was removed.',
-  'suppression.remove': 'A recipient was removed from a suppression list.',
-  'token.create': 'A token was created.',
-  'token.revoke': 'A token was revoked.',
-  'app.connect': 'A member connected an app to an agent.',
-  'app.disconnect': 'A connected app was disconnected.',
-  'session.link': 'The operator created a link with which a member signs in.',
-  'session.create': 'A member signed in in a browser.',
-  'session.refuse': 'A member could not sign in.',
-  'session.revoke': 'Sessions of a member were ended.',
-  'passkey.add': 'A passkey was added.',
-  'passkey.remove': 'A passkey was removed.',
-  'workspace.delete': 'The deletion of the workspace was requested.',
-  'workspace.restore': 'The deletion of the workspace was cancelled.',
-  'workspace.export': 'Everything of the workspace was exported.',
-  'agent.export': 'Everything of an agent was exported.',
-  'workspace.update': 'The name or the settings of the workspace were changed.',
-  'agent.update': 'The name, the icon or settings of an agent were changed.',
-  'access.set': 'Who may send messages to an agent was changed.',
-  'message.release': 'Refused messages were released.',
-  'message.import': 'Mails were imported.',
-  'message.delete': 'Messages were deleted.',
-  'member.invite': 'A member was invited.',
-  'member.join': 'A member joined.',
-  'agent.approval': 'It was changed which messages of an agent need approval.',
-  'message.approve': 'A message that waited for approval was approved.',
-  'message.reject': 'A message that waited for approval was rejected.',
-  'message.send': 'A member sent a message.',
-  'message.cancel': 'A message that waited to be sent was cancelled.',
-  'message.unsubscribe': 'An agent was unsubscribed from what a message belongs to.',
-  'message.reschedule': 'The time at which a message is sent was changed.',
-  'member.remove': 'A member was removed.',
-  'member.role': 'The role of a member was changed.',
-  'member.update': 'A member changed their own name or settings.',
-  'invitation.revoke': 'An invitation was revoked.',
-  'number.buy': 'A phone number was rented.',
-  'number.release': 'A phone number was released.',
-  'identity.claim': 'A verification code was sent to a phone number.',
-  'identity.verify': 'A phone number or Telegram id was verified.',
-  'identity.remove': 'A verified phone number or Telegram id was removed.',
-  'domain.add': 'A domain was added.',
-  'domain.verify': 'The DNS records of a domain were checked.',
-  'domain.remove': 'A domain was removed.',
-}
-
-export const AuditAction = choice(
-  'AuditAction',
-  'An action recorded in the audit log. The names are the same as in REST, with _ instead of the dot: secret_reveal is secret.reveal.',
-  ACTIONS,
 )

@@ -16,11 +16,11 @@ export type KeyMeaning = 'once' | 'ignored' | 'rerun'
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /**
- * What REST answers: one resource, one that was created, a list of them, or a page of a list, which is an array with a
- * `Link` when it is linked.
+ * What REST answers: one resource, one that was created or was there already, a list of them, or a page of a list,
+ * which is an array with a `Link` when it is linked.
  */
 export interface Shown<Row> {
-  readonly kind: 'one' | 'new' | 'list' | 'page' | 'linked'
+  readonly kind: 'one' | 'new' | 'added' | 'list' | 'page' | 'linked'
   readonly of: Resource | z.ZodType
   readonly sentence: string
   readonly most?: number
@@ -109,6 +109,11 @@ export const created = <Of extends Resource>(of: Of, sentence: string): Shown<Ro
   ...one(of, sentence),
   kind: 'new',
 })
+/** One that was created, or had been before. */
+export const added = <Of extends Resource>(
+  of: Of,
+  sentence: string,
+): Shown<Row<Of> & { created: boolean }> => ({ ...one(of, sentence), kind: 'added' })
 export const list = <Of extends Resource>(of: Of, sentence: string): Shown<readonly Row<Of>[]> => ({
   kind: 'list',
   ...{ of, sentence },

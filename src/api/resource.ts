@@ -78,6 +78,14 @@ export const text = (
 ) => z.string().meta({ ...limits, description: sentence })
 export const count = (sentence: string) => z.int().min(0).meta({ description: sentence })
 
+const emails = z.registry<{ isEmail: true }>()
+export const email = (sentence: string) => {
+  const rule = text(sentence)
+  emails.add(rule, { isEmail: true })
+  return rule
+}
+export const isEmail = (rule: z.ZodType): boolean => emails.get(rule) !== undefined
+
 /** Something that the interfaces show. */
 export interface Resource<Shown extends Fields = Fields> {
   readonly name: string

@@ -11,18 +11,21 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the workspace with its plan and current usage */
+        /** Returns the workspace with its plan and current usage */
         get: operations["readWorkspace"];
         put?: never;
         post?: never;
         /**
-         * Delete the workspace in 24 hours (owners only)
-         * @description With its agents, messages, secrets, domains and members; its phone numbers are released. Until `deletesAt`, everything works as before, and an owner can cancel it. Every owner is told by email. Asking again does not postpone it.
+         * Deletes the workspace in 24 hours
+         * @description Its agents, messages, secrets, domains and members are deleted with it, and its phone numbers are released. Until `deletesAt`, everything works as before, and an owner can cancel it. Every owner is told by email. Asking again does not postpone it. `GET /export` exports everything before. Owners only.
          */
         delete: operations["deleteWorkspace"];
         options?: never;
         head?: never;
-        /** Update the workspace's name (members), or what agents may do on their own, how members sign in, and how long messages are kept (owners only) */
+        /**
+         * Changes the workspace's name, what agents may do on their own, how members sign in, or how long messages are kept
+         * @description The name is for members, all else for owners.
+         */
         patch: operations["updateWorkspace"];
         trace?: never;
     };
@@ -36,8 +39,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Cancel the deletion of the workspace (owners only)
-         * @description Changes nothing if none was requested. `conflict` once the deletion has begun.
+         * Cancels the deletion of the workspace
+         * @description Changes nothing if none was requested. `conflict` once it has begun. Owners only.
          */
         post: operations["restoreWorkspace"];
         delete?: never;
@@ -93,7 +96,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the audit log: who changed what in the workspace, and who revealed secrets (members only) */
+        /**
+         * Lists the audit log: who changed what in the workspace, and who revealed secrets
+         * @description Members only.
+         */
         get: operations["listAudit"];
         put?: never;
         post?: never;
@@ -111,8 +117,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Count what happened each day in the workspace (members only)
-         * @description Every day of the range, oldest first. Kept for 400 days.
+         * Counts what happened each day in the workspace
+         * @description Every day of the range, oldest first. Kept for 400 days. Members only.
          */
         get: operations["countPerDay"];
         put?: never;
@@ -131,7 +137,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Count what happened each day to an agent
+         * Counts what happened each day to an agent
          * @description Every day of the range, oldest first. Kept for 400 days.
          */
         get: operations["countAgentPerDay"];
@@ -150,7 +156,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the members of the workspace (members only) */
+        /**
+         * Lists the members of the workspace
+         * @description Members only.
+         */
         get: operations["listMembers"];
         put?: never;
         post?: never;
@@ -167,12 +176,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List open invitations (members only) */
+        /**
+         * Lists open invitations
+         * @description Members only.
+         */
         get: operations["listInvitations"];
         put?: never;
         /**
-         * Invite a person by email (members only)
-         * @description The link is sent by email and returned; it can be used once, within 7 days. Inviting the same address again replaces the earlier link. Only an owner can invite owners. At most 20 invitations an hour, 3 a day to one address, and 50 open at a time. Invitations end when the inviting member is removed.
+         * Invites a person by email
+         * @description The link is sent by email and returned; it can be used once, within 7 days. Inviting the same address again replaces the earlier link. Only an owner can invite owners. At most 20 invitations an hour, 3 a day to one address, and 50 open at a time. Invitations end when the inviting member is removed. Members only.
          */
         post: operations["inviteMember"];
         delete?: never;
@@ -191,7 +203,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Revoke an invitation (members only) */
+        /**
+         * Revokes an invitation: its link stops working
+         * @description Members only.
+         */
         delete: operations["revokeInvitation"];
         options?: never;
         head?: never;
@@ -211,7 +226,7 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Update your own name, or whether you get mails about messages that wait for approval (members only) */
+        /** Changes the name or the settings of the calling member */
         patch: operations["updateOwnMember"];
         trace?: never;
     };
@@ -226,13 +241,16 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Remove a member from the workspace (owners only)
-         * @description The member's tokens are revoked and connections open with those tokens are closed; open invitations and set-up links that the member created stop working. The member's email address, id and verified identities are removed from the agents' access lists.
+         * Removes a member from the workspace
+         * @description Their tokens are revoked, and connections open with those tokens are closed; open invitations and set-up links that they created stop working. Their email address, id and verified identities are removed from the agents' access lists. Owners only.
          */
         delete: operations["removeMember"];
         options?: never;
         head?: never;
-        /** Change a member's role (owners only) */
+        /**
+         * Changes a member's role
+         * @description Owners only.
+         */
         patch: operations["changeRole"];
         trace?: never;
     };
@@ -243,10 +261,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the tokens of the calling member */
+        /** Lists the tokens of the calling member */
         get: operations["listOwnTokens"];
         put?: never;
-        /** Create another token for the calling member */
+        /** Creates another token for the calling member */
         post: operations["createOwnToken"];
         delete?: never;
         options?: never;
@@ -264,7 +282,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Revoke a token of the calling member */
+        /** Revokes a token of the calling member and closes the connections open with it */
         delete: operations["revokeOwnToken"];
         options?: never;
         head?: never;
@@ -279,13 +297,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the verified phone numbers and Telegram ids of the calling member
+         * Lists the verified phone numbers and Telegram ids of the calling member
          * @description Agents recognize team members by them: a text message from a verified number is from that member.
          */
         get: operations["listIdentities"];
         put?: never;
         /**
-         * Send a verification code to a phone number of the calling member
+         * Sends a verification code to a phone number of the calling member
          * @description The code is sent by SMS from one of the workspace's numbers and is valid for 10 minutes. At most 2 codes a minute and 10 a day.
          */
         post: operations["claimIdentity"];
@@ -305,7 +323,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Create a link with which the calling member verifies a Telegram account
+         * Creates a link with which the calling member verifies a Telegram account
          * @description The link opens one of the workspace's bots; tapping Start verifies the account. It can be used once, within an hour.
          */
         post: operations["linkTelegram"];
@@ -325,7 +343,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Verify a phone number with the code that was sent to it
+         * Verifies a phone number with the code that was sent to it
          * @description After 5 wrong codes, a new code must be requested.
          */
         post: operations["verifyIdentity"];
@@ -345,7 +363,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Remove a verified phone number or Telegram id from the calling member */
+        /** Removes a verified phone number or Telegram id from the calling member */
         delete: operations["removeIdentity"];
         options?: never;
         head?: never;
@@ -359,12 +377,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the workspace's phone numbers (members only) */
+        /**
+         * Lists the workspace's phone numbers
+         * @description Members only.
+         */
         get: operations["listPhoneNumbers"];
         put?: never;
         /**
-         * Rent a phone number (members only)
-         * @description The number stays in the pool until it is assigned to an agent with a set-up link. Renting the same number again returns the existing one.
+         * Rents a phone number
+         * @description It stays in the pool until it is assigned to an agent with a set-up link. Renting the same number again returns the existing one. Members only.
          */
         post: operations["buyPhoneNumber"];
         delete?: never;
@@ -381,8 +402,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Search for phone numbers to rent (members only)
-         * @description Includes the price per month if the provider states it. `conflict` if the service has no SMS channel.
+         * Searches for phone numbers to rent
+         * @description Includes the price per month if the provider states it. `conflict` if the service has no SMS channel. Members only.
          */
         get: operations["searchPhoneNumbers"];
         put?: never;
@@ -403,7 +424,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Release a rented phone number that is not assigned to an agent (members only) */
+        /**
+         * Releases a rented phone number that is not assigned to an agent
+         * @description Members only.
+         */
         delete: operations["releasePhoneNumber"];
         options?: never;
         head?: never;
@@ -417,12 +441,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the workspace's own email domains (members only) */
+        /**
+         * Lists the workspace's own email domains
+         * @description Members only.
+         */
         get: operations["listDomains"];
         put?: never;
         /**
-         * Add an email domain (members only)
-         * @description Publish its `records` in DNS, then verify it. Names with characters outside ASCII are converted to their `xn--…` form. Adding the same name again returns the existing domain. Several workspaces can add the same name; the one that proves ownership gets it.
+         * Adds an email domain, which then has to be verified
+         * @description Publish its `records` in DNS first. Adding the same name again returns the existing domain. Several workspaces can add the same name; the one that proves ownership gets it. Members only.
          */
         post: operations["addDomain"];
         delete?: never;
@@ -438,11 +465,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a domain with its DNS records (members only) */
+        /**
+         * Returns a domain with its DNS records
+         * @description Members only.
+         */
         get: operations["readDomain"];
         put?: never;
         post?: never;
-        /** Remove a domain on which no agent has an address (members only) */
+        /**
+         * Removes a domain on which no agent has an address
+         * @description Members only.
+         */
         delete: operations["removeDomain"];
         options?: never;
         head?: never;
@@ -459,8 +492,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Check a domain's DNS records now (members only)
-         * @description The domain becomes `verified` when the required records (ownership, MX, DKIM) are correct and no other workspace proves ownership of the same name; SPF and DMARC are recommended. A verified domain whose records are wrong becomes `broken`. If DNS does not answer, nothing changes. Takes up to 6 seconds. Domains are also checked automatically every day: a domain becomes `broken` if its records are wrong in two checks an hour apart, and the owners are notified by email.
+         * Checks a domain's DNS records now, which takes up to 6 seconds
+         * @description The domain becomes `verified` when the required records (ownership, MX, DKIM) are correct and no other workspace proves ownership of the same name; SPF and DMARC are recommended. A verified domain whose records are wrong becomes `broken`. If DNS does not answer, nothing changes. Domains are also checked automatically every day: a domain becomes `broken` if its records are wrong in two checks an hour apart, and the owners are notified by email. Members only.
          */
         post: operations["verifyDomain"];
         delete?: never;
@@ -1875,47 +1908,70 @@ export interface components {
          *     }
          */
         Workspace: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique identifier
+             */
             id: string;
+            /** @description Its name */
             name: string;
+            /** @description The plan and its current usage */
             plan: {
-                /** @example unlimited */
+                /**
+                 * @description Its name
+                 * @example unlimited
+                 */
                 key: string;
+                /** @description The limits of a plan. Null means no limit */
                 limits: {
-                    /** @description null means no limit */
+                    /** @description Agents */
                     agents: number | null;
-                    /** @description null means no limit */
+                    /** @description Members */
                     members: number | null;
-                    /** @description null means no limit */
+                    /** @description The workspace's own domains */
                     ownDomains: number | null;
-                    /** @description null means no limit */
+                    /** @description Webhooks across all agents */
                     webhooks: number | null;
-                    /** @description null means no limit */
+                    /** @description Messages sent in 24 hours */
                     sendsPerDay: number | null;
-                    /** @description null means no limit */
+                    /** @description Stored messages, not counting refused ones */
                     storedMessages: number | null;
-                    /** @description null means no limit */
+                    /** @description Phone numbers */
                     phoneNumbers: number | null;
                 };
-                /** @description `sendsPerDay` counts the last 24 hours; `storedMessages` does not count refused messages */
+                /** @description A workspace's current usage of the quantities that plans limit. `sendsPerDay` counts the last 24 hours */
                 usage: {
+                    /** @description Agents */
                     agents: number;
+                    /** @description Members */
                     members: number;
+                    /** @description The workspace's own domains */
                     ownDomains: number;
+                    /** @description Webhooks across all agents */
                     webhooks: number;
+                    /** @description Messages sent in 24 hours */
                     sendsPerDay: number;
+                    /** @description Stored messages, not counting refused ones */
                     storedMessages: number;
+                    /** @description Phone numbers */
                     phoneNumbers: number;
                 };
                 /** @description Whether the email address that the service assigns to an agent can be changed */
                 changeAddress: boolean;
             };
+            /** @description What agents may do on their own, how members sign in, and how long messages are kept */
             settings: {
+                /** @description Whether agents may set who can send messages on their channels */
                 agentsMaySetAccess: boolean;
+                /** @description Whether agents may create agents */
                 agentsMayCreateAgents: boolean;
+                /** @description Whether members need a passkey to sign in */
                 requirePasskeys: boolean;
+                /** @description Days after which refused messages are deleted */
                 keepRefusedDays: number;
+                /** @description Days after which all other messages are deleted; null means never */
                 keepMessagesDays: number | null;
+                /** @description Days after which the originals of received emails are deleted; null means never */
                 keepRawDays: number | null;
             };
             /**
@@ -1923,7 +1979,10 @@ export interface components {
              * @description When the workspace will be deleted, as an owner has asked; null if it is not
              */
             deletesAt: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created
+             */
             createdAt: string;
         };
         /**
@@ -1946,30 +2005,49 @@ export interface components {
          *     }
          */
         AuditEntry: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique identifier
+             */
             id: string;
-            /** @enum {string} */
+            /**
+             * @description The action
+             * @enum {string}
+             */
             action: "secret.reveal" | "secret.set" | "secret.delete" | "agent.create" | "agent.delete" | "address.add" | "address.update" | "address.remove" | "webhook.add" | "webhook.update" | "webhook.rotate" | "webhook.remove" | "suppression.remove" | "agent.approval" | "message.send" | "message.approve" | "message.reject" | "message.cancel" | "message.unsubscribe" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "workspace.delete" | "workspace.restore" | "workspace.export" | "agent.export" | "agent.update" | "access.set" | "message.release" | "message.import" | "message.delete" | "member.invite" | "member.join" | "member.remove" | "member.role" | "member.update" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
             /**
              * Format: uuid
-             * @description The agent that was affected; null for the workspace
+             * @description The agent that was affected, which may have been deleted since; null for the workspace
              */
             agentId: string | null;
             /** @description Who performed the action, and with which token */
             actor: {
-                /** @enum {string} */
+                /**
+                 * @description Its kind. `operator`: The operator of the service. `member`: A member of the workspace. `agent`: An agent: this one or another
+                 * @enum {string}
+                 */
                 kind: "operator" | "member" | "agent";
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description The member's or the agent's id
+                 */
                 id: string | null;
+                /** @description The name that it had then, or else the email address; null for the operator, and for some who have left */
                 name: string | null;
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description The token that was used; null if there was none
+                 */
                 tokenId: string | null;
             };
-            /** @description Details of the action; never a value or a token */
+            /** @description Details of the action, such as the `names` of revealed secrets; never a value or a token */
             detail: {
                 [key: string]: unknown;
             };
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the action was performed
+             */
             createdAt: string;
         };
         /**
@@ -1994,16 +2072,21 @@ export interface components {
         DayCounts: {
             /**
              * Format: date
-             * @description UTC
+             * @description The day (UTC), as YYYY-MM-DD
              */
             day: string;
             /** @description Messages received. One that was released counts for the day on which it arrived */
             received: number;
+            /** @description Messages refused */
             refused: number;
             /** @description The refused messages by reason; only reasons that occurred */
             refusals: {
-                /** @enum {string} */
+                /**
+                 * @description The reason. `self`: The agent's own message, or an automatic reply. `spam`: The message is spam. `plan_limit`: A limit of the workspace's plan was reached. `rate_limit`: The sender exceeded the rate limit. `sender`: The sender is not on the channel's list. `outsider`: The sender is neither in the team nor on the channel's list. `unverified`: The message claims to be from an allowed sender, but the sender could not be verified
+                 * @enum {string}
+                 */
                 reason: "self" | "spam" | "plan_limit" | "rate_limit" | "sender" | "outsider" | "unverified";
+                /** @description The number of messages */
                 count: number;
             }[];
             /** @description Messages that the receiving side accepted */
@@ -2030,15 +2113,26 @@ export interface components {
          *     }
          */
         Member: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique identifier
+             */
             id: string;
+            /** @description The email address, in lower case */
             email: string;
+            /** @description The name, if one is known */
             name: string | null;
-            /** @enum {string} */
+            /**
+             * @description The member's role in the workspace. `owner`: Can also invite owners and remove members. `member`: Can work with the workspace's agents
+             * @enum {string}
+             */
             role: "owner" | "member";
             /** @description Whether messages that wait for approval are announced to them by email */
             approvalMails: boolean;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When they joined
+             */
             createdAt: string;
         };
         /**
@@ -2053,7 +2147,7 @@ export interface components {
         NewInvitation: components["schemas"]["Invitation"] & {
             /**
              * Format: uri
-             * @description The invitation link, which was also sent by email; it can be used once
+             * @description The invitation link, which is also sent by email. Shown only once; it can be used once, within 7 days
              */
             url: string;
         };
@@ -2066,12 +2160,22 @@ export interface components {
          *     }
          */
         Invitation: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique identifier
+             */
             id: string;
+            /** @description The email address that it was sent to */
             email: string;
-            /** @enum {string} */
+            /**
+             * @description The role that the person will have. `owner`: Can also invite owners and remove members. `member`: Can work with the workspace's agents
+             * @enum {string}
+             */
             role: "owner" | "member";
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When its link stops working
+             */
             expiresAt: string;
         };
         /**
@@ -2129,11 +2233,17 @@ export interface components {
          *     }
          */
         Identity: {
-            /** @enum {string} */
+            /**
+             * @description Its channel. `sms`: A phone number. `telegram`: A Telegram user id
+             * @enum {string}
+             */
             channel: "sms" | "telegram";
-            /** @description A phone number (E.164) or a Telegram user id */
+            /** @description The number in E.164, or the id */
             value: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was verified
+             */
             verifiedAt: string;
         };
         /**
@@ -2144,10 +2254,17 @@ export interface components {
          *     }
          */
         IdentityClaim: {
-            /** @enum {string} */
+            /**
+             * @description The channel on which it was sent. `sms`: A phone number. `telegram`: A Telegram user id
+             * @enum {string}
+             */
             channel: "sms" | "telegram";
+            /** @description Where the code was sent */
             value: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it expires
+             */
             expiresAt: string;
         };
         /**
@@ -2159,10 +2276,13 @@ export interface components {
         TelegramLink: {
             /**
              * Format: uri
-             * @description Opens the bot in Telegram
+             * @description Opens one of the workspace’s bots in Telegram. Tapping Start verifies the account
              */
             url: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it expires
+             */
             expiresAt: string;
         };
         /**
@@ -2174,16 +2294,22 @@ export interface components {
          *     }
          */
         PhoneNumber: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique identifier
+             */
             id: string;
-            /** @description E.164 */
+            /** @description The number, in E.164 */
             value: string;
             /**
              * Format: uuid
              * @description The id of the agent's address that uses it; null while it is not assigned to an agent
              */
             addressId: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was added to the pool
+             */
             createdAt: string;
         };
         /**
@@ -2197,13 +2323,15 @@ export interface components {
          *     }
          */
         PhoneNumberOffer: {
-            /** @description E.164 */
+            /** @description The number, in E.164 */
             value: string;
             /** @description The city or region of the number */
             locality: string | null;
             /** @description The price per month; null if the provider does not state it */
             price: {
+                /** @description As a decimal number */
                 amount: string;
+                /** @description Currency code (ISO 4217) */
                 currency: string;
             } | null;
         };
@@ -2217,21 +2345,27 @@ export interface components {
          *     }
          */
         Domain: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique identifier
+             */
             id: string;
             /** @description The domain name, in lower case and ASCII */
             name: string;
             /**
-             * @description `pending`: not all records have been found yet; `verified`: agents can have addresses on the domain; `broken`: the domain was verified, but its records are no longer correct
+             * @description Its state. `pending`: Not all of its DNS records have been found yet. `verified`: The workspace has proven that it owns the domain: agents can have addresses on it. `broken`: The domain was verified, but its DNS records are no longer correct
              * @enum {string}
              */
             state: "pending" | "verified" | "broken";
             /**
              * Format: date-time
-             * @description When the records were last checked
+             * @description When its DNS records were last checked
              */
             checkedAt: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was added
+             */
             createdAt: string;
         };
         /**
@@ -2259,6 +2393,7 @@ export interface components {
          *     }
          */
         DomainWithRecords: components["schemas"]["Domain"] & {
+            /** @description The DNS records that it needs */
             records: components["schemas"]["DomainRecord"][];
         };
         /**
@@ -2277,12 +2412,19 @@ export interface components {
          *     }
          */
         DomainRecord: {
-            /** @enum {string} */
+            /**
+             * @description The purpose of the record. `ownership`: Proves that the workspace owns the domain. Required. `mx`: Routes mail for the domain to this service. Required. `dkim`: Mail from the domain is signed with this key. One is required. `spf`: Which servers may send mail from the domain. Recommended. `dmarc`: What receivers should do with mail that passes neither DKIM nor SPF. Recommended
+             * @enum {string}
+             */
             purpose: "ownership" | "mx" | "dkim" | "spf" | "dmarc";
-            /** @enum {string} */
+            /**
+             * @description Its type. `MX`: A mail exchanger. `TXT`: A text record
+             * @enum {string}
+             */
             type: "MX" | "TXT";
+            /** @description The name of the record */
             name: string;
-            /** @description A zone file splits a TXT record of more than 255 characters into several strings */
+            /** @description The expected value. A zone file splits a TXT record of more than 255 characters into several strings */
             value: string;
             /** @description The priority of an MX record */
             priority: number | null;
@@ -2329,12 +2471,12 @@ export interface components {
              */
             createdAt: string;
             /**
-             * @description Which of its messages wait for the approval of a member
+             * @description Which of its messages wait for the approval of a member. `none`: None. `strangers`: Those to a recipient who is not a member, an agent of the workspace or on the list of the channel, and from whom the agent has received no message. `all`: All
              * @enum {string}
              */
             approval: "none" | "strangers" | "all";
             /**
-             * @description Whose messages may instruct it, if their senders are proven
+             * @description Whose messages may instruct it, if their senders are proven. `none`: Nobody's. `members`: Those of the workspace's members. `listed`: Those of members and of the senders on the list of the channel
              * @enum {string}
              */
             instructors: "none" | "members" | "listed";
@@ -3263,14 +3405,14 @@ export interface components {
          */
         Suppression: {
             /**
-             * @description The channel of the recipient's address
+             * @description The channel of the recipient's address. `email`: Email. `sms`: Text messages of a phone number. `telegram`: A Telegram bot
              * @enum {string}
              */
             channel: "email" | "sms" | "telegram";
             /** @description Its address */
             recipient: string;
             /**
-             * @description The reason
+             * @description The reason. `bounce`: A message bounced with a permanent failure. `complaint`: The recipient marked a message as spam
              * @enum {string}
              */
             reason: "bounce" | "complaint";
@@ -3496,18 +3638,19 @@ export interface components {
          *     }
          */
         UpdateWorkspaceInput: {
+            /** @description Its name */
             name?: string;
-            /** @description Whether an agent's token may set who can send messages on its channels */
+            /** @description Whether agents may set who can send messages on their channels */
             agentsMaySetAccess?: boolean;
-            /** @description Whether an agent's token may create agents */
+            /** @description Whether agents may create agents */
             agentsMayCreateAgents?: boolean;
             /** @description Whether members need a passkey to sign in. When it is switched on, sessions without one only allow to register one, or to sign in with it */
             requirePasskeys?: boolean;
-            /** @description Days after which refused messages are deleted */
+            /** @description Days after which refused messages are deleted: 1 to 365 */
             keepRefusedDays?: number;
-            /** @description Days after which all other messages are deleted; null means never */
+            /** @description Days after which all other messages are deleted: 1 to 36500; null means never */
             keepMessagesDays?: number | null;
-            /** @description Days after which the originals of received emails are deleted; null means never */
+            /** @description Days after which the originals of received emails are deleted: 1 to 36500; null means never */
             keepRawDays?: number | null;
         };
         /**
@@ -3516,9 +3659,10 @@ export interface components {
          *     }
          */
         InviteMemberInput: {
+            /** @description The email address to which the link is sent */
             email: string;
             /**
-             * @description Defaults to `member`
+             * @description The role that the person will have; defaults to `member`. Only an owner can invite owners
              * @enum {string}
              */
             role?: "owner" | "member";
@@ -3529,7 +3673,9 @@ export interface components {
          *     }
          */
         UpdateOwnMemberInput: {
+            /** @description Your name */
             name?: string;
+            /** @description Whether messages that wait for approval are announced to you by email */
             approvalMails?: boolean;
         };
         /**
@@ -3538,7 +3684,10 @@ export interface components {
          *     }
          */
         ChangeRoleInput: {
-            /** @enum {string} */
+            /**
+             * @description The new role
+             * @enum {string}
+             */
             role: "owner" | "member";
         };
         /**
@@ -3547,8 +3696,12 @@ export interface components {
          *     }
          */
         CreateOwnTokenInput: {
+            /** @description Its name */
             name?: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the token expires; never if left out
+             */
             expiresAt?: string | null;
         };
         /**
@@ -3558,15 +3711,19 @@ export interface components {
          *     }
          */
         ClaimIdentityInput: {
-            /** @enum {string} */
+            /**
+             * @description Its channel
+             * @enum {string}
+             */
             channel: "sms";
+            /** @description The number, in E.164 */
             value: string;
         };
         /** @example {} */
         LinkTelegramInput: {
             /**
              * Format: uuid
-             * @description The agent whose bot the link opens, and to whose access list the account is added
+             * @description The agent whose bot the link opens, and to whose access list the account is added. If left out: one of the workspace’s bots, and no list
              */
             agentId?: string;
         };
@@ -3577,8 +3734,12 @@ export interface components {
          *     }
          */
         VerifyIdentityInput: {
-            /** @enum {string} */
+            /**
+             * @description The channel on which the code was sent
+             * @enum {string}
+             */
             channel: "sms";
+            /** @description The code, 6 digits */
             code: string;
         };
         /**
@@ -3587,6 +3748,7 @@ export interface components {
          *     }
          */
         BuyPhoneNumberInput: {
+            /** @description The number, in E.164 */
             value: string;
         };
         /**
@@ -3595,6 +3757,7 @@ export interface components {
          *     }
          */
         AddDomainInput: {
+            /** @description The domain name. A name with characters outside ASCII is converted to its `xn--…` form */
             name: string;
         };
         /**
@@ -4487,7 +4650,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The workspace */
+            /** @description The workspace, with `deletesAt` */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4519,7 +4682,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The workspace */
+            /** @description The updated workspace */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4641,11 +4804,15 @@ export interface operations {
     listAudit: {
         parameters: {
             query?: {
+                /** @description Only entries about this agent, which may have been deleted since */
                 agentId?: string;
+                /** @description Only entries with this action */
                 action?: "secret.reveal" | "secret.set" | "secret.delete" | "agent.create" | "agent.delete" | "address.add" | "address.update" | "address.remove" | "webhook.add" | "webhook.update" | "webhook.rotate" | "webhook.remove" | "suppression.remove" | "agent.approval" | "message.send" | "message.approve" | "message.reject" | "message.cancel" | "message.unsubscribe" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "workspace.delete" | "workspace.restore" | "workspace.export" | "agent.export" | "agent.update" | "access.set" | "message.release" | "message.import" | "message.delete" | "member.invite" | "member.join" | "member.remove" | "member.role" | "member.update" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
-                /** @description The member or agent who performed the action */
+                /** @description Only actions of this member or agent, who may have been removed since */
                 actorId?: string;
+                /** @description Only entries from this time on */
                 since?: string;
+                /** @description Only entries up to this time */
                 until?: string;
                 /** @description Maximum number of entries to return; defaults to 20 */
                 limit?: number;
@@ -4726,6 +4893,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description The agent */
                 id: string;
             };
             cookie?: never;
@@ -4858,6 +5026,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The invitation */
                 invitationId: string;
             };
             cookie?: never;
@@ -4923,6 +5092,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The member */
                 memberId: string;
             };
             cookie?: never;
@@ -4954,6 +5124,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The member */
                 memberId: string;
             };
             cookie?: never;
@@ -5064,6 +5235,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a token of the calling member */
                 tokenId: string;
             };
             cookie?: never;
@@ -5252,7 +5424,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Its channel */
                 channel: "sms" | "telegram";
+                /** @description The number in E.164, or the id */
                 value: string;
             };
             cookie?: never;
@@ -5338,7 +5512,7 @@ export interface operations {
                     "application/json": components["schemas"]["PhoneNumber"];
                 };
             };
-            /** @description The number */
+            /** @description The number, in the pool */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5368,6 +5542,7 @@ export interface operations {
             query: {
                 /** @description Country code (ISO 3166), two letters */
                 country: string;
+                /** @description The area code, 1 to 6 digits */
                 areaCode?: string;
             };
             header?: never;
@@ -5402,6 +5577,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The number */
                 phoneNumberId: string;
             };
             cookie?: never;
@@ -5488,7 +5664,7 @@ export interface operations {
                     "application/json": components["schemas"]["DomainWithRecords"];
                 };
             };
-            /** @description The domain with the records to publish */
+            /** @description The domain, with the records to publish */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5518,6 +5694,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The domain */
                 domainId: string;
             };
             cookie?: never;
@@ -5550,6 +5727,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The domain */
                 domainId: string;
             };
             cookie?: never;
@@ -5587,6 +5765,7 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description The domain */
                 domainId: string;
             };
             cookie?: never;

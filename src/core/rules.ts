@@ -75,15 +75,12 @@ export const workspaceName = name(100)
 export const signature = text(0, 2_000)
 export const templateName = name(60)
 export const templateText = text(1, 10_000)
-/** Searches of the web application that a member saved. */
-export const savedViews = z
-  .array(
-    z.strictObject({
-      name: name(60),
-      path: text(1, 500).refine((path) => /^\/inbox(?:[/?#]|$)/.test(path), 'must begin with /inbox'),
-    }),
-  )
-  .max(50, 'must contain at most 50 views')
+export const viewName = name(60)
+/** Where a search of the web application is. */
+export const viewPath = text(1, 500).refine(
+  (path) => /^\/inbox(?:[/?#]|$)/.test(path),
+  'must begin with /inbox',
+)
 const wakes = 'must be a whole number from 1 to 10000'
 /** Maximum number of messages that wake an agent in some time. */
 export const wakeLimit = bounded(z.int(wakes).min(1, wakes).max(10_000, wakes), '1 to 10000')

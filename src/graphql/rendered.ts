@@ -1,4 +1,4 @@
-import type { EnumRef, InputObjectRef, ObjectRef, OutputRef } from '@pothos/core'
+import type { EnumRef, InputFieldRef, InputObjectRef, ObjectRef, OutputRef } from '@pothos/core'
 import { z } from 'zod'
 import type { Operation } from '../api/operation.ts'
 import {
@@ -6,6 +6,7 @@ import {
   type Fields,
   groupOf,
   innermost,
+  isEmail,
   isNullable,
   isOptional,
   partOf,
@@ -65,6 +66,8 @@ const typeOf = (rule: z.ZodType): never => {
     const part = partOf(inner)
     if (part) return objectOf(part)
     if (groupOf(inner)) return groupInputOf(inner as z.ZodObject)
+    if (isEmail(inner)) return 'EmailAddress'
+    if (inner instanceof z.ZodRecord) return 'JSONObject'
     if (inner instanceof z.ZodNumber) return 'Int'
     return inner instanceof z.ZodBoolean || inner instanceof z.ZodLiteral ? 'Boolean' : 'String'
   }
@@ -86,23 +89,33 @@ export const fieldOf = <Rule extends z.ZodType>(rule: Rule) => ({
   ...described(rule),
 })
 
+type Declared<Shown extends Fields> = { [Name in keyof Shown]: never }
+
+const each = <Shown extends Fields>(fields: Shown, declare: (name: string, rule: z.ZodType) => unknown) =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, rule]) => [name, declare(name, rule)]),
+  ) as Declared<Shown>
+
 /** What makes fields of an object from the columns of its rows. */
 interface Exposing {
   expose(name: never, options: never): unknown
 }
 
 /** The fields of a resource, each from the column of the same name; `options` are those of all. */
-export const exposed = <Shown extends Fields>(
-  t: Exposing,
-  fields: Shown,
-  options: object = {},
-): { [Name in keyof Shown]: never } =>
-  Object.fromEntries(
-    Object.entries(fields).map(([name, rule]) => [
-      name,
-      t.expose(name as never, { ...options, ...fieldOf(rule) } as never),
-    ]),
-  ) as { [Name in keyof Shown]: never }
+export const exposed = <Shown extends Fields>(t: Exposing, fields: Shown, options: object = {}) =>
+  each(fields, (name, rule) => t.expose(name as never, { ...options, ...fieldOf(rule) } as never))
+
+/** What makes fields of an object. */
+interface Resolving {
+  field(options: never): unknown
+}
+
+/** Fields of a payload that are in the result of its operation. */
+export const fromResult = <Shown extends Fields>(t: Resolving, fields: Shown) =>
+  each(fields, (name, rule) => {
+    const resolve = ({ result }: { result: Record<string, unknown> }) => result[name]
+    return t.field({ ...fieldOf(rule), resolve } as never)
+  })
 
 type Row<Shown extends Fields> = z.output<z.ZodObject<Shown>>
 
@@ -126,28 +139,38 @@ const describe = (rule: z.ZodType): string => {
   return [sentenceOf(rule), bounds && `${capital(bounds)}.`].filter(Boolean).join(' ')
 }
 
+/** How a field of an input, or an argument, is declared. */
+const asInput = (rule: z.ZodType) => ({
+  type: typeOf(rule),
+  required: !isOptional(rule) && !isNullable(rule),
+  description: describe(rule),
+})
+
+/** What makes fields of an input, or arguments. */
+interface Taking {
+  field(options: never): unknown
+}
+type Taken<Input extends Fields> = Record<keyof Input, InputFieldRef<SchemaTypes, unknown>>
+
+const takenFields = <Input extends Fields>(t: Taking, input: Input) =>
+  each(input, (_name, rule) => t.field(asInput(rule) as never)) as Taken<Input>
+
 const inputOf = (name: string, description: string, input: Fields) =>
-  builder.inputType(name, {
-    description,
-    fields: (t) =>
-      Object.fromEntries(
-        Object.entries(input).map(([field, rule]) => [
-          field,
-          t.field({
-            type: typeOf(rule),
-            required: !isOptional(rule) && !isNullable(rule),
-            description: describe(rule),
-          }),
-        ]),
-      ),
-  })
+  builder.inputType(name, { description, fields: (t) => takenFields(t, input) })
+
+/** The arguments of a field that takes these; `valuesOf` checks them. */
+export const argsOf = <Input extends Fields>(input: Input): Taken<Input> =>
+  builder.args((t) => takenFields(t, input)) as Taken<Input>
 
 /** Checks what GraphQL's scalars have not. Null means left out, unless the field may be null. */
-const valuesOf = (input: Fields, given: Record<string, unknown>): Record<string, unknown> => {
+export const valuesOf = <Input extends Fields>(
+  input: Input,
+  given: Record<string, unknown>,
+): z.output<z.ZodObject<Input>> => {
   const isScalar = (rule: z.ZodType) => isId(innermost(rule)) || isTime(innermost(rule))
   const rules = Object.fromEntries(Object.entries(input).filter(([, rule]) => !isScalar(rule)))
   const kept = Object.entries(given).filter(([name, value]) => value !== null || isNullable(input[name]!))
-  return { ...Object.fromEntries(kept), ...checked(rules, given) }
+  return { ...Object.fromEntries(kept), ...checked(rules, given) } as z.output<z.ZodObject<Input>>
 }
 
 /** What a payload is made of: what was given, and what the operation returned. */
@@ -180,7 +203,7 @@ export const mutation = <Input extends Fields, Result>(
       ...{ type, nullable: true, idempotency: key, description: says },
       args: { input: t.arg({ type: Input, required: true, description: takes }) },
       resolve: async (_root, args, { deps, viewer }) => {
-        const values = valuesOf(input, args.input as Record<string, unknown>) as Done<Input, Result>['input']
+        const values = valuesOf(input, args.input as Record<string, unknown>)
         return { input: values, result: await run(deps, viewer, values) } as never
       },
     }),

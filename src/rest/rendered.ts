@@ -1,6 +1,7 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { type Operation, placeOf, type Shown } from '../api/operation.ts'
 import {
+  choiceOf,
   type Fields,
   innermost,
   isNullable,
@@ -30,6 +31,16 @@ import { pageView } from './views.ts'
 /** A sentence that stands alone in a document has no full stop. */
 const plain = (text: string): string => text.replace(/\.$/, '')
 
+/** A choice of more values than this explains itself. */
+const FEW = 10
+
+/** What is said about a field. A choice of a few values has the words about each, for which JSON Schema has no place. */
+const explained = (rule: z.ZodType): string => {
+  const values = Object.entries(choiceOf(rule)?.values ?? {})
+  const words = values.length > FEW ? [] : values.map(([value, says]) => `\`${value}\`: ${says}`)
+  return plain([sentenceOf(rule), ...words].join(' '))
+}
+
 /** How a value is written in JSON. */
 const inJson = (rule: z.ZodType): z.ZodType => {
   const part = partOf(rule)
@@ -45,9 +56,9 @@ const written = (rule: z.ZodType): z.ZodType => {
   const json = inJson(inner)
   const isReference = partOf(inner)?.example !== undefined
   const meta = isReference ? json.meta() : { ...json.meta(), ...inner.meta() }
-  const sentence = isReference ? '' : sentenceOf(rule)
+  const sentence = isReference ? '' : explained(rule)
   const shown = isNullable(rule) ? json.nullable() : json
-  const described = shown.meta({ ...meta, ...(sentence && { description: plain(sentence) }) })
+  const described = shown.meta({ ...meta, ...(sentence && { description: sentence }) })
   return isOptional(rule) ? described.optional() : described
 }
 
@@ -73,8 +84,14 @@ const answerOf = ({ kind, of, sentence, most = 0 }: Shown<never>) => {
   const view = of instanceof z.ZodType ? of : viewOf(of)
   if (kind === 'linked')
     return { 200: { ...ok(plain(sentence), z.array(view).openapi({ maxItems: most })), headers: NEXT_LINK } }
+  if (kind === 'added') return { 201: ok(plain(sentence), view), 200: ok('It already existed', view) }
   const schema = kind === 'list' ? z.array(view) : kind === 'page' ? pageView(view) : view
   return { [kind === 'new' ? 201 : 200]: ok(plain(sentence), schema) }
+}
+
+const statusOf = ({ kind }: Shown<never>, result: unknown) => {
+  const isNew = kind === 'new' || (kind === 'added' && (result as { created: boolean }).created)
+  return isNew ? 201 : 200
 }
 
 /** How a value is written in a query. */
@@ -163,6 +180,6 @@ export const route = <Input extends Fields, Result>(
     if (output.kind !== 'nothing' && output.isSecret) c.header('Cache-Control', 'no-store')
     return output.kind === 'nothing'
       ? c.body(null, 204)
-      : (c.json(output.present(result), output.kind === 'new' ? 201 : 200) as never)
+      : (c.json(output.present(result), statusOf(output, result)) as never)
   })
 }

@@ -45,12 +45,6 @@ const CODE_WORDS = 'is your code for the Agent Messaging Service. It is valid fo
 
 const boundTo = (memberId: string, channel: Channel) => `identity:${memberId}:${channel}`
 
-export const presentIdentity = ({ channel, value, verifiedAt }: MemberIdentity) => ({
-  channel: channel as IdentityChannel,
-  value,
-  verifiedAt: verifiedAt.toISOString(),
-})
-
 /** Returns the phone numbers and Telegram ids that the calling member has verified. */
 export const listIdentities = async ({ prisma }: Db, viewer: Viewer): Promise<MemberIdentity[]> => {
   ensureMember(viewer)

@@ -28,14 +28,6 @@ export interface InvitationDeps extends Db {
 
 const VALID_MS = 7 * 24 * 3_600_000
 
-/** Returns an invitation in its public form, without its link, which is shown once. */
-export const presentInvitation = ({ id, email, role, expiresAt }: Invitation) => ({
-  id,
-  email,
-  role,
-  expiresAt: expiresAt.toISOString(),
-})
-
 const spelled = ({ mailer }: InvitationDeps, email: string): string => {
   try {
     return mailer.normalize(email)

@@ -1,6 +1,6 @@
 import { type Page, pageOf, readMoment, writeCursor } from '../core/cursor.ts'
 import type { Db } from '../db/client.ts'
-import type { AuditEntry, Prisma } from '../db/generated/prisma/client.ts'
+import type { Prisma, AuditEntry as Row } from '../db/generated/prisma/client.ts'
 import { ACTIONS, type Action } from './audit.ts'
 import { ensureMember } from './member.ts'
 import type { Viewer } from './viewer.ts'
@@ -16,17 +16,19 @@ export const presentAudit = ({
   tokenId,
   detail,
   createdAt,
-}: AuditEntry) => ({
+}: Row) => ({
   id,
   action: action as Action,
   agentId,
   actor: { kind: actorKind, id: actorId, name: actorName, tokenId },
   detail: detail as Record<string, unknown>,
-  createdAt: createdAt.toISOString(),
+  createdAt,
 })
 
+export type AuditEntry = ReturnType<typeof presentAudit>
+
 /** Returns the cursor of an entry in the list. */
-export const auditCursor = ({ createdAt, id }: AuditEntry): string => writeCursor(createdAt.getTime(), id)
+export const auditCursor = ({ createdAt, id }: Pick<Row, 'createdAt' | 'id'>): string => writeCursor(createdAt.getTime(), id)
 
 const behind = (cursor: string): Prisma.AuditEntryWhereInput => {
   const [createdAt, id] = readMoment(cursor)
@@ -44,7 +46,7 @@ export interface AuditFilter {
 }
 
 /** Names the members of entries that have no name because they are older: as they are called now, if they still are members. */
-const withNames = async ({ prisma }: Db, entries: AuditEntry[]): Promise<AuditEntry[]> => {
+const withNames = async ({ prisma }: Db, entries: Row[]): Promise<Row[]> => {
   const unnamed = entries.flatMap(({ actorKind, actorId, actorName }) =>
     actorKind === 'member' && actorId !== null && actorName === null ? [actorId] : [],
   )
@@ -84,5 +86,5 @@ export const listAudit = async (
     orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
     take: limit + 1,
   })
-  return pageOf(await withNames(db, found), limit, auditCursor)
+  return pageOf((await withNames(db, found)).map(presentAudit), limit, auditCursor)
 }

@@ -1,6 +1,6 @@
-import { createToken, revokeToken, Token as TOKEN } from '../../api/token.ts'
+import { createToken, NewToken, revokeToken, Token as TOKEN } from '../../api/token.ts'
 import { builder } from '../builder.ts'
-import { exposed, mutation } from '../rendered.ts'
+import { exposed, fromResult, mutation } from '../rendered.ts'
 import { Agent } from './agent.ts'
 
 export const Token = builder.prismaObject('Token', {
@@ -18,10 +18,7 @@ builder.prismaObjectField(Agent, 'tokens', (t) =>
 )
 
 mutation(createToken, 'The new token.', (t) => ({
-  token: t.string({
-    description: 'The token. Shown only once; the service stores only its hash.',
-    resolve: ({ result }) => result.token,
-  }),
+  ...fromResult(t, { token: NewToken.fields.token }),
   record: t.prismaField({
     type: Token,
     description: 'The stored record of the token.',

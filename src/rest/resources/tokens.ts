@@ -1,10 +1,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
-import { createToken, listTokens, NewToken, revokeToken, Token } from '../../api/token.ts'
+import { createToken, listTokens, revokeToken } from '../../api/token.ts'
 import type { RestEnv } from '../env.ts'
-import { route, viewOf } from '../rendered.ts'
-
-export const TokenView = viewOf(Token)
-export const NewTokenView = viewOf(NewToken)
+import { route } from '../rendered.ts'
 
 export const tokenRoutes = (app: OpenAPIHono<RestEnv>): void => {
   route(app, createToken)
