@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Viewer } from '../workspace/viewer.ts'
-import { type Fields, present, type Resource, says } from './resource.ts'
+import { type Fields, present, type Resource, type RowOf, says } from './resource.ts'
 
 /** Why an operation can fail, beside what any can: a wrong token, too many requests, a service that is not available. */
 export type Failure =
@@ -16,11 +16,11 @@ export type KeyMeaning = 'once' | 'ignored' | 'rerun'
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /**
- * What REST answers: one resource, one that was created, a list of them, or a page of a list, which is an array with a
- * `Link` when it is linked.
+ * What REST answers: one resource, one that was created or was there already, a list of them, or a page of a list,
+ * which is an array with a `Link` when it is linked.
  */
 export interface Shown<Row> {
-  readonly kind: 'one' | 'new' | 'list' | 'page' | 'linked'
+  readonly kind: 'one' | 'new' | 'added' | 'list' | 'page' | 'linked'
   readonly of: Resource
   readonly sentence: string
   readonly most?: number
@@ -43,6 +43,8 @@ interface Described<Deps, Input extends Fields, Out, Result> {
   readonly fails: readonly Failure[]
   readonly output: Shown<Out> | { readonly kind: 'nothing' }
   readonly key?: KeyMeaning
+  /** The field that must not be stored, not even in the result stored for a key. */
+  readonly unstored?: keyof Input & string
   readonly run: (deps: Deps, viewer: Viewer, input: z.output<z.ZodObject<Input>>) => Promise<Result>
 }
 
@@ -96,7 +98,7 @@ export const placeOf = ({ rest }: { rest: string }) => {
   return { method, path, names: [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!) }
 }
 
-type Row<Of extends Resource> = Record<keyof Of['fields'], unknown>
+type Row<Of extends Resource> = RowOf<Of['fields']>
 
 export const one = <Of extends Resource>(of: Of, sentence: string): Shown<Row<Of>> => ({
   kind: 'one',
@@ -107,6 +109,11 @@ export const created = <Of extends Resource>(of: Of, sentence: string): Shown<Ro
   ...one(of, sentence),
   kind: 'new',
 })
+/** One that was created, or had been before. */
+export const added = <Of extends Resource>(
+  of: Of,
+  sentence: string,
+): Shown<Row<Of> & { created: boolean }> => ({ ...one(of, sentence), kind: 'added' })
 export const list = <Of extends Resource>(of: Of, sentence: string): Shown<readonly Row<Of>[]> => ({
   kind: 'list',
   ...{ of, sentence },

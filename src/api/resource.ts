@@ -92,17 +92,30 @@ export interface Resource<Shown extends Fields = Fields> {
 export const resource = <const Shown extends Fields>(
   name: string,
   sentence: string,
-  more: { fields: Shown; base?: Resource; example: Record<keyof Shown, unknown> },
+  more: { fields: Shown; base?: Resource; example: RowOf<Shown> & Partial<Record<keyof Shown, unknown>> },
 ): Resource<Shown> => ({ name, sentence, ...more })
 
-const asJson = (value: unknown): unknown => (value instanceof Date ? value.toISOString() : (value ?? null))
+/** The columns that a row of these fields must have: the others may be left out. */
+export type RowOf<Shown extends Fields> = {
+  readonly [Name in keyof Shown as Shown[Name] extends z.ZodOptional ? never : Name]: unknown
+}
 
-/** Returns what a row shows, as JSON: its other columns are left out. */
+const asJson = (rule: z.ZodType, value: unknown): unknown => {
+  if (value === null || value === undefined) return isOptional(rule) && !isNullable(rule) ? undefined : null
+  if (value instanceof Date) return value.toISOString()
+  const inner = innermost(rule)
+  if (inner instanceof z.ZodArray)
+    return (value as unknown[]).map((one) => asJson(inner.element as z.ZodType, one))
+  return inner instanceof z.ZodObject ? presentFields(inner.shape, value) : value
+}
+
+const presentFields = (fields: Fields, row: object) =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, rule]) => [name, asJson(rule, row[name as keyof typeof row])]),
+  )
+
+/** Returns what a row shows, as JSON: its other columns are left out, and so are those of its parts. */
 export const present = <Shown extends Fields>(
   { fields }: Resource<Shown>,
-  row: Record<keyof Shown, unknown>,
-): Record<keyof Shown, unknown> =>
-  Object.fromEntries(Object.keys(fields).map((name) => [name, asJson(row[name])])) as Record<
-    keyof Shown,
-    unknown
-  >
+  row: RowOf<Shown>,
+): Record<keyof Shown, unknown> => presentFields(fields, row) as Record<keyof Shown, unknown>

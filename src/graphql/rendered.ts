@@ -48,6 +48,8 @@ const groupTypeOf = (rule: z.ZodObject): unknown => {
 }
 
 const isTime = (rule: z.ZodType): boolean => rule instanceof z.ZodDate || rule.meta()?.format === 'date-time'
+/** Whether a number may be larger than GraphQL's `Int`. */
+const isLong = (rule: z.ZodType): boolean => rule.meta()?.maximum === Number.MAX_SAFE_INTEGER
 const isId = (rule: z.ZodType): boolean => rule.meta()?.format === 'uuid'
 
 /** The type of a field. Pothos knows it by name, or by what the builder made. */
@@ -59,7 +61,7 @@ const typeOf = (rule: z.ZodType): never => {
     if (isTime(inner)) return 'DateTime'
     if (inner instanceof z.ZodArray) return [typeOf(inner.element as z.ZodType)]
     if (groupOf(inner)) return groupTypeOf(inner as z.ZodObject)
-    if (inner instanceof z.ZodNumber) return 'Int'
+    if (inner instanceof z.ZodNumber) return isLong(inner) ? 'SafeInt' : 'Int'
     return inner instanceof z.ZodBoolean ? 'Boolean' : 'String'
   }
   return named() as never
@@ -84,7 +86,7 @@ export const exposed = <Shown extends Fields>(
         {
           ...options,
           type: typeOf(rule),
-          nullable: isNullable(rule),
+          nullable: isNullable(rule) || isOptional(rule),
           description: sentenceOf(rule),
         } as never,
       ),
@@ -135,7 +137,7 @@ type PayloadFields<Input extends Fields, Result> = Parameters<
 
 /** Adds the mutation of an operation, with its input and its payload. `takes` says what the input is. */
 export const mutation = <Input extends Fields, Result>(
-  { name, says, input, key, run }: Operation<GraphqlDeps, Input, Result>,
+  { name, says, input, key, unstored, run }: Operation<GraphqlDeps, Input, Result>,
   takes: string,
   fields: NonNullable<PayloadFields<Input, Result>>,
 ): void => {
@@ -144,7 +146,7 @@ export const mutation = <Input extends Fields, Result>(
   const Input = inputOf(`${capital(name)}Input`, takes, input)
   builder.mutationField(name, (t) =>
     t.field({
-      ...{ type, nullable: true, idempotency: key, description: says },
+      ...{ type, nullable: true, idempotency: key, description: says, ...(unstored && { unstored }) },
       args: { input: t.arg({ type: Input, required: true, description: takes }) },
       resolve: async (_root, args, { deps, viewer }) => {
         const values = valuesOf(input, args.input as Record<string, unknown>) as Done<Input, Result>['input']

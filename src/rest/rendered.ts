@@ -22,13 +22,23 @@ import { pageView } from './views.ts'
 /** A sentence that stands alone in a document has no full stop. */
 const plain = (text: string): string => text.replace(/\.$/, '')
 
+const inJson = (rule: z.ZodType): z.ZodType => {
+  if (rule instanceof z.ZodDate) return z.string().openapi({ format: 'date-time' })
+  if (rule instanceof z.ZodArray) return z.array(written(rule.element as z.ZodType)).meta(rule.meta() ?? {})
+  return rule instanceof z.ZodObject ? z.object(shapeOf(rule.shape)).meta(rule.meta() ?? {}) : rule
+}
+
 /** How a field of a resource is written in JSON. */
 const written = (rule: z.ZodType): z.ZodType => {
-  const inner = innermost(rule)
-  const json = inner instanceof z.ZodDate ? z.string().openapi({ format: 'date-time' }) : inner
+  const json = inJson(innermost(rule))
+  const sentence = sentenceOf(rule)
   const shown = isNullable(rule) ? json.nullable() : json
-  return shown.meta({ ...json.meta(), description: plain(sentenceOf(rule)) })
+  const described = shown.meta({ ...json.meta(), ...(sentence && { description: plain(sentence) }) })
+  return isOptional(rule) ? described.optional() : described
 }
+
+const shapeOf = (fields: Fields) =>
+  Object.fromEntries(Object.entries(fields).map(([name, rule]) => [name, written(rule)]))
 
 const views = new Map<Resource, z.ZodObject>()
 
@@ -38,7 +48,7 @@ export const viewOf = (of: Resource): z.ZodObject => {
   if (known) return known
   const { name, fields, base, example } = of
   const own = Object.entries(fields).filter(([field]) => !base || !(field in base.fields))
-  const shape = Object.fromEntries(own.map(([field, rule]) => [field, written(rule)]))
+  const shape = shapeOf(Object.fromEntries(own))
   const whole = base ? viewOf(base).extend(shape) : z.object(shape)
   const view = whole.openapi(name, { example })
   views.set(of, view)
@@ -49,8 +59,14 @@ const answerOf = ({ kind, of, sentence, most = 0 }: Shown<never>) => {
   const view = viewOf(of)
   if (kind === 'linked')
     return { 200: { ...ok(plain(sentence), z.array(view).openapi({ maxItems: most })), headers: NEXT_LINK } }
+  if (kind === 'added') return { 201: ok(plain(sentence), view), 200: ok('It already existed', view) }
   const schema = kind === 'list' ? z.array(view) : kind === 'page' ? pageView(view) : view
   return { [kind === 'new' ? 201 : 200]: ok(plain(sentence), schema) }
+}
+
+const statusOf = ({ kind }: Shown<never>, result: unknown) => {
+  const isNew = kind === 'new' || (kind === 'added' && (result as { created: boolean }).created)
+  return isNew ? 201 : 200
 }
 
 /** How a value is written in a query. */
@@ -133,6 +149,6 @@ export const route = <Input extends Fields, Result>(
     }
     return output.kind === 'nothing'
       ? c.body(null, 204)
-      : (c.json(output.present(result), output.kind === 'new' ? 201 : 200) as never)
+      : (c.json(output.present(result), statusOf(output, result)) as never)
   })
 }
