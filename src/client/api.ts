@@ -1490,11 +1490,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List webhooks, without their secrets */
+        /** Lists the agent's webhooks, without their secrets */
         get: operations["listWebhooks"];
         put?: never;
         /**
-         * Add a webhook
+         * Adds a webhook
          * @description The URL must use https and be on the public internet. At most 10 webhooks per agent, and 10 requests of a token that wait for DNS at a time. Adding the same URL again returns the existing webhook and secret, unchanged. The webhook receives a `WebhookPayload` for each event of its types that the `eventTypes` of the agent name.
          */
         post: operations["addWebhook"];
@@ -1514,12 +1514,12 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Remove a webhook */
+        /** Removes a webhook and its deliveries */
         delete: operations["removeWebhook"];
         options?: never;
         head?: never;
         /**
-         * Change a webhook's name or the types of its events, or pause or resume it
+         * Changes a webhook's name or the types of the events that it receives, or pauses or resumes it
          * @description New types apply to all events that it has not received yet. While a webhook is paused, nothing is sent to it, its events wait, and it does not receive messages to the Message URL. When it is resumed, the three days of its pending events start anew. An event that is being delivered when it is changed may arrive twice.
          */
         patch: operations["updateWebhook"];
@@ -1533,7 +1533,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List a webhook's deliveries
+         * Lists a webhook's deliveries, including pending and manual ones
          * @description With `status`, a page may have fewer entries than requested, even none. There may be more as long as `nextCursor` is not null.
          */
         get: operations["listDeliveries"];
@@ -1552,7 +1552,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a delivery with its request and the responses */
+        /** Returns a delivery with its request and the responses */
         get: operations["readDelivery"];
         put?: never;
         post?: never;
@@ -1572,7 +1572,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Replace a webhook's signing secret
+         * Replaces a webhook's signing secret
          * @description For 24 hours, requests are also signed with the previous secret: `webhook-signature` then contains two signatures, separated by a space. Rotating again within that time drops the oldest secret.
          */
         post: operations["rotateWebhook"];
@@ -1592,8 +1592,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a test delivery to a webhook
-         * @description Posts `{"eventId": "test_…", "name": "webhook.test", "timestamp", "data": {"agent": {"id", "name"}, "webhook": {"id"}}}` to this webhook only, signed like every delivery and attempted once, between two events and without affecting them. The result is in the list of deliveries.
+         * Sends a test delivery to a webhook
+         * @description It posts `{"eventId": "test_…", "name": "webhook.test", "timestamp", "data": {"agent": {"id", "name"}, "webhook": {"id"}}}` to this webhook only, signed like every delivery and attempted once, between two events and without affecting them. The result is in the list of deliveries.
          */
         post: operations["testWebhook"];
         delete?: never;
@@ -1612,8 +1612,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Resend the event of a delivery
-         * @description Sends the same body with the same `webhook-id` immediately, as a manual delivery with a record of its own, which is attempted once. `conflict` while the event is still pending, for test deliveries, and for events that are no longer stored: messages to the Message URL once they were delivered, any event after 7 days.
+         * Resends the event of a delivery
+         * @description The same body is sent with the same `webhook-id` immediately, as a manual delivery with a record of its own, which is attempted once. `conflict` while the event is still pending, for test deliveries, and for events that are no longer stored: messages to the Message URL once they were delivered, any event after 7 days.
          */
         post: operations["resendDelivery"];
         delete?: never;
@@ -1632,7 +1632,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * End the wait for the next attempt of a delivery that others wait for
+         * Ends the wait of a webhook for the next attempt of the delivery that all others wait for
          * @description It is the oldest delivery with the status `pending`, and is sent now or skipped; the later ones follow. `conflict` if no other waits for it any more, and while the webhook is paused.
          */
         post: operations["unblockWebhook"];
@@ -1652,8 +1652,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Resend all events after a position or since a time
-         * @description Resends every event after `after`, or that happened at `since` or later, and is still in the log (7 days) in order, including events from before the webhook was added, then continues where it was. Messages to the Message URL are skipped, because their text is not stored.
+         * Resends every event to a webhook after a position or since a time
+         * @description It receives, in order, all that are still in the log (7 days), including those from before it was added, and then continues where it was. Messages to the Message URL are skipped, because their text is not stored.
          */
         post: operations["replayWebhook"];
         delete?: never;
@@ -1672,8 +1672,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Resend all events that were given up
-         * @description Resends the events that were given up (`expired`), of those that happened at `since` or later, in order and with retries; their three days start anew. Messages to the Message URL are skipped, because their text is not stored.
+         * Resends the events that were given up (`expired`), of those that happened at `since` or later
+         * @description They are sent in order and with retries, and their three days start anew. Messages to the Message URL are skipped, because their text is not stored.
          */
         post: operations["resendGivenUp"];
         delete?: never;
@@ -2360,9 +2360,9 @@ export interface components {
             signature: string | null;
             /** @description Texts to answer with */
             templates: {
-                /** @description Its name. */
+                /** @description Its name */
                 name: string;
-                /** @description What it says. */
+                /** @description What it says */
                 text: string;
             }[];
         };
@@ -3241,7 +3241,7 @@ export interface components {
          *     }
          */
         NewWebhook: components["schemas"]["Webhook"] & {
-            /** @description The secret with which receivers verify deliveries */
+            /** @description The signing secret (Standard Webhooks), with which receivers verify deliveries: whsec_ followed by base64 */
             secret: string;
         };
         /**
@@ -3261,13 +3261,21 @@ export interface components {
          *     }
          */
         Webhook: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique identifier
+             */
             id: string;
+            /** @description The URL to which events are sent */
             url: string;
+            /** @description Its name; null if it has none */
             name: string | null;
             /** @description Types of the events that it receives */
             events: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was added. It receives the events after that
+             */
             createdAt: string;
             /**
              * Format: date-time
@@ -3280,10 +3288,13 @@ export interface components {
             attempts: number;
             /**
              * Format: date-time
-             * @description When delivery is retried
+             * @description When delivery of the pending event is retried
              */
             retryAt: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it last accepted an event
+             */
             lastDeliveredAt: string | null;
         };
         /**
@@ -3302,22 +3313,35 @@ export interface components {
          *     }
          */
         Delivery: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique identifier
+             */
             id: string;
+            /** @description The event's identifier, as sent in `webhook-id` and `eventId` */
             eventId: string;
-            /** @enum {string} */
+            /**
+             * @description The current status
+             * @enum {string}
+             */
             status: "pending" | "delivered" | "skipped" | "expired";
             /**
              * Format: date-time
              * @description When the event happened, or when a manual delivery was requested
              */
             createdAt: string;
+            /** @description The requests made, oldest first */
             attempts: {
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When it began
+                 */
                 at: string;
+                /** @description The HTTP status of the response, if there was one */
                 status?: number;
+                /** @description Why there was no response, or why the response was not accepted */
                 error?: string;
-                /** @description Duration of the request */
+                /** @description How long it took, in milliseconds */
                 ms: number;
             }[];
         };
@@ -3356,10 +3380,17 @@ export interface components {
          *     }
          */
         DeliveryDetails: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique identifier
+             */
             id: string;
+            /** @description The event's identifier, as sent in `webhook-id` and `eventId` */
             eventId: string;
-            /** @enum {string} */
+            /**
+             * @description The current status
+             * @enum {string}
+             */
             status: "pending" | "delivered" | "skipped" | "expired";
             /**
              * Format: date-time
@@ -3368,27 +3399,38 @@ export interface components {
             createdAt: string;
             /** @description The request, made again from the event */
             request: {
+                /** @description The URL */
                 url: string;
-                /** @description Those that are the same in every attempt: without `webhook-timestamp` and signature */
+                /** @description The headers that are the same in every attempt: without `webhook-timestamp` and `webhook-signature` */
                 headers: {
+                    /** @description Its name, in lower case */
                     name: string;
+                    /** @description Its value */
                     value: string;
                 }[];
-                /** @description Null for messages to the Message URL, which are not stored */
+                /** @description The body; null for messages to the Message URL, which are not stored */
                 body: string | null;
             };
+            /** @description The requests made, oldest first */
             attempts: {
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When it began
+                 */
                 at: string;
+                /** @description The HTTP status of the response, if there was one */
                 status?: number;
+                /** @description Why there was no response, or why the response was not accepted */
                 error?: string;
-                /** @description Duration of the request */
+                /** @description How long it took, in milliseconds */
                 ms: number;
-                /** @description The webhook's response, not to be trusted. Left out for messages to the Message URL */
+                /** @description The webhook's response, which is not to be trusted: show it as text only. Not for messages to the Message URL */
                 answer?: {
-                    /** @description Without cookies and credentials */
+                    /** @description At most 20 headers, without cookies and credentials */
                     headers: {
+                        /** @description Its name, in lower case */
                         name: string;
+                        /** @description Its value */
                         value: string;
                     }[];
                     /** @description The first KiB as text; null if it is empty or compressed */
@@ -3402,6 +3444,7 @@ export interface components {
          *     }
          */
         Replay: {
+            /** @description Number of events that are resent */
             events: number;
         };
         /**
@@ -3985,9 +4028,11 @@ export interface components {
          *     }
          */
         AddWebhookInput: {
+            /** @description The URL to which events are sent: https, on the public internet */
             url: string;
+            /** @description Its name */
             name?: string;
-            /** @description Types of the events that it receives; defaults to message.received alone */
+            /** @description Types of the events that it receives, of: message.received, message.refused, message.held, message.sent, message.failed, message.reported; defaults to message.received alone. The log contains those that the agent's eventTypes name */
             events?: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
         };
         /**
@@ -3997,8 +4042,9 @@ export interface components {
          *     }
          */
         UpdateWebhookInput: {
-            /** @description Null removes it */
+            /** @description Its name. Null removes it */
             name?: string | null;
+            /** @description Whether nothing is sent to it until it is resumed */
             paused?: boolean;
             /** @description Types of the events that it receives */
             events?: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
@@ -4018,11 +4064,11 @@ export interface components {
          *     }
          */
         ReplayWebhookInput: {
-            /** @description An event's id or a delivery's `cursor`; 0 resends all events */
+            /** @description An event's id or a delivery's `cursor`: all events after it are resent. 0 resends all events. Required, unless there is `since` */
             after?: number;
             /**
              * Format: date-time
-             * @description Instead of `after`: resends the events that happened then or later
+             * @description Instead of `after`: resends the events that happened at this time or later
              */
             since?: string;
         };
@@ -4032,7 +4078,10 @@ export interface components {
          *     }
          */
         ResendGivenUpInput: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Only events that happened at this time or later
+             */
             since: string;
         };
     };
@@ -8214,6 +8263,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The agent */
                 id: string;
             };
             cookie?: never;
@@ -8252,6 +8302,7 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description The agent */
                 id: string;
             };
             cookie?: never;
@@ -8306,7 +8357,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The agent */
                 id: string;
+                /** @description The webhook */
                 webhookId: string;
             };
             cookie?: never;
@@ -8337,7 +8390,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The agent */
                 id: string;
+                /** @description The webhook */
                 webhookId: string;
             };
             cookie?: never;
@@ -8348,7 +8403,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The webhook */
+            /** @description The updated webhook */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8374,6 +8429,7 @@ export interface operations {
     listDeliveries: {
         parameters: {
             query?: {
+                /** @description Only deliveries with this status */
                 status?: "pending" | "delivered" | "skipped" | "expired";
                 /** @description Maximum number of entries to return; defaults to 20 */
                 limit?: number;
@@ -8382,7 +8438,9 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description The agent */
                 id: string;
+                /** @description The webhook */
                 webhookId: string;
             };
             cookie?: never;
@@ -8419,8 +8477,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The agent */
                 id: string;
+                /** @description The webhook */
                 webhookId: string;
+                /** @description The delivery */
                 deliveryId: string;
             };
             cookie?: never;
@@ -8459,7 +8520,9 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description The agent */
                 id: string;
+                /** @description The webhook */
                 webhookId: string;
             };
             cookie?: never;
@@ -8500,7 +8563,9 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description The agent */
                 id: string;
+                /** @description The webhook */
                 webhookId: string;
             };
             cookie?: never;
@@ -8541,8 +8606,11 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description The agent */
                 id: string;
+                /** @description The webhook */
                 webhookId: string;
+                /** @description The delivery */
                 deliveryId: string;
             };
             cookie?: never;
@@ -8583,8 +8651,11 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description The agent */
                 id: string;
+                /** @description The webhook */
                 webhookId: string;
+                /** @description The delivery that all others wait for */
                 deliveryId: string;
             };
             cookie?: never;
@@ -8631,7 +8702,9 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description The agent */
                 id: string;
+                /** @description The webhook */
                 webhookId: string;
             };
             cookie?: never;
@@ -8678,7 +8751,9 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description The agent */
                 id: string;
+                /** @description The webhook */
                 webhookId: string;
             };
             cookie?: never;
