@@ -1453,8 +1453,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send to an agent's Message URL
-         * @description Sends a message as the member or agent whose token is used. The full message is passed to the current listeners; it is not stored. `conflict` if there is no listener, `forbidden` if the agent does not accept messages from the caller.
+         * Sends a message to an agent's Message URL, as the member or agent whose token is used
+         * @description The full message is passed to the current listeners; it is not stored. `conflict` if there is no listener, `forbidden` if the agent does not accept messages from the caller.
          */
         post: operations["sendToUrl"];
         delete?: never;
@@ -1473,8 +1473,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send to an agent's Message URL
-         * @description Sends a message as the member or agent whose token is used. The full message is passed to the current listeners; it is not stored. `conflict` if there is no listener, `forbidden` if the agent does not accept messages from the caller.
+         * Sends a message to an agent's Message URL, as the member or agent whose token is used
+         * @description The full message is passed to the current listeners; it is not stored. `conflict` if there is no listener, `forbidden` if the agent does not accept messages from the caller.
          */
         post: operations["sendToMessageUrl"];
         delete?: never;
@@ -1761,7 +1761,10 @@ export interface components {
         WebhookPayload: {
             /** @description The same on every attempt, and sent as `webhook-id`; ends with the id of the event in the log */
             eventId: string;
-            /** @enum {string} */
+            /**
+             * @description What happened: message.received, message.refused, message.held, message.sent, message.failed, message.reported
+             * @enum {string}
+             */
             name: "message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported";
             /**
              * Format: date-time
@@ -1770,17 +1773,28 @@ export interface components {
             timestamp: string;
             data: {
                 agent: {
-                    /** Format: uuid */
+                    /**
+                     * Format: uuid
+                     * @description The agent's id
+                     */
                     id: string;
+                    /** @description Its name */
                     name: string;
                 };
                 message: {
-                    /** Format: uuid */
+                    /**
+                     * Format: uuid
+                     * @description The message's id
+                     */
                     id: string;
-                    /** @enum {string} */
+                    /**
+                     * @description The channel of the message
+                     * @enum {string}
+                     */
                     channel: "email" | "sms" | "telegram" | "url";
                     /** @description Display name and address */
                     from: string;
+                    /** @description Its subject */
                     subject: string | null;
                     /** @description Whether its sender could instruct the agent when it happened */
                     mayInstruct: boolean;
@@ -1790,23 +1804,27 @@ export interface components {
                     sender?: {
                         /**
                          * Format: uuid
-                         * @description The id of a member or an agent of the workspace, if verified
+                         * @description A member's or an agent's id, if verified; null for a contact
                          */
                         id: string | null;
-                        /** @enum {string} */
+                        /**
+                         * @description The sender's relationship to the workspace
+                         * @enum {string}
+                         */
                         kind: "member" | "agent" | "contact";
+                        /** @description The name, if one is known */
                         name: string | null;
+                        /** @description The email address, as given in the message */
                         email: string | null;
+                        /** @description The phone number */
                         phone: string | null;
                     };
                     /**
-                     * @description For `message.refused`: why
+                     * @description Why the message was refused. Only for message.refused
                      * @enum {string}
                      */
                     refusal?: "self" | "spam" | "plan_limit" | "rate_limit" | "sender" | "outsider" | "unverified";
-                    /** @description For `message.failed`: why; may quote a mail server */
-                    error?: string;
-                    /** @description For `message.held`: what the message waits for */
+                    /** @description What the message waits for. Only for message.held */
                     hold?: {
                         /**
                          * @description A member's approval, or its time
@@ -1819,6 +1837,8 @@ export interface components {
                          */
                         until: string;
                     };
+                    /** @description Why the message failed; it may quote a mail server. Only for message.failed */
+                    error?: string;
                 };
             };
             /** @description Pass it as `after` to continue from here */
@@ -2580,41 +2600,57 @@ export interface components {
          *     }
          */
         Event: {
-            /** @description Increases by 1 with each event of the agent */
+            /** @description Its position in the agent's log, which increases by 1 with each event. Pass it as `after` */
             id: number;
-            /** @enum {string} */
+            /**
+             * @description What happened: message.received, message.refused, message.held, message.sent, message.failed, message.reported
+             * @enum {string}
+             */
             type: "message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported";
-            /** @enum {string} */
+            /**
+             * @description The channel of the message
+             * @enum {string}
+             */
             channel: "email" | "sms" | "telegram" | "url";
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The message's id
+             */
             messageId: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it happened
+             */
             createdAt: string;
             /** @description The full text of a message that the service does not store */
             text?: string;
-            /** @description Who sent the message: the agent itself, if it tells of one of its own */
+            /** @description Who sent the message: the agent itself, if the event is about one of its own */
             sender: {
                 /**
                  * Format: uuid
-                 * @description The id of a member or an agent of the workspace, if verified
+                 * @description A member's or an agent's id, if verified; null for a contact
                  */
                 id: string | null;
-                /** @enum {string} */
+                /**
+                 * @description The sender's relationship to the workspace
+                 * @enum {string}
+                 */
                 kind: "member" | "agent" | "contact";
+                /** @description The name, if one is known */
                 name: string | null;
+                /** @description The email address, as given in the message */
                 email: string | null;
+                /** @description The phone number */
                 phone: string | null;
             };
             /** @description Whether its sender could instruct the agent when it happened */
             mayInstruct: boolean;
             /**
-             * @description For `message.refused`: why
+             * @description Why the message was refused. Only for message.refused
              * @enum {string}
              */
             refusal?: "self" | "spam" | "plan_limit" | "rate_limit" | "sender" | "outsider" | "unverified";
-            /** @description For `message.failed`: why; may quote a mail server */
-            error?: string;
-            /** @description For `message.held`: what the message waits for */
+            /** @description What the message waits for. Only for message.held */
             hold?: {
                 /**
                  * @description A member's approval, or its time
@@ -2627,6 +2663,8 @@ export interface components {
                  */
                 until: string;
             };
+            /** @description Why the message failed; it may quote a mail server. Only for message.failed */
+            error?: string;
         };
         /**
          * @example {
@@ -4011,6 +4049,7 @@ export interface components {
          *     }
          */
         SendToUrlInput: {
+            /** @description The text of the message */
             text: string;
         };
         /**
@@ -4019,6 +4058,7 @@ export interface components {
          *     }
          */
         SendToMessageUrlInput: {
+            /** @description The text of the message */
             text: string;
         };
         /**
@@ -8177,6 +8217,7 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description An agent of the workspace */
                 id: string;
             };
             cookie?: never;
@@ -8187,7 +8228,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event */
+            /** @description The event, with the text */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8223,6 +8264,7 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description An agent of the workspace */
                 id: string;
             };
             cookie?: never;
@@ -8233,7 +8275,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event */
+            /** @description The event, with the text */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -6,12 +6,12 @@ import {
   testWebhook,
   unblockWebhook,
 } from '../../api/delivery.ts'
+import { WebhookPayload } from '../../api/event.ts'
 import { replayWebhook, resendGivenUp } from '../../api/replay.ts'
 import { addWebhook, listWebhooks, removeWebhook, rotateWebhook, updateWebhook } from '../../api/webhook.ts'
 import type { RestEnv } from '../env.ts'
-import { route } from '../rendered.ts'
+import { route, viewOf } from '../rendered.ts'
 import { body } from '../route.ts'
-import { WebhookPayloadView } from './webhook-payload.ts'
 
 const SIGNED = {
   'webhook-id': 'The `eventId`',
@@ -35,7 +35,7 @@ const delivery = {
         Object.entries(SIGNED).map(([name, description]) => [name, z.string().openapi({ description })]),
       ),
     ),
-    ...body(WebhookPayloadView),
+    ...body(viewOf(WebhookPayload)),
   },
   responses: {
     200: { description: 'Delivered (any 2xx)' },
