@@ -19,7 +19,7 @@ const EXAMPLE = {
 }
 
 /** What a delivery shows besides its attempts. */
-export const OWN = {
+export const COLUMNS = {
   id: id('Unique identifier.'),
   eventId: text("The event's identifier, as sent in `webhook-id` and `eventId`."),
   status: says(DeliveryStatus, 'The current status.'),
@@ -39,7 +39,7 @@ const ATTEMPTS = 'The requests made, oldest first.'
 export const Delivery = resource(
   'Delivery',
   'A delivery of an event to a webhook. Records are kept for 7 days.',
-  { fields: { ...OWN, attempts: says(z.array(z.object(ATTEMPT)), ATTEMPTS) }, example: EXAMPLE },
+  { fields: { ...COLUMNS, attempts: says(z.array(z.object(ATTEMPT)), ATTEMPTS) }, example: EXAMPLE },
 )
 
 export const HEADER = {
@@ -73,7 +73,7 @@ const ANSWERED = {
 
 const DeliveryDetails = resource('DeliveryDetails', 'A delivery with what was sent and what was answered.', {
   fields: {
-    ...OWN,
+    ...COLUMNS,
     request: says(z.object(REQUEST), 'The request, made again from the event.'),
     attempts: says(z.array(z.object(ANSWERED)), ATTEMPTS),
   },

@@ -30,16 +30,16 @@ export const SENDER = {
   phone: text('The phone number.').nullable(),
 }
 
-export const SENT_BY = says(
+const SENT_BY = says(
   z.object(SENDER),
   'Who sent the message: the agent itself, if the event is about one of its own.',
 )
 
 const channel = says(Channel, 'The channel of the message.')
-export const MAY_INSTRUCT = says(z.boolean(), 'Whether its sender could instruct the agent when it happened.')
+const MAY_INSTRUCT = says(z.boolean(), 'Whether its sender could instruct the agent when it happened.')
 
 /** What an event shows that is in its row. */
-export const OWN = {
+export const COLUMNS = {
   id: says(
     z.int().min(1).meta({ maximum: Number.MAX_SAFE_INTEGER }),
     "Its position in the agent's log, which increases by 1 with each event. Pass it as `after`.",
@@ -52,7 +52,7 @@ export const OWN = {
 }
 
 export const Event = resource('Event', "One entry of an agent's event log, which is kept for 7 days.", {
-  fields: { ...OWN, sender: SENT_BY, mayInstruct: MAY_INSTRUCT, ...DETAIL },
+  fields: { ...COLUMNS, sender: SENT_BY, mayInstruct: MAY_INSTRUCT, ...DETAIL },
   example: {
     ...{ id: 42, type: MESSAGE_RECEIVED, channel: 'email', messageId: ID, createdAt: TIME },
     sender: { id: null, kind: 'contact', name: 'Ann Example', email: 'ann@example.com', phone: null },
@@ -65,7 +65,7 @@ export const WebhookPayload = resource('WebhookPayload', 'The body of a webhook 
     eventId: text(
       'The same on every attempt, and sent as `webhook-id`; ends with the id of the event in the log.',
     ),
-    name: OWN.type,
+    name: COLUMNS.type,
     timestamp: time('When the event happened.'),
     data: z.object({
       agent: z.object({ id: id("The agent's id."), name: text('Its name.') }),

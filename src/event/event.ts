@@ -179,7 +179,8 @@ const schemaOf = (rule: z.ZodType): object => {
   const { description } = rule.meta() ?? {}
   if (rule instanceof z.ZodEnum) return { enum: rule.options, description }
   if (rule instanceof z.ZodObject) return { ...object(schemasOf(rule.shape)), description }
-  return { ...string, ...rule.meta() }
+  const { $schema: _, ...schema } = z.toJSONSchema(rule)
+  return schema
 }
 const schemasOf = (rules: Readonly<Record<string, z.ZodType>>): Record<string, object> =>
   Object.fromEntries(Object.entries(rules).map(([name, rule]) => [name, schemaOf(rule)]))

@@ -1,4 +1,4 @@
-import { ANSWER, ATTEMPT, Delivery as DELIVERY, HEADER, named, OWN, REQUEST } from '../../api/delivery.ts'
+import { ANSWER, ATTEMPT, COLUMNS, Delivery as DELIVERY, HEADER, named, REQUEST } from '../../api/delivery.ts'
 import { sentenceOf } from '../../api/resource.ts'
 import {
   type Attempt as AttemptShape,
@@ -67,7 +67,7 @@ const Attempt = builder.objectRef<AttemptShape>('DeliveryAttempt').implement({
 export const Delivery = builder.objectRef<DeliveryShape>('Delivery').implement({
   description: DELIVERY.sentence,
   fields: (t) => ({
-    ...exposed(t, OWN),
+    ...exposed(t, COLUMNS),
     request: t.field({
       type: Request,
       nullable: true,

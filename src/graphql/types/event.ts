@@ -1,4 +1,4 @@
-import { DETAIL, Event as EVENT, OWN, SENDER, sendToUrl } from '../../api/event.ts'
+import { COLUMNS, DETAIL, Event as EVENT, SENDER, sendToUrl } from '../../api/event.ts'
 import { sentenceOf } from '../../api/resource.ts'
 import { EVENT_NAMES, type EventSender, type LoggedEvent } from '../../event/event.ts'
 import { heardTypes } from '../../event/selection.ts'
@@ -20,7 +20,7 @@ const { hold, ...details } = DETAIL
 export const Event = builder.objectRef<LoggedEvent>('Event').implement({
   description: EVENT.sentence,
   fields: (t) => ({
-    ...exposed(t, OWN),
+    ...exposed(t, COLUMNS),
     ...exposed(t, details),
     hold: t.field({
       type: HoldObject,
