@@ -45,6 +45,8 @@ interface Described<Deps, Input extends Fields, Out, Result> {
   readonly fails: readonly Failure[]
   readonly output: Shown<Out> | { readonly kind: 'nothing' }
   readonly key?: KeyMeaning
+  /** The field that must not be stored, not even in the result stored for a key. */
+  readonly unstored?: keyof Input & string
   readonly run: (deps: Deps, viewer: Viewer, input: z.output<z.ZodObject<Input>>) => Promise<Result>
 }
 

@@ -1498,8 +1498,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send to an agent's Message URL
-         * @description Sends a message as the member or agent whose token is used. The full message is passed to the current listeners; it is not stored. `conflict` if there is no listener, `forbidden` if the agent does not accept messages from the caller.
+         * Sends a message to an agent's Message URL, as the member or agent whose token is used
+         * @description The full message is passed to the current listeners; it is not stored. `conflict` if there is no listener, `forbidden` if the agent does not accept messages from the caller.
          */
         post: operations["sendToUrl"];
         delete?: never;
@@ -1518,8 +1518,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send to an agent's Message URL
-         * @description Sends a message as the member or agent whose token is used. The full message is passed to the current listeners; it is not stored. `conflict` if there is no listener, `forbidden` if the agent does not accept messages from the caller.
+         * Sends a message to an agent's Message URL, as the member or agent whose token is used
+         * @description The full message is passed to the current listeners; it is not stored. `conflict` if there is no listener, `forbidden` if the agent does not accept messages from the caller.
          */
         post: operations["sendToMessageUrl"];
         delete?: never;
@@ -1535,11 +1535,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List webhooks, without their secrets */
+        /** Lists the agent's webhooks, without their secrets */
         get: operations["listWebhooks"];
         put?: never;
         /**
-         * Add a webhook
+         * Adds a webhook
          * @description The URL must use https and be on the public internet. At most 10 webhooks per agent, and 10 requests of a token that wait for DNS at a time. Adding the same URL again returns the existing webhook and secret, unchanged. The webhook receives a `WebhookPayload` for each event of its types that the `eventTypes` of the agent name.
          */
         post: operations["addWebhook"];
@@ -1559,12 +1559,12 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Remove a webhook */
+        /** Removes a webhook and its deliveries */
         delete: operations["removeWebhook"];
         options?: never;
         head?: never;
         /**
-         * Change a webhook's name or the types of its events, or pause or resume it
+         * Changes a webhook's name or the types of the events that it receives, or pauses or resumes it
          * @description New types apply to all events that it has not received yet. While a webhook is paused, nothing is sent to it, its events wait, and it does not receive messages to the Message URL. When it is resumed, the three days of its pending events start anew. An event that is being delivered when it is changed may arrive twice.
          */
         patch: operations["updateWebhook"];
@@ -1578,7 +1578,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List a webhook's deliveries
+         * Lists a webhook's deliveries, including pending and manual ones
          * @description With `status`, a page may have fewer entries than requested, even none. There may be more as long as `nextCursor` is not null.
          */
         get: operations["listDeliveries"];
@@ -1597,7 +1597,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a delivery with its request and the responses */
+        /** Returns a delivery with its request and the responses */
         get: operations["readDelivery"];
         put?: never;
         post?: never;
@@ -1617,7 +1617,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Replace a webhook's signing secret
+         * Replaces a webhook's signing secret
          * @description For 24 hours, requests are also signed with the previous secret: `webhook-signature` then contains two signatures, separated by a space. Rotating again within that time drops the oldest secret.
          */
         post: operations["rotateWebhook"];
@@ -1637,8 +1637,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a test delivery to a webhook
-         * @description Posts `{"eventId": "test_…", "name": "webhook.test", "timestamp", "data": {"agent": {"id", "name"}, "webhook": {"id"}}}` to this webhook only, signed like every delivery and attempted once, between two events and without affecting them. The result is in the list of deliveries.
+         * Sends a test delivery to a webhook
+         * @description It posts `{"eventId": "test_…", "name": "webhook.test", "timestamp", "data": {"agent": {"id", "name"}, "webhook": {"id"}}}` to this webhook only, signed like every delivery and attempted once, between two events and without affecting them. The result is in the list of deliveries.
          */
         post: operations["testWebhook"];
         delete?: never;
@@ -1657,8 +1657,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Resend the event of a delivery
-         * @description Sends the same body with the same `webhook-id` immediately, as a manual delivery with a record of its own, which is attempted once. `conflict` while the event is still pending, for test deliveries, and for events that are no longer stored: messages to the Message URL once they were delivered, any event after 7 days.
+         * Resends the event of a delivery
+         * @description The same body is sent with the same `webhook-id` immediately, as a manual delivery with a record of its own, which is attempted once. `conflict` while the event is still pending, for test deliveries, and for events that are no longer stored: messages to the Message URL once they were delivered, any event after 7 days.
          */
         post: operations["resendDelivery"];
         delete?: never;
@@ -1677,7 +1677,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * End the wait for the next attempt of a delivery that others wait for
+         * Ends the wait of a webhook for the next attempt of the delivery that all others wait for
          * @description It is the oldest delivery with the status `pending`, and is sent now or skipped; the later ones follow. `conflict` if no other waits for it any more, and while the webhook is paused.
          */
         post: operations["unblockWebhook"];
@@ -1697,8 +1697,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Resend all events after a position or since a time
-         * @description Resends every event after `after`, or that happened at `since` or later, and is still in the log (7 days) in order, including events from before the webhook was added, then continues where it was. Messages to the Message URL are skipped, because their text is not stored.
+         * Resends every event to a webhook after a position or since a time
+         * @description It receives, in order, all that are still in the log (7 days), including those from before it was added, and then continues where it was. Messages to the Message URL are skipped, because their text is not stored.
          */
         post: operations["replayWebhook"];
         delete?: never;
@@ -1717,8 +1717,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Resend all events that were given up
-         * @description Resends the events that were given up (`expired`), of those that happened at `since` or later, in order and with retries; their three days start anew. Messages to the Message URL are skipped, because their text is not stored.
+         * Resends the events that were given up (`expired`), of those that happened at `since` or later
+         * @description They are sent in order and with retries, and their three days start anew. Messages to the Message URL are skipped, because their text is not stored.
          */
         post: operations["resendGivenUp"];
         delete?: never;
@@ -1806,7 +1806,10 @@ export interface components {
         WebhookPayload: {
             /** @description The same on every attempt, and sent as `webhook-id`; ends with the id of the event in the log */
             eventId: string;
-            /** @enum {string} */
+            /**
+             * @description What happened: message.received, message.refused, message.held, message.sent, message.failed, message.reported
+             * @enum {string}
+             */
             name: "message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported";
             /**
              * Format: date-time
@@ -1815,17 +1818,28 @@ export interface components {
             timestamp: string;
             data: {
                 agent: {
-                    /** Format: uuid */
+                    /**
+                     * Format: uuid
+                     * @description The agent's id
+                     */
                     id: string;
+                    /** @description Its name */
                     name: string;
                 };
                 message: {
-                    /** Format: uuid */
+                    /**
+                     * Format: uuid
+                     * @description The message's id
+                     */
                     id: string;
-                    /** @enum {string} */
+                    /**
+                     * @description The channel of the message
+                     * @enum {string}
+                     */
                     channel: "email" | "sms" | "telegram" | "url";
                     /** @description Display name and address */
                     from: string;
+                    /** @description Its subject */
                     subject: string | null;
                     /** @description Whether its sender could instruct the agent when it happened */
                     mayInstruct: boolean;
@@ -1835,23 +1849,27 @@ export interface components {
                     sender?: {
                         /**
                          * Format: uuid
-                         * @description The id of a member or an agent of the workspace, if verified
+                         * @description A member's or an agent's id, if verified; null for a contact
                          */
                         id: string | null;
-                        /** @enum {string} */
+                        /**
+                         * @description The sender's relationship to the workspace
+                         * @enum {string}
+                         */
                         kind: "member" | "agent" | "contact";
+                        /** @description The name, if one is known */
                         name: string | null;
+                        /** @description The email address, as given in the message */
                         email: string | null;
+                        /** @description The phone number */
                         phone: string | null;
                     };
                     /**
-                     * @description For `message.refused`: why
+                     * @description Why the message was refused. Only for message.refused
                      * @enum {string}
                      */
                     refusal?: "self" | "spam" | "plan_limit" | "rate_limit" | "sender" | "outsider" | "unverified";
-                    /** @description For `message.failed`: why; may quote a mail server */
-                    error?: string;
-                    /** @description For `message.held`: what the message waits for */
+                    /** @description What the message waits for. Only for message.held */
                     hold?: {
                         /**
                          * @description A member's approval, or its time
@@ -1864,6 +1882,8 @@ export interface components {
                          */
                         until: string;
                     };
+                    /** @description Why the message failed; it may quote a mail server. Only for message.failed */
+                    error?: string;
                 };
             };
             /** @description Pass it as `after` to continue from here */
@@ -2763,41 +2783,57 @@ export interface components {
          *     }
          */
         Event: {
-            /** @description Increases by 1 with each event of the agent */
+            /** @description Its position in the agent's log, which increases by 1 with each event. Pass it as `after` */
             id: number;
-            /** @enum {string} */
+            /**
+             * @description What happened: message.received, message.refused, message.held, message.sent, message.failed, message.reported
+             * @enum {string}
+             */
             type: "message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported";
-            /** @enum {string} */
+            /**
+             * @description The channel of the message
+             * @enum {string}
+             */
             channel: "email" | "sms" | "telegram" | "url";
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The message's id
+             */
             messageId: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it happened
+             */
             createdAt: string;
             /** @description The full text of a message that the service does not store */
             text?: string;
-            /** @description Who sent the message: the agent itself, if it tells of one of its own */
+            /** @description Who sent the message: the agent itself, if the event is about one of its own */
             sender: {
                 /**
                  * Format: uuid
-                 * @description The id of a member or an agent of the workspace, if verified
+                 * @description A member's or an agent's id, if verified; null for a contact
                  */
                 id: string | null;
-                /** @enum {string} */
+                /**
+                 * @description The sender's relationship to the workspace
+                 * @enum {string}
+                 */
                 kind: "member" | "agent" | "contact";
+                /** @description The name, if one is known */
                 name: string | null;
+                /** @description The email address, as given in the message */
                 email: string | null;
+                /** @description The phone number */
                 phone: string | null;
             };
             /** @description Whether its sender could instruct the agent when it happened */
             mayInstruct: boolean;
             /**
-             * @description For `message.refused`: why
+             * @description Why the message was refused. Only for message.refused
              * @enum {string}
              */
             refusal?: "self" | "spam" | "plan_limit" | "rate_limit" | "sender" | "outsider" | "unverified";
-            /** @description For `message.failed`: why; may quote a mail server */
-            error?: string;
-            /** @description For `message.held`: what the message waits for */
+            /** @description What the message waits for. Only for message.held */
             hold?: {
                 /**
                  * @description A member's approval, or its time
@@ -2810,6 +2846,8 @@ export interface components {
                  */
                 until: string;
             };
+            /** @description Why the message failed; it may quote a mail server. Only for message.failed */
+            error?: string;
         };
         /**
          * @example {
@@ -3469,7 +3507,7 @@ export interface components {
          *     }
          */
         NewWebhook: components["schemas"]["Webhook"] & {
-            /** @description The secret with which receivers verify deliveries */
+            /** @description The signing secret (Standard Webhooks), with which receivers verify deliveries: whsec_ followed by base64 */
             secret: string;
         };
         /**
@@ -3489,13 +3527,21 @@ export interface components {
          *     }
          */
         Webhook: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique identifier
+             */
             id: string;
+            /** @description The URL to which events are sent */
             url: string;
+            /** @description Its name; null if it has none */
             name: string | null;
             /** @description Types of the events that it receives */
             events: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was added. It receives the events after that
+             */
             createdAt: string;
             /**
              * Format: date-time
@@ -3508,10 +3554,13 @@ export interface components {
             attempts: number;
             /**
              * Format: date-time
-             * @description When delivery is retried
+             * @description When delivery of the pending event is retried
              */
             retryAt: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it last accepted an event
+             */
             lastDeliveredAt: string | null;
         };
         /**
@@ -3530,22 +3579,35 @@ export interface components {
          *     }
          */
         Delivery: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique identifier
+             */
             id: string;
+            /** @description The event's identifier, as sent in `webhook-id` and `eventId` */
             eventId: string;
-            /** @enum {string} */
+            /**
+             * @description The current status
+             * @enum {string}
+             */
             status: "pending" | "delivered" | "skipped" | "expired";
             /**
              * Format: date-time
              * @description When the event happened, or when a manual delivery was requested
              */
             createdAt: string;
+            /** @description The requests made, oldest first */
             attempts: {
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When it began
+                 */
                 at: string;
+                /** @description The HTTP status of the response, if there was one */
                 status?: number;
+                /** @description Why there was no response, or why the response was not accepted */
                 error?: string;
-                /** @description Duration of the request */
+                /** @description How long it took, in milliseconds */
                 ms: number;
             }[];
         };
@@ -3584,10 +3646,17 @@ export interface components {
          *     }
          */
         DeliveryDetails: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique identifier
+             */
             id: string;
+            /** @description The event's identifier, as sent in `webhook-id` and `eventId` */
             eventId: string;
-            /** @enum {string} */
+            /**
+             * @description The current status
+             * @enum {string}
+             */
             status: "pending" | "delivered" | "skipped" | "expired";
             /**
              * Format: date-time
@@ -3596,27 +3665,38 @@ export interface components {
             createdAt: string;
             /** @description The request, made again from the event */
             request: {
+                /** @description The URL */
                 url: string;
-                /** @description Those that are the same in every attempt: without `webhook-timestamp` and signature */
+                /** @description The headers that are the same in every attempt: without `webhook-timestamp` and `webhook-signature` */
                 headers: {
+                    /** @description Its name, in lower case */
                     name: string;
+                    /** @description Its value */
                     value: string;
                 }[];
-                /** @description Null for messages to the Message URL, which are not stored */
+                /** @description The body; null for messages to the Message URL, which are not stored */
                 body: string | null;
             };
+            /** @description The requests made, oldest first */
             attempts: {
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When it began
+                 */
                 at: string;
+                /** @description The HTTP status of the response, if there was one */
                 status?: number;
+                /** @description Why there was no response, or why the response was not accepted */
                 error?: string;
-                /** @description Duration of the request */
+                /** @description How long it took, in milliseconds */
                 ms: number;
-                /** @description The webhook's response, not to be trusted. Left out for messages to the Message URL */
+                /** @description The webhook's response, which is not to be trusted: show it as text only. Not for messages to the Message URL */
                 answer?: {
-                    /** @description Without cookies and credentials */
+                    /** @description At most 20 headers, without cookies and credentials */
                     headers: {
+                        /** @description Its name, in lower case */
                         name: string;
+                        /** @description Its value */
                         value: string;
                     }[];
                     /** @description The first KiB as text; null if it is empty or compressed */
@@ -3630,6 +3710,7 @@ export interface components {
          *     }
          */
         Replay: {
+            /** @description Number of events that are resent */
             events: number;
         };
         /**
@@ -4242,6 +4323,7 @@ export interface components {
          *     }
          */
         SendToUrlInput: {
+            /** @description The text of the message */
             text: string;
         };
         /**
@@ -4250,6 +4332,7 @@ export interface components {
          *     }
          */
         SendToMessageUrlInput: {
+            /** @description The text of the message */
             text: string;
         };
         /**
@@ -4259,9 +4342,11 @@ export interface components {
          *     }
          */
         AddWebhookInput: {
+            /** @description The URL to which events are sent: https, on the public internet */
             url: string;
+            /** @description Its name */
             name?: string;
-            /** @description Types of the events that it receives; defaults to message.received alone */
+            /** @description Types of the events that it receives, of: message.received, message.refused, message.held, message.sent, message.failed, message.reported; defaults to message.received alone. The log contains those that the agent's eventTypes name */
             events?: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
         };
         /**
@@ -4271,8 +4356,9 @@ export interface components {
          *     }
          */
         UpdateWebhookInput: {
-            /** @description Null removes it */
+            /** @description Its name. Null removes it */
             name?: string | null;
+            /** @description Whether nothing is sent to it until it is resumed */
             paused?: boolean;
             /** @description Types of the events that it receives */
             events?: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
@@ -4292,11 +4378,11 @@ export interface components {
          *     }
          */
         ReplayWebhookInput: {
-            /** @description An event's id or a delivery's `cursor`; 0 resends all events */
+            /** @description An event's id or a delivery's `cursor`: all events after it are resent. 0 resends all events. Required, unless there is `since` */
             after?: number;
             /**
              * Format: date-time
-             * @description Instead of `after`: resends the events that happened then or later
+             * @description Instead of `after`: resends the events that happened at this time or later
              */
             since?: string;
         };
@@ -4306,7 +4392,10 @@ export interface components {
          *     }
          */
         ResendGivenUpInput: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Only events that happened at this time or later
+             */
             since: string;
         };
     };
@@ -8454,6 +8543,7 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description An agent of the workspace */
                 id: string;
             };
             cookie?: never;
@@ -8464,7 +8554,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event */
+            /** @description The event, with the text */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8500,6 +8590,7 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description An agent of the workspace */
                 id: string;
             };
             cookie?: never;
@@ -8510,7 +8601,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event */
+            /** @description The event, with the text */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8540,6 +8631,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The agent */
                 id: string;
             };
             cookie?: never;
@@ -8578,6 +8670,7 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description The agent */
                 id: string;
             };
             cookie?: never;
@@ -8632,7 +8725,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The agent */
                 id: string;
+                /** @description The webhook */
                 webhookId: string;
             };
             cookie?: never;
@@ -8663,7 +8758,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The agent */
                 id: string;
+                /** @description The webhook */
                 webhookId: string;
             };
             cookie?: never;
@@ -8674,7 +8771,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The webhook */
+            /** @description The updated webhook */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8700,6 +8797,7 @@ export interface operations {
     listDeliveries: {
         parameters: {
             query?: {
+                /** @description Only deliveries with this status */
                 status?: "pending" | "delivered" | "skipped" | "expired";
                 /** @description Maximum number of entries to return; defaults to 20 */
                 limit?: number;
@@ -8708,7 +8806,9 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description The agent */
                 id: string;
+                /** @description The webhook */
                 webhookId: string;
             };
             cookie?: never;
@@ -8745,8 +8845,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The agent */
                 id: string;
+                /** @description The webhook */
                 webhookId: string;
+                /** @description The delivery */
                 deliveryId: string;
             };
             cookie?: never;
@@ -8785,7 +8888,9 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description The agent */
                 id: string;
+                /** @description The webhook */
                 webhookId: string;
             };
             cookie?: never;
@@ -8826,7 +8931,9 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description The agent */
                 id: string;
+                /** @description The webhook */
                 webhookId: string;
             };
             cookie?: never;
@@ -8867,8 +8974,11 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description The agent */
                 id: string;
+                /** @description The webhook */
                 webhookId: string;
+                /** @description The delivery */
                 deliveryId: string;
             };
             cookie?: never;
@@ -8909,8 +9019,11 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description The agent */
                 id: string;
+                /** @description The webhook */
                 webhookId: string;
+                /** @description The delivery that all others wait for */
                 deliveryId: string;
             };
             cookie?: never;
@@ -8957,7 +9070,9 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description The agent */
                 id: string;
+                /** @description The webhook */
                 webhookId: string;
             };
             cookie?: never;
@@ -9004,7 +9119,9 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description The agent */
                 id: string;
+                /** @description The webhook */
                 webhookId: string;
             };
             cookie?: never;

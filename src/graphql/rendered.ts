@@ -53,6 +53,8 @@ export const groupInputOf = <Shape extends Fields>(rule: z.ZodObject<Shape>) => 
 }
 
 const isTime = (rule: z.ZodType): boolean => rule instanceof z.ZodDate || rule.meta()?.format === 'date-time'
+/** Whether a number may be larger than GraphQL's `Int`. */
+const isLong = (rule: z.ZodType): boolean => rule.meta()?.maximum === Number.MAX_SAFE_INTEGER
 const isId = (rule: z.ZodType): boolean => rule.meta()?.format === 'uuid'
 
 /** The type of a field. Pothos knows it by name, or by what the builder made. */
@@ -68,7 +70,7 @@ const typeOf = (rule: z.ZodType): never => {
     if (groupOf(inner)) return groupInputOf(inner as z.ZodObject)
     if (isEmail(inner)) return 'EmailAddress'
     if (inner instanceof z.ZodRecord) return 'JSONObject'
-    if (inner instanceof z.ZodNumber) return 'Int'
+    if (inner instanceof z.ZodNumber) return isLong(inner) ? 'SafeInt' : 'Int'
     return inner instanceof z.ZodBoolean || inner instanceof z.ZodLiteral ? 'Boolean' : 'String'
   }
   return named() as never
@@ -186,12 +188,12 @@ type PayloadFields<Input extends Fields, Result> = Parameters<
 /** What a mutation is made of. Some operations are GraphQL's alone. */
 type Mutation<Input extends Fields, Result> = Pick<
   Operation<GraphqlDeps, Input, Result>,
-  'name' | 'says' | 'input' | 'key' | 'run'
+  'name' | 'says' | 'input' | 'key' | 'unstored' | 'run'
 >
 
 /** Adds the mutation of an operation, with its input and its payload. `takes` says what the input is. */
 export const mutation = <Input extends Fields, Result>(
-  { name, says, input, key, run }: Mutation<Input, Result>,
+  { name, says, input, key, unstored, run }: Mutation<Input, Result>,
   takes: string,
   fields: NonNullable<PayloadFields<Input, Result>>,
 ): void => {
@@ -200,7 +202,7 @@ export const mutation = <Input extends Fields, Result>(
   const Input = inputOf(`${capital(name)}Input`, takes, input)
   builder.mutationField(name, (t) =>
     t.field({
-      ...{ type, nullable: true, idempotency: key, description: says },
+      ...{ type, nullable: true, idempotency: key, description: says, ...(unstored && { unstored }) },
       args: { input: t.arg({ type: Input, required: true, description: takes }) },
       resolve: async (_root, args, { deps, viewer }) => {
         const values = valuesOf(input, args.input as Record<string, unknown>)

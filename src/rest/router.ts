@@ -40,7 +40,6 @@ import { threadRoutes } from './resources/threads.ts'
 import { tokenRoutes } from './resources/tokens.ts'
 import { unsubscribeRoutes } from './resources/unsubscribe.ts'
 import { urlRoutes } from './resources/url.ts'
-import { webhookOperationRoutes } from './resources/webhook-operations.ts'
 import { webhookRoutes } from './resources/webhooks.ts'
 import { workspaceRoutes } from './resources/workspace.ts'
 
@@ -136,7 +135,6 @@ export const createRest = (deps: RestDeps): OpenAPIHono<RestEnv> => {
     secretRoutes,
     urlRoutes,
     webhookRoutes,
-    webhookOperationRoutes,
   ])
     routes(app)
   fileRoutes(app)

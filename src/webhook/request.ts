@@ -1,4 +1,5 @@
 import type { Db } from '../db/client.ts'
+import type { Channel } from '../db/generated/prisma/enums.ts'
 import { type EventDetail, type EventType, eventIdOf, type PayloadEvent } from '../event/event.ts'
 import { unsignedHeaders } from './delivery/sign.ts'
 import { manualEventId, payloadOf, testPayloadOf } from './payload.ts'
@@ -27,7 +28,7 @@ interface Row {
   agent_name: string
   event_agent_name: string | null
   type: EventType | null
-  channel: 'email' | 'sms' | 'telegram' | 'url'
+  channel: Channel
   message_id: string
   from: string
   subject: string | null

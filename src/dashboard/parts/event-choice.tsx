@@ -3,14 +3,7 @@ import { text } from './strings.ts'
 export const RECEIVED = 'message.received'
 
 /** The types of events, in the order in which they can happen to a message. */
-const TYPES = [
-  RECEIVED,
-  'message.refused',
-  'message.held',
-  'message.sent',
-  'message.failed',
-  'message.reported',
-] as const
+const TYPES = Object.keys(text.events)
 
 interface EventChoiceProps {
   label: string
@@ -23,7 +16,7 @@ interface EventChoiceProps {
 export const EventChoice = ({ label, hint, chosen, onChoose }: EventChoiceProps) => (
   <fieldset className="event-choice">
     <legend>{label}</legend>
-    {TYPES.map((type) => (
+    {Object.entries(text.events).map(([type, happened]) => (
       <label key={type}>
         <input
           type="checkbox"
@@ -34,7 +27,7 @@ export const EventChoice = ({ label, hint, chosen, onChoose }: EventChoiceProps)
           }
         />
         <span>
-          {text.events[type]} <code className="hint">{type}</code>
+          {happened} <code className="hint">{type}</code>
         </span>
       </label>
     ))}

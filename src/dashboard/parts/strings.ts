@@ -18,6 +18,7 @@ export const text = words('parts', {
   icon: 'Icon',
   addLabel: 'Add label',
   newLabel: 'Label',
+  /** By type, in the order in which they can happen to a message. */
   events: {
     'message.received': 'A message arrived',
     'message.refused': 'A message was refused',

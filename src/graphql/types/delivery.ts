@@ -1,3 +1,5 @@
+import { ANSWER, ATTEMPT, COLUMNS, Delivery as DELIVERY, HEADER, named, REQUEST } from '../../api/delivery.ts'
+import { sentenceOf } from '../../api/resource.ts'
 import {
   type Attempt as AttemptShape,
   type Delivery as DeliveryShape,
@@ -13,15 +15,13 @@ import { builder } from '../builder.ts'
 import { batched } from '../execution/batch.ts'
 import { countRows } from '../execution/limits.ts'
 import { pageArgs, pageCost, readPage } from '../page.ts'
+import { exposed } from '../rendered.ts'
 import { DeliveryStatus } from './enums.ts'
 import { Webhook } from './webhook.ts'
 
-const HttpHeader = builder.objectRef<[string, string]>('HttpHeader').implement({
+const HttpHeader = builder.objectRef<ReturnType<typeof named>[number]>('HttpHeader').implement({
   description: 'A header of an HTTP request or response.',
-  fields: (t) => ({
-    name: t.string({ description: 'Its name, in lower case.', resolve: ([name]) => name }),
-    value: t.string({ description: 'Its value.', resolve: ([, value]) => value }),
-  }),
+  fields: (t) => exposed(t, HEADER),
 })
 
 const Answer = builder.objectRef<NonNullable<AttemptShape['answer']>>('DeliveryAnswer').implement({
@@ -29,67 +29,45 @@ const Answer = builder.objectRef<NonNullable<AttemptShape['answer']>>('DeliveryA
   fields: (t) => ({
     headers: t.field({
       type: [HttpHeader],
-      description: 'At most 20 headers, without cookies and credentials.',
-      resolve: ({ headers }) => headers,
+      description: sentenceOf(ANSWER.headers),
+      resolve: ({ headers }) => named(headers),
     }),
-    body: t.exposeString('body', {
-      nullable: true,
-      description: 'The first KiB as text; null if it is empty or compressed.',
-    }),
+    ...exposed(t, { body: ANSWER.body }),
   }),
 })
 
 const Request = builder.objectRef<RequestShape>('DeliveryRequest').implement({
   description: 'The request of a delivery, made again from the event.',
   fields: (t) => ({
-    url: t.exposeString('url', { description: 'The URL.' }),
+    ...exposed(t, { url: REQUEST.url, body: REQUEST.body }),
     headers: t.field({
       type: [HttpHeader],
-      description:
-        'The headers that are the same in every attempt: without `webhook-timestamp` and `webhook-signature`.',
-      resolve: ({ headers }) => headers,
-    }),
-    body: t.exposeString('body', {
-      nullable: true,
-      description: 'The body; null for messages to the Message URL, which are not stored.',
+      description: sentenceOf(REQUEST.headers),
+      resolve: ({ headers }) => named(headers),
     }),
   }),
 })
 
+const { at, ...outcome } = ATTEMPT
+
 const Attempt = builder.objectRef<AttemptShape>('DeliveryAttempt').implement({
   description: 'One request to a webhook.',
   fields: (t) => ({
-    at: t.field({ type: 'DateTime', description: 'When it began.', resolve: ({ at }) => new Date(at) }),
-    status: t.exposeInt('status', {
-      nullable: true,
-      description: 'The HTTP status of the response; null if there was none.',
-    }),
-    error: t.exposeString('error', {
-      nullable: true,
-      description: 'Why there was no response, or why the response was not accepted.',
-    }),
+    at: t.field({ type: 'DateTime', description: sentenceOf(at), resolve: (one) => new Date(one.at) }),
+    ...exposed(t, outcome),
     answer: t.field({
       type: Answer,
       nullable: true,
       description: 'The response; null if there was none, and for messages to the Message URL.',
       resolve: ({ answer }) => answer,
     }),
-    ms: t.exposeInt('ms', { description: 'How long it took, in milliseconds.' }),
   }),
 })
 
 export const Delivery = builder.objectRef<DeliveryShape>('Delivery').implement({
-  description: 'A delivery of an event to a webhook. Records are kept for 7 days.',
+  description: DELIVERY.sentence,
   fields: (t) => ({
-    id: t.expose('id', { type: 'UUID', description: 'Unique identifier.' }),
-    eventId: t.exposeString('eventId', {
-      description: "The event's identifier, as sent in `webhook-id` and `eventId`.",
-    }),
-    status: t.expose('status', { type: DeliveryStatus, description: 'The current status.' }),
-    createdAt: t.expose('createdAt', {
-      type: 'DateTime',
-      description: 'When the event happened, or when a manual delivery was requested.',
-    }),
+    ...exposed(t, COLUMNS),
     request: t.field({
       type: Request,
       nullable: true,
@@ -101,7 +79,7 @@ export const Delivery = builder.objectRef<DeliveryShape>('Delivery').implement({
     }),
     attempts: t.field({
       type: [Attempt],
-      description: 'The requests made, oldest first.',
+      description: sentenceOf(DELIVERY.fields.attempts),
       resolve: ({ attempts }) => attempts,
     }),
   }),

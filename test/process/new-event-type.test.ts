@@ -1,0 +1,126 @@
+import { execFile } from 'node:child_process'
+import { cpSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { temporaryDir } from '../support/postgres.ts'
+
+/**
+ * The interfaces with an additional type of event: a copy of the sources is changed as docs/development.md describes
+ * for one, but for the statement that appends it.
+ */
+const root = join(import.meta.dirname, '..', '..')
+const copy = temporaryDir()
+const NAME = 'message.opened'
+const LAST = '  [MESSAGE_REPORTED]: {'
+
+const WORDS = 'A recipient opened a message.'
+const EDITS: readonly [file: string, before: string, after: string][] = [
+  [
+    'src/event/event.ts',
+    LAST,
+    `  '${NAME}': {
+    description: '${WORDS}',
+    detail: {
+      reader: z.string().meta({ description: 'Who opened it.' }),
+      times: z.int().min(1).meta({ description: 'How often.' }),
+    },
+  },
+${LAST}`,
+  ],
+  [
+    'src/dashboard/parts/strings.ts',
+    "    'message.reported':",
+    `    '${NAME}': 'A message was opened',\n    'message.reported':`,
+  ],
+  [
+    'src/dashboard/german/parts.ts',
+    "    'message.reported':",
+    `    '${NAME}': 'Eine Nachricht wurde geöffnet',\n    'message.reported':`,
+  ],
+]
+
+const run = async (...args: string[]): Promise<string> => {
+  const options = { cwd: copy, maxBuffer: 2 ** 26 }
+  return (await promisify(execFile)(process.execPath, ['--import', 'tsx', ...args], options)).stdout
+}
+
+beforeAll(() => {
+  for (const name of ['src', 'package.json', 'tsconfig.json'])
+    cpSync(join(root, name), join(copy, name), { recursive: true })
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+  for (const [file, before, after] of EDITS) {
+    const source = readFileSync(join(copy, file), 'utf8')
+    expect(source.split(before)).toHaveLength(2)
+    writeFileSync(
+      join(copy, file),
+      source.replace(before, () => after),
+    )
+  }
+})
+
+// Not within `beforeAll`, where Vitest never runs it.
+afterAll(() => rmSync(copy, { recursive: true, force: true }))
+
+test('a new type of event is named in at most four files, with the one that appends it', () => {
+  expect(new Set(EDITS.map(([file]) => file)).size + 1).toBeLessThanOrEqual(4)
+})
+
+test('everything compiles with it', async () => {
+  for (const project of ['.', join('src', 'dashboard')])
+    await run(join('node_modules', 'typescript', 'bin', 'tsc'), '--noEmit', '-p', project)
+}, 120_000)
+
+test('REST names it, and what it tells, in events and in the bodies of webhooks', async () => {
+  const { components } = JSON.parse(await run(join('src', 'rest', 'documentation', 'print.ts')))
+  const { Event, WebhookPayload, StreamedEvent, Agent, Webhook, UpdateAgentInput } = components.schemas
+  const tells = {
+    reader: { type: 'string', description: `Who opened it. Only for ${NAME}` },
+    times: { type: 'integer', minimum: 1, description: `How often. Only for ${NAME}` },
+  }
+  expect(Event).toMatchObject({ properties: tells })
+  expect(Event.required).not.toContain('reader')
+  expect(WebhookPayload.properties.data.properties.message).toMatchObject({ properties: tells })
+  for (const named of [
+    Event.properties.type,
+    WebhookPayload.properties.name,
+    StreamedEvent.properties.event,
+    Agent.properties.eventTypes.items,
+    Webhook.properties.events.items,
+    UpdateAgentInput.properties.eventTypes.items,
+  ])
+    expect(named.enum).toContain(NAME)
+})
+
+test('GraphQL has what it tells as fields', async () => {
+  const schema = await run(join('src', 'graphql', 'print.ts'))
+  const [event] = /^type Event \{[^}]+\}/m.exec(schema)!
+  expect(event).toContain(`Who opened it. Only for ${NAME}.`)
+  expect(event).toMatch(/^ {2}reader: String$/m)
+  expect(event).toMatch(/^ {2}times: Int$/m)
+  expect(event).toMatch(/What happened: message\.received, .*message\.opened/)
+})
+
+test('MCP lists it with the schema of its data, and listeners can choose it', async () => {
+  const script = `
+    import { listEvents } from './src/mcp/events.ts'
+    import { heardTypesInQuery } from './src/event/selection.ts'
+    import { presentEvent } from './src/event/event.ts'
+    const event = { id: 1, type: '${NAME}', channel: 'email', createdAt: new Date(0), reader: 'Ann', times: 2 }
+    console.log(JSON.stringify({
+      listed: listEvents({ kind: 'agent' }).find(({ name }) => name === '${NAME}'),
+      chosen: heardTypesInQuery.parse('${NAME}'),
+      presented: presentEvent(event),
+    }))`
+  const { listed, chosen, presented } = JSON.parse(await run('--input-type=module', '-e', script))
+  expect(listed).toMatchObject({ description: `${WORDS}` })
+  expect(listed.payloadSchema.properties.message).toMatchObject({
+    properties: {
+      reader: { type: 'string', description: 'Who opened it.' },
+      times: { type: 'integer', minimum: 1, description: 'How often.' },
+    },
+    required: expect.arrayContaining(['reader', 'times']),
+  })
+  expect(chosen).toEqual([NAME])
+  expect(presented).toMatchObject({ type: NAME, reader: 'Ann', times: 2 })
+})
