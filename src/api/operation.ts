@@ -23,7 +23,7 @@ export interface Shown<Row> {
   readonly kind: 'one' | 'new' | 'list' | 'page' | 'linked'
   readonly of: Resource
   readonly sentence: string
-  readonly most?: number
+  readonly most?: number | undefined
   /** Whether it must not be stored on its way. */
   readonly isSecret?: true
   readonly present: (row: Row) => unknown
@@ -96,36 +96,38 @@ export const placeOf = ({ rest }: { rest: string }) => {
   return { method, path, names: [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!) }
 }
 
-type Row<Of extends Resource> = Record<keyof Of['fields'], unknown>
-
-export const one = <Of extends Resource>(of: Of, sentence: string): Shown<Row<Of>> => ({
+export const one = <Row>(of: Resource<Fields, Row>, sentence: string): Shown<Row> => ({
   kind: 'one',
   ...{ of, sentence },
   present: (row) => present(of, row),
 })
-export const created = <Of extends Resource>(of: Of, sentence: string): Shown<Row<Of>> => ({
+export const created = <Row>(of: Resource<Fields, Row>, sentence: string): Shown<Row> => ({
   ...one(of, sentence),
   kind: 'new',
 })
-export const list = <Of extends Resource>(of: Of, sentence: string): Shown<readonly Row<Of>[]> => ({
+export const list = <Row>(
+  of: Resource<Fields, Row>,
+  sentence: string,
+  most?: number,
+): Shown<readonly Row[]> => ({
   kind: 'list',
-  ...{ of, sentence },
+  ...{ of, sentence, most },
   present: (rows) => rows.map((row) => present(of, row)),
 })
-export const page = <Of extends Resource>(
-  of: Of,
+export const page = <Row>(
+  of: Resource<Fields, Row>,
   sentence: string,
-): Shown<{ items: readonly Row<Of>[]; nextCursor: string | null }> => ({
+): Shown<{ items: readonly Row[]; nextCursor: string | null }> => ({
   kind: 'page',
   ...{ of, sentence },
   present: ({ items, nextCursor }) => ({ items: items.map((row) => present(of, row)), nextCursor }),
 })
 /** A list of at most `most` that names its next page in `Link`. */
-export const linked = <Of extends Resource>(
-  of: Of,
+export const linked = <Row>(
+  of: Resource<Fields, Row>,
   sentence: string,
   most: number,
-): Shown<{ items: readonly Row<Of>[]; nextCursor: string | null }> => ({
+): Shown<{ items: readonly Row[]; nextCursor: string | null }> => ({
   kind: 'linked',
   ...{ of, sentence, most },
   present: ({ items }) => items.map((row) => present(of, row)),

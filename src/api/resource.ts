@@ -76,33 +76,117 @@ export const text = (
   sentence: string,
   limits: { minLength?: number; maxLength?: number; pattern?: string } = {},
 ) => z.string().meta({ ...limits, description: sentence })
+export const texts = (sentence: string, most?: number) =>
+  z.array(z.string()).meta({ ...(most === undefined ? {} : { maxItems: most }), description: sentence })
 export const count = (sentence: string) => z.int().min(0).meta({ description: sentence })
 
+/** How a field is made from columns of a row. */
+export interface Making<Row = never> {
+  readonly reads: readonly (keyof Row & string)[]
+  readonly make: (row: Row) => unknown
+}
+type Makings<Name> = { readonly [Field in Name & string]?: Making }
+
+/** The columns that fields are made from. */
+type ReadBy<Made> = {
+  [Field in keyof Made]: (row: Made[Field] extends Making<infer Row> ? Row : never) => void
+}[keyof Made] extends (row: infer Row) => void
+  ? Row
+  : unknown
+
+/** A row that has the columns of all fields, and those that the others are made from. */
+type RowOf<Shown, Made> = Readonly<Record<Exclude<keyof Shown, keyof Made>, unknown>> & ReadBy<Made>
+
+/** Says how a field is made from columns of a row. */
+export const madeFrom = <Row>(
+  reads: readonly (keyof Row & string)[],
+  make: (row: Row) => unknown,
+): Making<Row> => ({ reads, make })
+
 /** Something that the interfaces show. */
-export interface Resource<Shown extends Fields = Fields> {
+export interface Resource<Shown extends Fields = Fields, Row = never> {
   readonly name: string
   readonly sentence: string
   readonly fields: Shown
+  /** Fields that are not columns. */
+  readonly made: Makings<string>
+  /** Only for its type. */
+  readonly row?: (row: Row) => void
   /** What it has all fields of, and more. */
   readonly base?: Resource
-  /** As JSON. */
-  readonly example: Readonly<Record<string, unknown>>
+  /** As JSON. One without is only ever a part of others, and has no schema of its own in REST. */
+  readonly example?: Readonly<Record<string, unknown>>
 }
 
-export const resource = <const Shown extends Fields>(
+export const resource = <
+  const Shown extends Fields,
+  const Made extends Makings<keyof Shown> = Record<never, never>,
+>(
   name: string,
   sentence: string,
-  more: { fields: Shown; base?: Resource; example: Record<keyof Shown, unknown> },
-): Resource<Shown> => ({ name, sentence, ...more })
+  more: { fields: Shown; made?: Made; base?: Resource; example: Record<keyof Shown, unknown> },
+): Resource<Shown, RowOf<Shown, Made>> => ({ name, sentence, made: {}, ...more })
 
-const asJson = (value: unknown): unknown => (value instanceof Date ? value.toISOString() : (value ?? null))
+/** The fields that are columns, except some. */
+export const columnsOf = ({ fields, made }: Resource, ...except: readonly string[]): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => !(name in made || except.includes(name))))
+
+/** A resource that is a part of others. */
+export const detail = <const Shown extends Fields>(name: string, sentence: string, fields: Shown) =>
+  ({ name, sentence, fields, made: {} }) as Resource<Shown, RowOf<Shown, Record<never, never>>>
+
+const parts = z.registry<{ name: string }>()
+const shown = new Map<string, Resource>()
+
+/** A field that shows another resource. Its sentence is that of the resource if it needs none of its own. */
+export const part = <Shown extends Fields>(of: Resource<Shown>, sentence = of.sentence) => {
+  const rule = z.object(of.fields).meta({ description: sentence })
+  parts.add(rule, { name: of.name })
+  shown.set(of.name, of)
+  return rule
+}
+/** A field that shows several of another resource. */
+export const several = <Shown extends Fields>(of: Resource<Shown>, sentence: string, most?: number) =>
+  z.array(part(of)).meta({ ...(most === undefined ? {} : { maxItems: most }), description: sentence })
+export const partOf = (rule: z.ZodType): Resource | undefined => shown.get(parts.get(rule)?.name ?? '')
+
+type Write = (value: never) => unknown
+
+const same: Write = (value: unknown) => value
+
+/** How a value is written as JSON. */
+const writeOf = (rule: z.ZodType): Write => {
+  const inner = innermost(rule)
+  if (inner instanceof z.ZodDate) return (value: Date) => value.toISOString()
+  if (inner instanceof z.ZodObject) return writeAll(inner.shape, {})
+  if (!(inner instanceof z.ZodArray)) return same
+  const write = writeOf(inner.element as z.ZodType)
+  return write === same ? same : (values: readonly never[]) => values.map(write)
+}
+
+const writeAll = (fields: Fields, made: Makings<string>) => {
+  const each = Object.entries(fields).map(([name, rule]) => ({
+    ...{ name, write: writeOf(rule) },
+    read: made[name]?.make ?? ((row: Readonly<Record<string, unknown>>) => row[name]),
+  }))
+  return (row: never): Record<string, unknown> => {
+    const written: Record<string, unknown> = {}
+    for (const { name, write, read } of each) {
+      const value = read(row) ?? null
+      written[name] = value === null ? null : write(value as never)
+    }
+    return written
+  }
+}
+
+const writers = new Map<object, (row: never) => Record<string, unknown>>()
 
 /** Returns what a row shows, as JSON: its other columns are left out. */
-export const present = <Shown extends Fields>(
-  { fields }: Resource<Shown>,
-  row: Record<keyof Shown, unknown>,
-): Record<keyof Shown, unknown> =>
-  Object.fromEntries(Object.keys(fields).map((name) => [name, asJson(row[name])])) as Record<
-    keyof Shown,
-    unknown
-  >
+export const present = <Shown extends Fields, Row>(
+  of: Resource<Shown, Row>,
+  row: Row,
+): Record<keyof Shown, unknown> => {
+  const write = writers.get(of) ?? writeAll(of.fields, of.made)
+  writers.set(of, write)
+  return write(row as never) as Record<keyof Shown, unknown>
+}

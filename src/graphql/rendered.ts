@@ -1,4 +1,4 @@
-import type { EnumRef } from '@pothos/core'
+import type { EnumRef, InputFieldRef, InputObjectRef, ObjectRef } from '@pothos/core'
 import { z } from 'zod'
 import type { Operation } from '../api/operation.ts'
 import {
@@ -8,16 +8,20 @@ import {
   innermost,
   isNullable,
   isOptional,
+  partOf,
+  type Resource,
   sentenceOf,
   wordsOf,
 } from '../api/resource.ts'
 import { builder } from './builder.ts'
+import type { GraphqlContext } from './execution/context.ts'
 import type { GraphqlDeps } from './execution/deps.ts'
 import { checked } from './input.ts'
 
 /** Types and mutations that are printed from the descriptions in api/. */
 
-type Enum<Value> = EnumRef<typeof builder.$inferSchemaTypes, Value>
+type SchemaTypes = typeof builder.$inferSchemaTypes
+type Enum<Value> = EnumRef<SchemaTypes, Value>
 
 const enums = new Map<string, Enum<string>>()
 
@@ -39,10 +43,11 @@ export const enumOf = <Value extends string>(rule: z.ZodType<Value>): Enum<Value
 
 const inputs = new Map<string, unknown>()
 
-/** The input type of an object that is part of others. */
-const groupTypeOf = (rule: z.ZodObject): unknown => {
+/** Returns the input type of an object that others contain. */
+export const groupInputOf = <Shape extends Fields>(rule: z.ZodObject<Shape>) => {
+  type Given = InputObjectRef<SchemaTypes, z.input<z.ZodObject<Shape>>>
   const { name, sentence } = groupOf(rule)!
-  const made = inputs.get(name) ?? inputOf(name, sentence, rule.shape)
+  const made = (inputs.get(name) ?? inputOf(name, sentence, rule.shape)) as Given
   inputs.set(name, made)
   return made
 }
@@ -58,7 +63,9 @@ const typeOf = (rule: z.ZodType): never => {
     if (isId(inner)) return 'UUID'
     if (isTime(inner)) return 'DateTime'
     if (inner instanceof z.ZodArray) return [typeOf(inner.element as z.ZodType)]
-    if (groupOf(inner)) return groupTypeOf(inner as z.ZodObject)
+    const part = partOf(inner)
+    if (part) return objectOf(part)
+    if (groupOf(inner)) return groupInputOf(inner as z.ZodObject)
     if (inner instanceof z.ZodNumber) return 'Int'
     return inner instanceof z.ZodBoolean ? 'Boolean' : 'String'
   }
@@ -91,6 +98,40 @@ export const exposed = <Shown extends Fields>(
     ]),
   ) as { [Name in keyof Shown]: never }
 
+type Row<Shown extends Fields> = z.output<z.ZodObject<Shown>>
+
+const objects = new Map<Resource, ObjectRef<SchemaTypes, unknown>>()
+
+/** The type of a resource all of whose fields are in its rows. */
+export const objectOf = <Shown extends Fields>(of: Resource<Shown>): ObjectRef<SchemaTypes, Row<Shown>> => {
+  const known = objects.get(of)
+  if (known) return known as ObjectRef<SchemaTypes, Row<Shown>>
+  const made = builder.objectRef<Row<Shown>>(of.name)
+  objects.set(of, made as ObjectRef<SchemaTypes, unknown>)
+  made.implement({ description: of.sentence, fields: (t) => exposed(t, of.fields) })
+  return made
+}
+
+/** What makes fields of an object from several columns of its rows. */
+interface Making {
+  field(options: never): unknown
+}
+
+/** The fields of a resource that are made from columns. */
+export const made = (t: Making, { fields, made }: Resource): Record<string, never> =>
+  Object.fromEntries(
+    Object.entries(made).map(([name, making]) => [
+      name,
+      t.field({
+        type: typeOf(fields[name]!),
+        nullable: isNullable(fields[name]!),
+        description: sentenceOf(fields[name]!),
+        select: Object.fromEntries(making!.reads.map((column) => [column, true])),
+        resolve: making!.make,
+      } as never) as never,
+    ]),
+  )
+
 const capital = (name: string): string => name[0]!.toUpperCase() + name.slice(1)
 
 /** `Its name. 1 to 100 characters, not blank.` */
@@ -99,28 +140,41 @@ const describe = (rule: z.ZodType): string => {
   return [sentenceOf(rule), bounds && `${capital(bounds)}.`].filter(Boolean).join(' ')
 }
 
+/** How a field of an input, or an argument, is declared. */
+const declared = (rule: z.ZodType) => ({
+  type: typeOf(rule),
+  required: !isOptional(rule) && !isNullable(rule),
+  description: describe(rule),
+})
+
 const inputOf = (name: string, description: string, input: Fields) =>
   builder.inputType(name, {
     description,
     fields: (t) =>
-      Object.fromEntries(
-        Object.entries(input).map(([field, rule]) => [
-          field,
-          t.field({
-            type: typeOf(rule),
-            required: !isOptional(rule) && !isNullable(rule),
-            description: describe(rule),
-          }),
-        ]),
-      ),
+      Object.fromEntries(Object.entries(input).map(([field, rule]) => [field, t.field(declared(rule))])),
   })
 
+/** What makes arguments of a field. */
+type Arguing = (options: never) => unknown
+
+/** The arguments of a field that takes what an operation takes; `valuesOf` checks them. */
+export const argsOf = <Input extends Fields>(
+  arg: Arguing,
+  input: Input,
+): Record<keyof Input, InputFieldRef<SchemaTypes, unknown>> =>
+  Object.fromEntries(
+    Object.entries(input).map(([name, rule]) => [name, arg(declared(rule) as never)]),
+  ) as Record<keyof Input, InputFieldRef<SchemaTypes, unknown>>
+
 /** Checks what GraphQL's scalars have not. Null means left out, unless the field may be null. */
-const valuesOf = (input: Fields, given: Record<string, unknown>): Record<string, unknown> => {
+export const valuesOf = <Input extends Fields>(
+  input: Input,
+  given: Record<string, unknown>,
+): z.output<z.ZodObject<Input>> => {
   const isScalar = (rule: z.ZodType) => isId(innermost(rule)) || isTime(innermost(rule))
   const rules = Object.fromEntries(Object.entries(input).filter(([, rule]) => !isScalar(rule)))
   const kept = Object.entries(given).filter(([name, value]) => value !== null || isNullable(input[name]!))
-  return { ...Object.fromEntries(kept), ...checked(rules, given) }
+  return { ...Object.fromEntries(kept), ...checked(rules, given) } as z.output<z.ZodObject<Input>>
 }
 
 /** What a payload is made of: what was given, and what the operation returned. */
@@ -133,21 +187,33 @@ type PayloadFields<Input extends Fields, Result> = Parameters<
   ReturnType<typeof builder.objectRef<Done<Input, Result>>>['implement']
 >[0]['fields']
 
+interface MutationOptions<Values> {
+  /** Runs before the operation, which it ends when it throws. */
+  before?(context: GraphqlContext, input: Values): void
+  /** Other options of the mutation: who may call it, and what it costs. */
+  authScopes?: object
+  unauthorizedError?: () => Error
+  complexity?: (args: { input: Values }) => object
+}
+
 /** Adds the mutation of an operation, with its input and its payload. `takes` says what the input is. */
 export const mutation = <Input extends Fields, Result>(
   { name, says, input, key, run }: Operation<GraphqlDeps, Input, Result>,
   takes: string,
   fields: NonNullable<PayloadFields<Input, Result>>,
+  { before, ...options }: MutationOptions<Done<Input, Result>['input']> = {},
 ): void => {
   const type = builder.objectRef<Done<Input, Result>>(`${capital(name)}Payload`)
   type.implement({ description: `Result of \`${name}\`.`, fields })
   const Input = inputOf(`${capital(name)}Input`, takes, input)
   builder.mutationField(name, (t) =>
     t.field({
-      ...{ type, nullable: true, idempotency: key, description: says },
+      ...{ type, nullable: true, idempotency: key, description: says, ...(options as object) },
       args: { input: t.arg({ type: Input, required: true, description: takes }) },
-      resolve: async (_root, args, { deps, viewer }) => {
-        const values = valuesOf(input, args.input as Record<string, unknown>) as Done<Input, Result>['input']
+      resolve: async (_root, args, context) => {
+        const { deps, viewer } = context
+        const values = valuesOf(input, args.input as Record<string, unknown>)
+        before?.(context, values)
         return { input: values, result: await run(deps, viewer, values) } as never
       },
     }),

@@ -1,6 +1,14 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { type Operation, placeOf, type Shown } from '../api/operation.ts'
-import { type Fields, innermost, isNullable, isOptional, type Resource, sentenceOf } from '../api/resource.ts'
+import {
+  type Fields,
+  innermost,
+  isNullable,
+  isOptional,
+  partOf,
+  type Resource,
+  sentenceOf,
+} from '../api/resource.ts'
 import type { RestDeps, RestEnv } from './env.ts'
 import {
   body,
@@ -22,12 +30,27 @@ import { pageView } from './views.ts'
 /** A sentence that stands alone in a document has no full stop. */
 const plain = (text: string): string => text.replace(/\.$/, '')
 
-/** How a field of a resource is written in JSON. */
-const written = (rule: z.ZodType): z.ZodType => {
+const shapeOf = (fields: Fields) =>
+  Object.fromEntries(Object.entries(fields).map(([name, rule]) => [name, written(rule)]))
+
+/** How a value is written in JSON. */
+const jsonOf = (rule: z.ZodType): z.ZodType => {
+  const part = partOf(rule)
+  if (part) return viewOf(part)
+  if (rule instanceof z.ZodDate) return z.string().openapi({ format: 'date-time' })
+  if (rule instanceof z.ZodObject) return z.object(shapeOf(rule.shape))
+  if (rule instanceof z.ZodArray) return z.array(written(rule.element as z.ZodType, true))
+  return rule
+}
+
+/** How a field of a resource is written in JSON. A part of a list has the sentence of the list alone. */
+export const written = (rule: z.ZodType, inList = false): z.ZodType => {
   const inner = innermost(rule)
-  const json = inner instanceof z.ZodDate ? z.string().openapi({ format: 'date-time' }) : inner
+  const json = jsonOf(inner)
+  const { description: _, ...meta } = { ...json.meta(), ...inner.meta() }
+  const sentence = inList ? '' : sentenceOf(rule)
   const shown = isNullable(rule) ? json.nullable() : json
-  return shown.meta({ ...json.meta(), description: plain(sentenceOf(rule)) })
+  return shown.meta({ ...meta, ...(sentence && { description: plain(sentence) }) })
 }
 
 const views = new Map<Resource, z.ZodObject>()
@@ -38,23 +61,23 @@ export const viewOf = (of: Resource): z.ZodObject => {
   if (known) return known
   const { name, fields, base, example } = of
   const own = Object.entries(fields).filter(([field]) => !base || !(field in base.fields))
-  const shape = Object.fromEntries(own.map(([field, rule]) => [field, written(rule)]))
+  const shape = shapeOf(Object.fromEntries(own))
   const whole = base ? viewOf(base).extend(shape) : z.object(shape)
-  const view = whole.openapi(name, { example })
+  const view = example ? whole.openapi(name, { example }) : whole
   views.set(of, view)
   return view
 }
 
-const answerOf = ({ kind, of, sentence, most = 0 }: Shown<never>) => {
+const answerOf = ({ kind, of, sentence, most }: Shown<never>) => {
   const view = viewOf(of)
-  if (kind === 'linked')
-    return { 200: { ...ok(plain(sentence), z.array(view).openapi({ maxItems: most })), headers: NEXT_LINK } }
-  const schema = kind === 'list' ? z.array(view) : kind === 'page' ? pageView(view) : view
+  const all = z.array(view).openapi(most === undefined ? {} : { maxItems: most })
+  if (kind === 'linked') return { 200: { ...ok(plain(sentence), all), headers: NEXT_LINK } }
+  const schema = kind === 'list' ? all : kind === 'page' ? pageView(view) : view
   return { [kind === 'new' ? 201 : 200]: ok(plain(sentence), schema) }
 }
 
-/** How a value is written in a query. */
-const inQuery = (rule: z.ZodType): z.ZodType => {
+/** How a value is written in a URL. */
+const inUrl = (rule: z.ZodType): z.ZodType => {
   if (rule instanceof z.ZodNumber)
     return integer(rule.minValue ?? 0, rule.maxValue ?? Number.MAX_SAFE_INTEGER)
   if (rule instanceof z.ZodBoolean) return flag
@@ -93,9 +116,9 @@ const requestOf = ({ rest, input, example, mayBeEmpty }: Asked) => {
         .filter(([name]) => names.includes(name) === wanted)
         .map(([name, rule]) => [wanted ? inPath(name) : name, taken(rule, convert)]),
     )
-  const params = names.length > 0 ? { params: z.object(pick(true)) } : {}
+  const params = names.length > 0 ? { params: z.object(pick(true, inUrl)) } : {}
   if (Object.keys(input).length === names.length) return params
-  if (method === 'GET') return { ...params, query: z.strictObject(pick(false, inQuery)) }
+  if (method === 'GET') return { ...params, query: z.strictObject(pick(false, inUrl)) }
   const given = z.strictObject(pick(false)).openapi(example ? { example } : {})
   return { ...params, ...(mayBeEmpty ? optionalBody(given) : body(given)) }
 }
