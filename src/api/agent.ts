@@ -77,7 +77,7 @@ const TEXTS = {
 }
 
 /** Lists leave out its texts, which may be long. */
-export const AgentWithTexts = resource('AgentWithTexts', 'An agent with its texts.', {
+const AgentWithTexts = resource('AgentWithTexts', 'An agent with its texts.', {
   base: Agent,
   fields: { ...Agent.fields, ...TEXTS },
   example: {

@@ -148,11 +148,17 @@ const MEDIA_TYPE = /^[A-Za-z0-9!#$&^_.+-]{1,127}\/[A-Za-z0-9!#$&^_.+-]{1,127}$/
 
 const MEDIA_TYPE_RULE = 'must be a media type such as application/pdf, without parameters, and not multipart'
 
+export const mediaType = z
+  .string()
+  .regex(MEDIA_TYPE, MEDIA_TYPE_RULE)
+  .refine((value) => !/^multipart\//i.test(value), MEDIA_TYPE_RULE)
+  .meta({ maxLength: 255 })
+
 /**
  * Base64: the standard alphabet, padded, without line breaks. Encoding the bytes again must give the same
  * text.
  */
-const base64 = z
+export const fileContent = z
   .string()
   .max(MAX_BASE64, `must be at most ${MAX_ATTACHED_BYTES} bytes`)
   .transform((value, context) => {
@@ -170,20 +176,12 @@ export const fitsOneMessage = (files: readonly { content: Uint8Array }[]): boole
   files.reduce((sum, { content }) => sum + content.byteLength, 0) <= MAX_ATTACHED_BYTES
 export const TOO_LARGE_TOGETHER = `must be at most ${MAX_ATTACHED_BYTES} bytes in total, decoded`
 
-export const attachments = z
-  .array(
-    z.strictObject({
-      name: fileName,
-      type: z
-        .string()
-        .regex(MEDIA_TYPE, MEDIA_TYPE_RULE)
-        .refine((value) => !/^multipart\//i.test(value), MEDIA_TYPE_RULE)
-        .meta({ maxLength: 255 }),
-      content: base64,
-    }),
-  )
-  .max(MAX_ATTACHMENTS, `must be at most ${MAX_ATTACHMENTS} files`)
-  .refine(fitsOneMessage, { error: TOO_LARGE_TOGETHER })
+/** Returns the rule for the files of a message. */
+export const filesOfMessage = <File extends z.ZodType<{ content: Buffer }>>(file: File) =>
+  z
+    .array(file)
+    .max(MAX_ATTACHMENTS, `must be at most ${MAX_ATTACHMENTS} files`)
+    .refine(fitsOneMessage, { error: TOO_LARGE_TOGETHER })
 export const sender = text(1, 320)
 export const senders = z.array(sender).max(1000, 'must contain at most 1000 senders')
 export const secretName = z

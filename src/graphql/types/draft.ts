@@ -1,11 +1,5 @@
-import {
-  attachments,
-  copies,
-  messageHtml,
-  messageSubject,
-  messageText,
-  recipients,
-} from '../../core/rules.ts'
+import { sentenceOf } from '../../api/resource.ts'
+import { SENT, SentFile } from '../../api/send.ts'
 import {
   createDraft,
   deleteDraft,
@@ -22,11 +16,13 @@ import { builder } from '../builder.ts'
 import { counted } from '../execution/limits.ts'
 import { checked } from '../input.ts'
 import { pageArgs, pageCost, readPage } from '../page.ts'
+import { groupInputOf } from '../rendered.ts'
 import { Agent } from './agent.ts'
 import { Author } from './author.ts'
 import { AddressChannel } from './enums.ts'
 import { Message } from './message.ts'
-import { AttachmentInput, HTML } from './send-message.ts'
+
+const AttachmentInput = groupInputOf(SentFile)
 
 const DraftFile = builder.objectRef<AttachmentView>('DraftFile').implement({
   description: 'A file attached to a draft, without its content.',
@@ -146,7 +142,7 @@ const SaveDraftInput = builder.inputType('SaveDraftInput', {
     draftId: t.field({ type: 'UUID', description: 'The draft to change; left out, a new one is created.' }),
     unchangedSince: t.field({ type: 'DateTime', description: UNCHANGED_SINCE }),
     text: t.string({ description: 'Its text, 1 to 32000 characters.' }),
-    html: t.string({ description: HTML }),
+    html: t.string({ description: `${sentenceOf(SENT.html)} At most 256000 characters.` }),
     replyTo: t.field({ type: 'UUID', description: 'The id of the message to reply to.' }),
     replyAll: t.boolean({ description: 'Whether it replies to all.' }),
     forward: t.field({ type: 'UUID', description: 'The id of the message to forward.' }),
@@ -213,15 +209,12 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: SaveDraftInput, required: true, description: 'The draft.' }) },
     resolve: async (_root, { input }, { deps, viewer }) => {
       const { agentId, draftId, unchangedSince, ...fields } = input
-      const rules = {
-        ...{ text: messageText, html: messageHtml, subject: messageSubject },
-        ...{ to: recipients, cc: copies, attachments },
-      }
+      const { text, html, subject, to, cc, attachments } = SENT
       const { attachments: _files, ...plain } = fields
       const changes = {
         ...plain,
         attachments: fields.attachments === null ? null : undefined,
-        ...checked(rules, fields),
+        ...checked({ text, html, subject, to, cc, attachments }, fields),
       }
       const draft = draftId
         ? await updateDraft(deps, viewer, { agentId, draftId }, { ...changes, unchangedSince })

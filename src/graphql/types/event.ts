@@ -7,7 +7,7 @@ import { checked } from '../input.ts'
 import { followEvents } from '../subscription/follow.ts'
 import type { Item } from '../subscription/item.ts'
 import { Channel, Refusal, SenderKind } from './enums.ts'
-import { HoldObject, Message } from './message.ts'
+import { Hold, Message } from './message.ts'
 import { messageOf } from './message-list.ts'
 
 const Sender = builder.objectRef<EventSender>('EventSender').implement({
@@ -56,7 +56,7 @@ export const Event = builder.objectRef<LoggedEvent>('Event').implement({
       resolve: (event) => ('error' in event ? event.error : null),
     }),
     hold: t.field({
-      type: HoldObject,
+      type: Hold,
       nullable: true,
       description: 'What the message waited for, for message.held; otherwise null.',
       resolve: (event) =>

@@ -1,4 +1,8 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { author } from '../../api/author.ts'
+import { Message, MessageFile } from '../../api/message.ts'
+import { present, several } from '../../api/resource.ts'
+import { SENT } from '../../api/send.ts'
 import { CHANNEL_KINDS } from '../../core/channels.ts'
 import { timestamp } from '../../core/rules.ts'
 import {
@@ -10,12 +14,10 @@ import {
   sendDraft,
   updateDraft,
 } from '../../message/out/saved-draft.ts'
-import { presentMessage } from '../../message/reading/present.ts'
 import type { RestEnv } from '../env.ts'
+import { viewOf, written } from '../rendered.ts'
 import { body, DEFAULT_LIMIT, failures, ids, NO_CONTENT, ok, PAGING, SECURITY } from '../route.ts'
 import { ID, id, pageView, TIME, time } from '../views.ts'
-import { AttachmentView, authorView, MessageView } from './message-views.ts'
-import { SEND_FIELDS } from './messages.ts'
 
 const DraftView = z
   .object({
@@ -30,8 +32,8 @@ const DraftView = z
     cc: z.array(z.string()),
     subject: z.string().nullable(),
     sendAt: time.nullable(),
-    attachments: z.array(AttachmentView),
-    savedBy: authorView('Who saved it last; null if that was not recorded'),
+    attachments: written(several(MessageFile, '')),
+    savedBy: written(author('Who saved it last; null if that was not recorded.').nullable()),
     createdAt: time,
     updatedAt: time,
   })
@@ -55,7 +57,7 @@ const DraftView = z
     },
   })
 
-const { text, html, replyTo, replyAll, forward, channel, to, cc, subject, sendAt, attachments } = SEND_FIELDS
+const { text, html, replyTo, replyAll, forward, channel, to, cc, subject, sendAt, attachments } = SENT
 const fields = z
   .strictObject({
     text: text.nullable(),
@@ -154,7 +156,7 @@ const send = createRoute({
   security,
   request: { params: ids('id', 'draftId') },
   responses: {
-    201: ok('The message, with status `sending`', MessageView),
+    201: ok('The message, with status `sending`', viewOf(Message)),
     ...failures('agent', 'plan', 'conflict'),
   },
 })
@@ -181,7 +183,12 @@ export const draftRoutes = (app: OpenAPIHono<RestEnv>): void => {
     await deleteDraft(c.var.deps, c.var.viewer, keyOf(c.req.valid('param')))
     return c.body(null, 204)
   })
-  app.openapi(send, async (c) =>
-    c.json(presentMessage(await sendDraft(c.var.deps, c.var.viewer, keyOf(c.req.valid('param')))), 201),
+  app.openapi(
+    send,
+    async (c) =>
+      c.json(
+        present(Message, await sendDraft(c.var.deps, c.var.viewer, keyOf(c.req.valid('param')))),
+        201,
+      ) as never,
   )
 }
