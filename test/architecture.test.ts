@@ -36,13 +36,13 @@ const table: Record<string, readonly string[]> = {
   'tls-report': ['core', 'db', 'type channel'],
   secret: [...below, 'agent'],
   blob: ['core', 'db', 'workspace'],
-  export: [...below, 'agent', 'blob', 'message'],
+  export: [...below, 'api', 'agent', 'blob', 'message'],
   // admission decides before a message is stored, and webhook jobs are committed with it
   message: [...below, 'agent', 'blob', 'admission', 'webhook', 'type channel'],
   webhook: [...below, 'agent', 'outgoing-http', 'type channel'],
   admission: [...below, 'agent', 'type channel'],
   // what the interfaces are printed from
-  api: ['core', ...domain, 'type db'],
+  api: ['core', ...domain.filter((folder) => folder !== 'export'), 'type db'],
   ...Object.fromEntries(interfaces.map((folder) => [folder, ['core', 'api', ...domain]])),
   http: ['core', ...interfaces, 'type channel'],
   cli: ['core', 'config'],

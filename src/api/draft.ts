@@ -1,19 +1,21 @@
 import { z } from 'zod'
 import { timestamp, uuid } from '../core/rules.ts'
 import type { Db } from '../db/client.ts'
+import type { AtomicDeps } from '../message/once.ts'
 import {
   createDraft as create,
   draftOf,
   listDrafts as listOf,
   readDraft as read,
   deleteDraft as remove,
+  sendDraft as send,
   updateDraft as update,
 } from '../message/out/saved-draft.ts'
 import type { SendDeps } from '../message/out/send.ts'
 import { author } from './author.ts'
 import { AddressChannel } from './choices.ts'
 import { ID, TIME } from './example.ts'
-import { MessageFile } from './message.ts'
+import { Message, MessageFile } from './message.ts'
 import { created, nothing, one, operation, PAGE, page, pageOf } from './operation.ts'
 import { type Fields, id, resource, says, several, text, time } from './resource.ts'
 import { SENT } from './send.ts'
@@ -86,7 +88,7 @@ export const unchangedSince = says(
 
 const tag = 'Drafts'
 const agentId = says(uuid, 'The agent that will send it.')
-export const draftId = says(uuid, 'The draft.')
+const draftId = says(uuid, 'The draft.')
 
 export const createDraft = operation({
   name: 'createDraft',
@@ -148,4 +150,15 @@ export const deleteDraft = operation({
   fails: ['agent'],
   output: nothing,
   run: (deps: Db, viewer, key) => remove(deps, viewer, key),
+})
+
+export const sendDraft = operation({
+  name: 'sendDraft',
+  says: 'Sends a draft. The draft is deleted in the transaction that stores the message. If sending fails, it is unchanged.',
+  rest: 'POST /agents/{agentId}/drafts/{draftId}/send',
+  tag,
+  input: { agentId: says(uuid, 'The agent that sends it.'), draftId },
+  fails: ['agent', 'plan', 'conflict'],
+  output: created(Message, 'The message, with status `sending`.'),
+  run: (deps: AtomicDeps, viewer, key) => send(deps, viewer, key),
 })

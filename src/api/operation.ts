@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Viewer } from '../workspace/viewer.ts'
-import { type Fields, present, type Resource, type RowOf, says } from './resource.ts'
+import { type Fields, present, type Resource, says } from './resource.ts'
 
 /** Why an operation can fail, beside what any can: a wrong token, too many requests, a service that is not available. */
 export type Failure =
@@ -23,7 +23,7 @@ export interface Shown<Row> {
   readonly kind: 'one' | 'new' | 'added' | 'list' | 'page' | 'linked'
   readonly of: Resource | z.ZodType
   readonly sentence: string
-  readonly most?: number
+  readonly most?: number | undefined
   /** Whether it must not be stored on its way. */
   readonly isSecret?: true
   readonly present: (row: Row) => unknown
@@ -100,41 +100,43 @@ export const placeOf = ({ rest }: { rest: string }) => {
   return { method, path, names: [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!) }
 }
 
-type Row<Of extends Resource> = RowOf<Of['fields']>
-
-export const one = <Of extends Resource>(of: Of, sentence: string): Shown<Row<Of>> => ({
+export const one = <Row>(of: Resource<Fields, Row>, sentence: string): Shown<Row> => ({
   kind: 'one',
   ...{ of, sentence },
   present: (row) => present(of, row),
 })
-export const created = <Of extends Resource>(of: Of, sentence: string): Shown<Row<Of>> => ({
+export const created = <Row>(of: Resource<Fields, Row>, sentence: string): Shown<Row> => ({
   ...one(of, sentence),
   kind: 'new',
 })
 /** One that was created, or had been before. */
-export const added = <Of extends Resource>(
-  of: Of,
+export const added = <Row>(
+  of: Resource<Fields, Row>,
   sentence: string,
-): Shown<Row<Of> & { created: boolean }> => ({ ...one(of, sentence), kind: 'added' })
-export const list = <Of extends Resource>(of: Of, sentence: string): Shown<readonly Row<Of>[]> => ({
+): Shown<Row & { created: boolean }> => ({ ...one(of, sentence), kind: 'added' })
+export const list = <Row>(
+  of: Resource<Fields, Row>,
+  sentence: string,
+  most?: number,
+): Shown<readonly Row[]> => ({
   kind: 'list',
-  ...{ of, sentence },
+  ...{ of, sentence, most },
   present: (rows) => rows.map((row) => present(of, row)),
 })
-export const page = <Of extends Resource>(
-  of: Of,
+export const page = <Row>(
+  of: Resource<Fields, Row>,
   sentence: string,
-): Shown<{ items: readonly Row<Of>[]; nextCursor: string | null }> => ({
+): Shown<{ items: readonly Row[]; nextCursor: string | null }> => ({
   kind: 'page',
   ...{ of, sentence },
   present: ({ items, nextCursor }) => ({ items: items.map((row) => present(of, row)), nextCursor }),
 })
 /** A list of at most `most` that names its next page in `Link`. */
-export const linked = <Of extends Resource>(
-  of: Of,
+export const linked = <Row>(
+  of: Resource<Fields, Row>,
   sentence: string,
   most: number,
-): Shown<{ items: readonly Row<Of>[]; nextCursor: string | null }> => ({
+): Shown<{ items: readonly Row[]; nextCursor: string | null }> => ({
   kind: 'linked',
   ...{ of, sentence, most },
   present: ({ items }) => items.map((row) => present(of, row)),

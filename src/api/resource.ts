@@ -76,6 +76,8 @@ export const text = (
   sentence: string,
   limits: { minLength?: number; maxLength?: number; pattern?: string } = {},
 ) => z.string().meta({ ...limits, description: sentence })
+export const texts = (sentence: string, most?: number) =>
+  z.array(z.string()).meta({ ...(most === undefined ? {} : { maxItems: most }), description: sentence })
 export const count = (sentence: string) => z.int().min(0).meta({ description: sentence })
 
 const emails = z.registry<{ isEmail: true }>()
@@ -86,29 +88,70 @@ export const email = (sentence: string) => {
 }
 export const isEmail = (rule: z.ZodType): boolean => emails.get(rule) !== undefined
 
+/** How a field is made from columns of a row. */
+export interface Making<Row = never> {
+  readonly reads: readonly (keyof Row & string)[]
+  readonly make: (row: Row) => unknown
+}
+type Makings<Name> = { readonly [Field in Name & string]?: Making }
+
+/** The columns that fields are made from. */
+type ReadBy<Made> = {
+  [Field in keyof Made]: (row: Made[Field] extends Making<infer Row> ? Row : never) => void
+}[keyof Made] extends (row: infer Row) => void
+  ? Row
+  : unknown
+
+/** The fields that must be there: the others may be left out. */
+type Needed<Shown extends Fields> = {
+  readonly [Name in keyof Shown as Shown[Name] extends z.ZodOptional ? never : Name]: unknown
+}
+
+/** A row that has the columns of these fields, and those that the others are made from. */
+type RowOf<Shown extends Fields, Made> = Omit<Needed<Shown>, keyof Made> & ReadBy<Made>
+
+/** Says how a field is made from columns of a row. */
+export const madeFrom = <Row>(
+  reads: readonly (keyof Row & string)[],
+  make: (row: Row) => unknown,
+): Making<Row> => ({ reads, make })
+
 /** Something that the interfaces show. */
-export interface Resource<Shown extends Fields = Fields> {
+export interface Resource<Shown extends Fields = Fields, Row = never> {
   readonly name: string
   readonly sentence: string
   readonly fields: Shown
+  /** Fields that are not columns. */
+  readonly made: Makings<string>
+  /** Only for its type. */
+  readonly row?: (row: Row) => void
   /** What it has all fields of, and more. */
   readonly base?: Resource
   /** As JSON. One without is only ever a part of others, and has no schema of its own in REST. */
   readonly example?: Readonly<Record<string, unknown>>
 }
 
-export const resource = <const Shown extends Fields>(
+export const resource = <
+  const Shown extends Fields,
+  const Made extends Makings<keyof Shown> = Record<never, never>,
+>(
   name: string,
   sentence: string,
-  more: { fields: Shown; base?: Resource; example: RowOf<Shown> & Partial<Record<keyof Shown, unknown>> },
-): Resource<Shown> => ({ name, sentence, ...more })
+  more: {
+    fields: Shown
+    made?: Made
+    base?: Resource
+    example: Needed<Shown> & Partial<Record<keyof Shown, unknown>>
+  },
+): Resource<Shown, RowOf<Shown, Made>> => ({ name, sentence, made: {}, ...more })
+
+/** The fields that are columns, except some. */
+export const columnsOf = ({ fields, made }: Resource, ...except: readonly string[]): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => !(name in made || except.includes(name))))
 
 /** A resource that is a part of others. */
-export const detail = <const Shown extends Fields>(
-  name: string,
-  sentence: string,
-  fields: Shown,
-): Resource<Shown> => ({ name, sentence, fields })
+export const detail = <const Shown extends Fields>(name: string, sentence: string, fields: Shown) =>
+  ({ name, sentence, fields, made: {} }) as Resource<Shown, RowOf<Shown, Record<never, never>>>
 
 const parts = z.registry<{ name: string }>()
 const shown = new Map<string, Resource>()
@@ -121,31 +164,51 @@ export const part = <Shown extends Fields>(of: Resource<Shown>, sentence = of.se
   return rule
 }
 /** A field that shows several of another resource. */
-export const several = <Shown extends Fields>(of: Resource<Shown>, sentence: string) =>
-  z.array(part(of)).meta({ description: sentence })
+export const several = <Shown extends Fields>(of: Resource<Shown>, sentence: string, most?: number) =>
+  z.array(part(of)).meta({ ...(most === undefined ? {} : { maxItems: most }), description: sentence })
 export const partOf = (rule: z.ZodType): Resource | undefined => shown.get(parts.get(rule)?.name ?? '')
 
-/** The columns that a row of these fields must have: the others may be left out. */
-export type RowOf<Shown extends Fields> = {
-  readonly [Name in keyof Shown as Shown[Name] extends z.ZodOptional ? never : Name]: unknown
-}
+type Write = (value: never) => unknown
 
-const asJson = (rule: z.ZodType, value: unknown): unknown => {
-  if (value === null || value === undefined) return isOptional(rule) && !isNullable(rule) ? undefined : null
-  if (value instanceof Date) return value.toISOString()
+const same: Write = (value: unknown) => value
+
+/** A time from a column of JSON is written already. */
+const writeTime = (value: Date | string): string => (value instanceof Date ? value.toISOString() : value)
+
+/** How a value is written as JSON. */
+const writeOf = (rule: z.ZodType): Write => {
   const inner = innermost(rule)
-  if (inner instanceof z.ZodArray)
-    return (value as unknown[]).map((one) => asJson(inner.element as z.ZodType, one))
-  return inner instanceof z.ZodObject ? presentFields(inner.shape, value) : value
+  if (inner instanceof z.ZodDate) return writeTime
+  if (inner instanceof z.ZodObject) return writeAll(inner.shape, partOf(inner)?.made ?? {})
+  if (!(inner instanceof z.ZodArray)) return same
+  const write = writeOf(inner.element as z.ZodType)
+  return write === same ? same : (values: readonly never[]) => values.map(write)
 }
 
-const presentFields = (fields: Fields, row: object) =>
-  Object.fromEntries(
-    Object.entries(fields).map(([name, rule]) => [name, asJson(rule, row[name as keyof typeof row])]),
-  )
+const writeAll = (fields: Fields, made: Makings<string>) => {
+  const each = Object.entries(fields).map(([name, rule]) => ({
+    ...{ name, write: writeOf(rule), isLeftOut: isOptional(rule) && !isNullable(rule) },
+    read: made[name]?.make ?? ((row: Readonly<Record<string, unknown>>) => row[name]),
+  }))
+  return (row: never): Record<string, unknown> => {
+    const written: Record<string, unknown> = {}
+    for (const { name, write, isLeftOut, read } of each) {
+      const value = read(row) ?? null
+      if (value !== null) written[name] = write(value as never)
+      else if (!isLeftOut) written[name] = null
+    }
+    return written
+  }
+}
+
+const writers = new Map<object, (row: never) => Record<string, unknown>>()
 
 /** Returns what a row shows, as JSON: its other columns are left out, and so are those of its parts. */
-export const present = <Shown extends Fields>(
-  { fields }: Resource<Shown>,
-  row: RowOf<Shown>,
-): Record<keyof Shown, unknown> => presentFields(fields, row) as Record<keyof Shown, unknown>
+export const present = <Shown extends Fields, Row>(
+  of: Resource<Shown, Row>,
+  row: Row,
+): Record<keyof Shown, unknown> => {
+  const write = writers.get(of) ?? writeAll(of.fields, of.made)
+  writers.set(of, write)
+  return write(row as never) as Record<keyof Shown, unknown>
+}

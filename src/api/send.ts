@@ -12,11 +12,14 @@ import {
   timestamp,
   uuid,
 } from '../core/rules.ts'
+import { type SendDeps, sendMessage as send } from '../message/out/send.ts'
 import { AddressChannel } from './choices.ts'
+import { Message } from './message.ts'
+import { created, operation } from './operation.ts'
 import { group, says } from './resource.ts'
 
 /** A file of a message to send, or of a draft. */
-export const SentFile = group('AttachmentInput', 'A file to attach.', {
+const SentFile = group('AttachmentInput', 'A file to attach.', {
   name: says(fileName, 'Its name, on one line.'),
   type: says(mediaType, 'Its media type, without parameters: application/pdf.'),
   content: says(
@@ -57,3 +60,15 @@ export const SENT = {
     'Attachments, 10 MiB in total; a forward also includes the original ones.',
   ).optional(),
 }
+
+export const sendMessage = operation({
+  name: 'sendMessage',
+  says: 'Sends a message: a reply (`replyTo`), a forward (`forward` with `to`) or a new message (`channel` with `to`). It is accepted for sending; its status shows its progress.',
+  rest: 'POST /agents/{agentId}/messages',
+  tag: 'Messages',
+  input: { agentId: says(uuid, 'The agent that sends it.'), ...SENT },
+  example: { channel: 'email', to: ['ann@example.com'], subject: 'Hello', text: 'Hello Ann' },
+  fails: ['agent', 'plan', 'conflict'],
+  output: created(Message, 'The message, with status `sending`.'),
+  run: (deps: SendDeps, viewer, { agentId, ...message }) => send(deps, viewer, agentId, message),
+})

@@ -883,18 +883,21 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List an agent's messages
+         * Lists an agent's messages
          * @description In a large mailbox, `q`, `from`, `refusal`, `label`, `hasAttachment` and `unread` may give a page with fewer entries than requested, even with none. There may be more as long as `nextCursor` is not null.
          */
         get: operations["listMessages"];
         put?: never;
-        /** Send a message: a reply (`replyTo`), a forward (`forward` with `to`) or a new message (`channel` with `to`) */
+        /**
+         * Sends a message: a reply (`replyTo`), a forward (`forward` with `to`) or a new message (`channel` with `to`)
+         * @description It is accepted for sending; its status shows its progress.
+         */
         post: operations["sendMessage"];
         delete?: never;
         options?: never;
         head?: never;
         /**
-         * Add labels to up to 100 messages, remove labels from them, or mark them as read or unread
+         * Adds labels to up to 100 messages, removes labels from them, or marks them as read or unread
          * @description Changes all of the messages, or none if one of them cannot be changed.
          */
         patch: operations["markMessages"];
@@ -908,7 +911,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the messages of all agents of the workspace (members only)
+         * Lists the messages of all agents of the workspace (members only)
          * @description In a large mailbox, `q`, `from`, `refusal`, `label`, `hasAttachment` and `unread` may give a page with fewer entries than requested, even with none. There may be more as long as `nextCursor` is not null. The same applies to `channel`, `direction` and `status`.
          */
         get: operations["listWorkspaceMessages"];
@@ -927,22 +930,162 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a message */
+        /** Returns a message */
         get: operations["readMessage"];
         put?: never;
         post?: never;
         /**
-         * Delete a message
-         * @description With their files and originals. A message that waits to be sent is not sent any more, unless sending has begun. The events about a deleted message stay in the event log, which contains no texts, for 7 days.
+         * Deletes a message with its files and its original
+         * @description A message that waits to be sent is not sent any more, unless sending has begun. The events about a deleted message stay in the event log, which contains no texts, for 7 days.
          */
         delete: operations["deleteMessage"];
         options?: never;
         head?: never;
         /**
-         * Set the labels of a message, mark it as read or unread, or change when it is sent
-         * @description Labels and read marks belong to the message: members and the agent share them. Reading a message does not mark it; replying to it does. Labels are trimmed, case-sensitive and distinct, and keep their order.
+         * Sets the labels of a message, marks it as read or unread, or changes when it is sent
+         * @description Members and the agent share labels and read marks. Reading a message does not mark it; replying to it does. Labels are trimmed, case-sensitive and distinct, and keep their order.
          */
         patch: operations["markMessage"];
+        trace?: never;
+    };
+    "/agents/{id}/messages/{messageId}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approves a message that waits for approval, optionally with changes (members only)
+         * @description The message is sent now, or at its `sendAt`. Fails with `conflict` if another member has decided meanwhile, and says who.
+         */
+        post: operations["approveMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{id}/messages/{messageId}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rejects a message that waits for approval (members only)
+         * @description Its status becomes `failed`, with `Rejected by NAME: REASON` as its error.
+         */
+        post: operations["rejectMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{id}/messages/{messageId}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancels a message that waits for approval or for its time
+         * @description Its status becomes `failed`, with `Cancelled by NAME` as its error.
+         */
+        post: operations["cancelMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{id}/messages/{messageId}/unsubscribe": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Unsubscribes the agent from what a received email belongs to
+         * @description For emails with a check `unsubscribe`: its verdict is `one_click` (a request to the sender, RFC 8058) or `mail` (a mail from the address at which it arrived). It is there only if a valid signature of a proven sender covers the header fields that say how. Afterwards the verdict is `requested`, and nothing happens again. `unavailable` if the sender does not accept the request.
+         */
+        post: operations["unsubscribe"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{id}/messages/{messageId}/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Releases a refused message, so that it reaches the agent
+         * @description The message becomes `received`, with the admission that its sender would have now (`anyone` if none), counts towards the plan and raises its event; the last of its `checks` says who released it. A message that is received already stays as it is. An agent's token works if the workspace allows agents to set access.
+         */
+        post: operations["releaseMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{id}/messages/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Releases up to 100 refused messages, oldest first: all of them, or none
+         * @description The message becomes `received`, with the admission that its sender would have now (`anyone` if none), counts towards the plan and raises its event; the last of its `checks` says who released it. A message that is received already stays as it is. An agent's token works if the workspace allows agents to set access.
+         */
+        post: operations["releaseMessages"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{id}/messages/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deletes up to 100 messages with their files and originals: all of them, or none
+         * @description A message that waits to be sent is not sent any more, unless sending has begun. The events about a deleted message stay in the event log, which contains no texts, for 7 days.
+         */
+        post: operations["deleteMessages"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/agents/{id}/messages/{messageId}/recipients": {
@@ -952,7 +1095,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the recipients of a sent message with the status of each */
+        /** Lists the recipients of a sent message with the status of each */
         get: operations["listRecipients"];
         put?: never;
         post?: never;
@@ -1005,8 +1148,62 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Create a link to an attachment that works without a token, for ten minutes */
+        /** Creates a link to an attachment that works without a token, for ten minutes */
         post: operations["linkAttachment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{id}/messages/{messageId}/headers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns a received email's header fields */
+        get: operations["readMessageHeaders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{id}/messages/{messageId}/html/link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Creates a link to an email's HTML that works without a token, for ten minutes
+         * @description For `<iframe sandbox="allow-popups allow-popups-to-escape-sandbox">` on pages of this service; links in the mail open in a new tab.
+         */
+        post: operations["linkMessageHtml"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{id}/messages/{messageId}/raw/link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Creates a link to the original email that works without a token, for ten minutes */
+        post: operations["linkRawMessage"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1033,200 +1230,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/agents/{id}/messages/{messageId}/headers": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Get a received email's header fields */
-        get: operations["readMessageHeaders"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/agents/{id}/messages/{messageId}/html/link": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Create a link to an email's HTML that works without a token, for ten minutes
-         * @description For `<iframe sandbox="allow-popups allow-popups-to-escape-sandbox">` on pages of this service; links in the mail open in a new tab.
-         */
-        post: operations["linkMessageHtml"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/agents/{id}/messages/{messageId}/raw/link": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Create a link to the original email that works without a token, for ten minutes */
-        post: operations["linkRawMessage"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/agents/{id}/messages/{messageId}/approve": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Approve a message that waits for approval, optionally with changes (members only)
-         * @description The message is sent now, or at its `sendAt`. If another member has decided meanwhile, the answer is a `conflict` that says who.
-         */
-        post: operations["approveMessage"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/agents/{id}/messages/{messageId}/reject": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Reject a message that waits for approval (members only)
-         * @description Its status becomes `failed`, with `Rejected by NAME: REASON` as its error.
-         */
-        post: operations["rejectMessage"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/agents/{id}/messages/{messageId}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Cancel a message that waits for approval or for its time
-         * @description Its status becomes `failed`, with `Cancelled by NAME` as its error.
-         */
-        post: operations["cancelMessage"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/agents/{id}/messages/{messageId}/unsubscribe": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Unsubscribe from what a received email belongs to
-         * @description For emails with a check `unsubscribe`: its verdict is `one_click` (a request to the sender, RFC 8058) or `mail` (a mail from the address at which it arrived). It is there only if a valid signature of a proven sender covers the header fields that say how. Afterwards the verdict is `requested`, and nothing happens again. `unavailable` if the sender does not accept the request.
-         */
-        post: operations["unsubscribe"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/agents/{id}/messages/{messageId}/release": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Release a refused message, so that it reaches the agent
-         * @description The message becomes `received`, with the admission that its sender would have now (`anyone` if none), counts towards the plan and raises its event. The last of its `checks` says who released it. A message that is received already stays as it is. An agent's token works if the workspace allows agents to set access.
-         */
-        post: operations["releaseMessage"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/agents/{id}/messages/release": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Release up to 100 refused messages, oldest first: all of them, or none
-         * @description The message becomes `received`, with the admission that its sender would have now (`anyone` if none), counts towards the plan and raises its event. The last of its `checks` says who released it. A message that is received already stays as it is. An agent's token works if the workspace allows agents to set access.
-         */
-        post: operations["releaseMessages"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/agents/{id}/messages/delete": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Delete up to 100 messages: all of them, or none
-         * @description With their files and originals. A message that waits to be sent is not sent any more, unless sending has begun. The events about a deleted message stay in the event log, which contains no texts, for 7 days.
-         */
-        post: operations["deleteMessages"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/agents/{id}/threads": {
         parameters: {
             query?: never;
@@ -1235,7 +1238,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List an agent's threads
+         * Lists an agent's threads
          * @description A page may have fewer entries than requested, even none. There may be more as long as `nextCursor` is not null.
          */
         get: operations["listThreads"];
@@ -1244,7 +1247,7 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Change up to 100 threads: all of them, or none */
+        /** Changes up to 100 threads: all of them, or none */
         patch: operations["updateThreads"];
         trace?: never;
     };
@@ -1256,7 +1259,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get a thread
+         * Returns a thread
          * @description Its messages are listed with `thread`: `GET /agents/{id}/messages?thread=`.
          */
         get: operations["readThread"];
@@ -1265,7 +1268,7 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Mark a thread as done, postpone it, assign it, label it, or mark it as read or unread */
+        /** Marks a thread as done, postpones it, assigns it, labels it, or marks it as read or unread */
         patch: operations["updateThread"];
         trace?: never;
     };
@@ -1277,13 +1280,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the notes on a thread (members only)
+         * Lists the notes on a thread (members only)
          * @description Notes are for members only: agents never see them, and they are never sent.
          */
         get: operations["listThreadNotes"];
         put?: never;
         /**
-         * Note something on a thread for other members (members only)
+         * Adds a note to a thread, for other members (members only)
          * @description Notes are for members only: agents never see them, and they are never sent.
          */
         post: operations["addThreadNote"];
@@ -1304,7 +1307,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete a note (members only)
+         * Deletes a note (members only)
          * @description Notes are for members only: agents never see them, and they are never sent.
          */
         delete: operations["deleteThreadNote"];
@@ -1366,7 +1369,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a draft
+         * Sends a draft
          * @description The draft is deleted in the transaction that stores the message. If sending fails, it is unchanged.
          */
         post: operations["sendDraft"];
@@ -1833,7 +1836,7 @@ export interface components {
                      */
                     id: string;
                     /**
-                     * @description The channel of the message
+                     * @description The channel of the message. `email`: Email. `sms`: Text messages of a phone number. `telegram`: A Telegram bot. `url`: The agent's Message URL: messages from the team, which the service does not store
                      * @enum {string}
                      */
                     channel: "email" | "sms" | "telegram" | "url";
@@ -1853,7 +1856,7 @@ export interface components {
                          */
                         id: string | null;
                         /**
-                         * @description The sender's relationship to the workspace
+                         * @description The sender's relationship to the workspace. `member`: A member, verified. `agent`: Another agent of the workspace, verified. `contact`: Anyone else
                          * @enum {string}
                          */
                         kind: "member" | "agent" | "contact";
@@ -1865,7 +1868,7 @@ export interface components {
                         phone: string | null;
                     };
                     /**
-                     * @description Why the message was refused. Only for message.refused
+                     * @description Why the message was refused. Only for message.refused. `self`: The agent's own message, or an automatic reply. `spam`: The message is spam. `plan_limit`: A limit of the workspace's plan was reached. `rate_limit`: The sender exceeded the rate limit. `sender`: The sender is not on the channel's list. `outsider`: The sender is neither in the team nor on the channel's list. `unverified`: The message claims to be from an allowed sender, but the sender could not be verified
                      * @enum {string}
                      */
                     refusal?: "self" | "spam" | "plan_limit" | "rate_limit" | "sender" | "outsider" | "unverified";
@@ -2557,7 +2560,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description Its channel
+             * @description Its channel. `email`: Email. `sms`: Text messages of a phone number. `telegram`: A Telegram bot
              * @enum {string}
              */
             channel: "email" | "sms" | "telegram";
@@ -2640,7 +2643,7 @@ export interface components {
          */
         Access: {
             /**
-             * @description Who may send. `list`: only the listed senders; `team`: also the members and agents of the workspace; `anyone`: all senders
+             * @description Who may send. `list`: only the listed senders; `team`: also the members and agents of the workspace; `anyone`: all senders. `anyone`: Anyone. Not allowed for the Message URL. `team`: The workspace's members and agents, and the listed senders. `list`: Only the listed senders
              * @enum {string}
              */
             admit: "anyone" | "team" | "list";
@@ -2749,7 +2752,7 @@ export interface components {
          */
         Listener: {
             /**
-             * @description Whether it is the connected client or a webhook
+             * @description Whether it is the connected client or a webhook. `client`: The connected client, using an event stream, a GraphQL subscription or an MCP subscription. `webhook`: A customer's server, which receives signed requests
              * @enum {string}
              */
             kind: "client" | "webhook";
@@ -2791,7 +2794,7 @@ export interface components {
              */
             type: "message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported";
             /**
-             * @description The channel of the message
+             * @description The channel of the message. `email`: Email. `sms`: Text messages of a phone number. `telegram`: A Telegram bot. `url`: The agent's Message URL: messages from the team, which the service does not store
              * @enum {string}
              */
             channel: "email" | "sms" | "telegram" | "url";
@@ -2815,7 +2818,7 @@ export interface components {
                  */
                 id: string | null;
                 /**
-                 * @description The sender's relationship to the workspace
+                 * @description The sender's relationship to the workspace. `member`: A member, verified. `agent`: Another agent of the workspace, verified. `contact`: Anyone else
                  * @enum {string}
                  */
                 kind: "member" | "agent" | "contact";
@@ -2829,7 +2832,7 @@ export interface components {
             /** @description Whether its sender could instruct the agent when it happened */
             mayInstruct: boolean;
             /**
-             * @description Why the message was refused. Only for message.refused
+             * @description Why the message was refused. Only for message.refused. `self`: The agent's own message, or an automatic reply. `spam`: The message is spam. `plan_limit`: A limit of the workspace's plan was reached. `rate_limit`: The sender exceeded the rate limit. `sender`: The sender is not on the channel's list. `outsider`: The sender is neither in the team nor on the channel's list. `unverified`: The message claims to be from an allowed sender, but the sender could not be verified
              * @enum {string}
              */
             refusal?: "self" | "spam" | "plan_limit" | "rate_limit" | "sender" | "outsider" | "unverified";
@@ -2964,67 +2967,89 @@ export interface components {
          *     }
          */
         Message: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique identifier
+             */
             id: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The agent's address that received or sends the message
+             */
             addressId: string;
-            /** @enum {string} */
+            /**
+             * @description Its channel. `email`: Email. `sms`: Text messages of a phone number. `telegram`: A Telegram bot
+             * @enum {string}
+             */
             channel: "email" | "sms" | "telegram";
-            /** @enum {string} */
+            /**
+             * @description The direction of the message. `inbound`: Received by the agent. `outbound`: Sent by the agent
+             * @enum {string}
+             */
             direction: "inbound" | "outbound";
             /** @description The sender of an inbound message, or the recipients of an outbound one */
             counterpart: string;
-            /** @description The counterpart's display name */
+            /** @description The counterpart's name, if one is known */
             counterpartName: string | null;
-            /** @description The To recipients; they do not include an agent that received a blind copy */
+            /** @description The To recipients, including the agent unless it received a blind copy */
             to: string[];
+            /** @description The Cc recipients */
             cc: string[];
+            /** @description The subject, if the channel has subjects */
             subject: string | null;
+            /** @description The full text */
             text: string;
             /** @description The text without quoted history */
             replyText: string;
             /** @description Number of SMS segments; null on other channels */
             segments: number | null;
+            /** @description Its files */
             attachments: {
+                /** @description Its name */
                 name: string;
-                /** @description Media type */
+                /** @description Its media type */
                 type: string;
-                /** @description In bytes */
+                /** @description Its size in bytes */
                 size: number;
             }[];
-            /** @description For a received email, its Message-ID and References; for a sent email, those of the email it replied to */
+            /** @description The threading headers; null if the message has none */
             thread: {
-                /** @description Empty if there is none */
+                /** @description For a received email, its Message-ID, empty if it has none; for a sent email, that of the email it replied to */
                 messageId: string;
+                /** @description The References header of the same email, oldest first */
                 references: string[];
             } | null;
             /**
              * Format: uuid
-             * @description The same for all messages of a conversation
+             * @description The id of its thread, the same for all messages of a conversation; pass it as `thread`
              */
             threadId: string;
-            /** @enum {string} */
+            /**
+             * @description The current status. `received`: Received, and the agent was notified. `refused`: Received but withheld from the agent; `refusal` says why. `sending`: Queued, or waiting for a retry. `sent`: Accepted by the receiving server or provider. `failed`: The message could not be sent or delivered; `error` says why. `imported`: It was imported from another mailbox. `reported`: The recipient marked an email that the agent sent as spam
+             * @enum {string}
+             */
             status: "received" | "refused" | "sending" | "sent" | "failed" | "imported" | "reported";
             /**
-             * @description Why an inbound message was refused
+             * @description Why an inbound message was refused. `self`: The agent's own message, or an automatic reply. `spam`: The message is spam. `plan_limit`: A limit of the workspace's plan was reached. `rate_limit`: The sender exceeded the rate limit. `sender`: The sender is not on the channel's list. `outsider`: The sender is neither in the team nor on the channel's list. `unverified`: The message claims to be from an allowed sender, but the sender could not be verified
              * @enum {string|null}
              */
             refusal: "self" | "spam" | "plan_limit" | "rate_limit" | "sender" | "outsider" | "unverified" | null;
             /** @description Whether its sender may instruct the agent: proven, and among those whom the agent's setting `instructors` names now */
             mayInstruct: boolean;
             /**
-             * @description How the sender of a received message was admitted
+             * @description For a received message, how its sender was admitted. `team`: A member or an agent of the workspace. `listed`: A sender on the channel's list. `anyone`: Anyone else, including senders who could not be verified
              * @enum {string|null}
              */
             admission: "team" | "listed" | "anyone" | null;
             /** @description Why the message could not be sent or delivered */
             error: string | null;
-            /** @description The checks that were made, each with its verdict; the last one decided */
+            /** @description The checks by which the message was received or refused. The last one decided */
             checks: components["schemas"]["Check"][];
+            /** @description Its labels, at most 20, shared by members and the agent */
             labels: string[];
             /**
              * Format: date-time
-             * @description When the message was marked as read. A received message without it is unread
+             * @description When it was marked as read. A received message without it is unread
              */
             readAt: string | null;
             hold: components["schemas"]["Hold"];
@@ -3037,14 +3062,23 @@ export interface components {
              *     }
              */
             sentBy: {
-                /** @enum {string} */
+                /**
+                 * @description Whether it was the agent or a member. `agent`: The agent itself. `member`: A member
+                 * @enum {string}
+                 */
                 kind: "agent" | "member";
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description The agent's or the member's id
+                 */
                 id: string;
                 /** @description The name that it had then, or else the email address */
                 name: string;
             } | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was received, or accepted for sending
+             */
             createdAt: string;
         };
         /**
@@ -3055,12 +3089,14 @@ export interface components {
          *     }
          */
         Check: {
+            /** @description The name of the check */
             name: string;
+            /** @description The result of the check */
             verdict: string;
+            /** @description The reason */
             detail: string;
         };
         /**
-         * @description What an outgoing message waits for or waited for; null when it was sent at once. While it waits, its status is `sending`
          * @example {
          *       "reason": "approval",
          *       "until": "2026-11-20T09:30:00.000Z",
@@ -3069,7 +3105,7 @@ export interface components {
          */
         Hold: {
             /**
-             * @description A member's approval, or its time
+             * @description What it waits for. While it waits, the status of the message is `sending`. `approval`: The approval of a member. `schedule`: The time at which it is sent
              * @enum {string}
              */
             reason: "approval" | "schedule";
@@ -3148,11 +3184,42 @@ export interface components {
          *     }
          */
         MessageMarks: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The message's id
+             */
             id: string;
+            /** @description Its labels, at most 20, shared by members and the agent */
             labels: string[];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was marked as read. A received message without it is unread
+             */
             readAt: string | null;
+        };
+        /**
+         * @example {
+         *       "id": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
+         *       "status": "received",
+         *       "admission": "anyone"
+         *     }
+         */
+        ReleasedMessage: {
+            /**
+             * Format: uuid
+             * @description The message's id
+             */
+            id: string;
+            /**
+             * @description Its status now. `received`: Received, and the agent was notified. `refused`: Received but withheld from the agent; `refusal` says why. `sending`: Queued, or waiting for a retry. `sent`: Accepted by the receiving server or provider. `failed`: The message could not be sent or delivered; `error` says why. `imported`: It was imported from another mailbox. `reported`: The recipient marked an email that the agent sent as spam
+             * @enum {string}
+             */
+            status: "received" | "refused" | "sending" | "sent" | "failed" | "imported" | "reported";
+            /**
+             * @description How its sender was admitted. `team`: A member or an agent of the workspace. `listed`: A sender on the channel's list. `anyone`: Anyone else, including senders who could not be verified
+             * @enum {string|null}
+             */
+            admission: "team" | "listed" | "anyone" | null;
         };
         /**
          * @example {
@@ -3164,17 +3231,24 @@ export interface components {
          *     }
          */
         Recipient: {
+            /** @description The recipient */
             address: string;
-            /** @enum {string} */
+            /**
+             * @description The current status. `sending`: Queued, or waiting for a retry. `sent`: Accepted by the receiving server or provider. `failed`: The message could not be sent or delivered
+             * @enum {string}
+             */
             status: "sending" | "sent" | "failed";
             /** @description The last error reply of the receiving side, if any */
             detail: string | null;
             /**
              * Format: date-time
-             * @description When its delivery was reported, which SMS providers do
+             * @description When its delivery was reported, which SMS providers do; null if it was not
              */
             deliveredAt: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the status last changed
+             */
             updatedAt: string;
         };
         /**
@@ -3186,10 +3260,13 @@ export interface components {
         AttachmentLink: {
             /**
              * Format: uri
-             * @description The URL from which anyone who has it can download the file, or show the mail
+             * @description The URL. No token is required
              */
             url: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it stops working
+             */
             expiresAt: string;
         };
         /**
@@ -3199,25 +3276,10 @@ export interface components {
          *     }
          */
         HeaderField: {
-            /** @description As written by the sender */
+            /** @description Its name, as written by the sender */
             name: string;
-            /** @description Decoded, on one line */
+            /** @description Its value, decoded, on one line */
             value: string;
-        };
-        /**
-         * @example {
-         *       "id": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
-         *       "status": "received",
-         *       "admission": "anyone"
-         *     }
-         */
-        ReleasedMessage: {
-            /** Format: uuid */
-            id: string;
-            /** @enum {string} */
-            status: "received" | "refused" | "sending" | "sent" | "failed" | "imported" | "reported";
-            /** @enum {string|null} */
-            admission: "team" | "listed" | "anyone" | null;
         };
         /**
          * @example {
@@ -3243,40 +3305,60 @@ export interface components {
         Thread: {
             /**
              * Format: uuid
-             * @description `threadId` of its messages: the id of the first one
+             * @description The id of the thread, which is the id of the first message in it that the service saw, and `threadId` of all its messages
              */
             id: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The agent that it belongs to
+             */
             agentId: string;
-            /** @enum {string} */
+            /**
+             * @description Its channel. `email`: Email. `sms`: Text messages of a phone number. `telegram`: A Telegram bot
+             * @enum {string}
+             */
             channel: "email" | "sms" | "telegram";
-            /** @description The subject of its first message */
+            /** @description The subject of its first message, if the channel has subjects */
             subject: string | null;
-            /** @description Without the agent, in order of appearance */
+            /** @description The participants other than the agent, in order of appearance; at most 100 */
             participants: {
+                /** @description The email address, phone number or Telegram user */
                 address: string;
+                /** @description The name, if one is known */
                 name: string | null;
             }[];
+            /** @description Number of messages */
             messageCount: number;
+            /** @description Number of received messages that are not marked as read */
             unreadCount: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When its newest message was received or accepted for sending
+             */
             lastActivityAt: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Its newest message
+             */
             lastMessageId: string;
             /**
              * Format: date-time
-             * @description When it was done. A new message opens it again
+             * @description When it was done; null while it is not. A new message opens it again
              */
             doneAt: string | null;
             /**
              * Format: date-time
-             * @description Until when it is postponed. A new message opens it again
+             * @description Until when it is postponed; null while it is not. A new message opens it again
              */
             snoozedUntil: string | null;
             /** @description The member that it is assigned to */
             assignedTo: {
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description The member's id
+                 */
                 id: string;
+                /** @description The member's name, or else the email address */
                 name: string;
             } | null;
         };
@@ -3292,14 +3374,26 @@ export interface components {
          *     }
          */
         ThreadNote: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique identifier
+             */
             id: string;
+            /** @description The text */
             text: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was added
+             */
             createdAt: string;
+            /** @description Who added it, with their name then */
             author: {
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description The member's id
+                 */
                 id: string;
+                /** @description The member's name, or else the email address */
                 name: string;
             };
         };
@@ -3351,7 +3445,7 @@ export interface components {
              */
             forward: string | null;
             /**
-             * @description The channel of a new message
+             * @description The channel of a new message. `email`: Email. `sms`: Text messages of a phone number. `telegram`: A Telegram bot
              * @enum {string|null}
              */
             channel: "email" | "sms" | "telegram" | null;
@@ -3385,7 +3479,7 @@ export interface components {
              */
             savedBy: {
                 /**
-                 * @description Whether it was the agent or a member
+                 * @description Whether it was the agent or a member. `agent`: The agent itself. `member`: A member
                  * @enum {string}
                  */
                 kind: "agent" | "member";
@@ -3474,12 +3568,12 @@ export interface components {
             /** @description Its name */
             name: string;
             /**
-             * @description The kind of value
+             * @description The kind of value. `secret`: A secret
              * @enum {string}
              */
             kind: "secret";
             /**
-             * @description Who last set it
+             * @description Who last set it. `operator`: The operator of the service. `member`: A member of the workspace. `agent`: An agent: this one or another
              * @enum {string}
              */
             setBy: "operator" | "member" | "agent";
@@ -3587,7 +3681,7 @@ export interface components {
             /** @description The event's identifier, as sent in `webhook-id` and `eventId` */
             eventId: string;
             /**
-             * @description The current status
+             * @description The current status. `pending`: Waiting, or being retried. `delivered`: The webhook accepted it. `skipped`: Skipped: the webhook answered that it is too large (413). `expired`: Given up, 3 days after the event happened
              * @enum {string}
              */
             status: "pending" | "delivered" | "skipped" | "expired";
@@ -3654,7 +3748,7 @@ export interface components {
             /** @description The event's identifier, as sent in `webhook-id` and `eventId` */
             eventId: string;
             /**
-             * @description The current status
+             * @description The current status. `pending`: Waiting, or being retried. `delivered`: The webhook accepted it. `skipped`: Skipped: the webhook answered that it is too large (413). `expired`: Given up, 3 days after the event happened
              * @enum {string}
              */
             status: "pending" | "delivered" | "skipped" | "expired";
@@ -3998,7 +4092,7 @@ export interface components {
          *     }
          */
         SendMessageInput: {
-            /** @description Required, unless `html` is given: then it is made from that when left out */
+            /** @description Its text. Required, unless `html` is given: then it is made from that when left out */
             text?: string;
             /** @description Email only: HTML beside the text. Scripts, forms and everything that is loaded from elsewhere are removed, except images (https) */
             html?: string;
@@ -4019,8 +4113,11 @@ export interface components {
              * @enum {string}
              */
             channel?: "email" | "sms" | "telegram";
+            /** @description 1 to 10 recipients of 1 to 320 characters */
             to?: string[];
+            /** @description At most 50 Cc recipients of 1 to 320 characters */
             cc?: string[];
+            /** @description Its subject */
             subject?: string;
             /**
              * Format: date-time
@@ -4029,8 +4126,11 @@ export interface components {
             sendAt?: string;
             /** @description Attachments, 10 MiB in total; a forward also includes the original ones */
             attachments?: {
+                /** @description Its name, on one line. */
                 name: string;
+                /** @description Its media type, without parameters: application/pdf. */
                 type: string;
+                /** @description The content in base64, padded and without line breaks. In GraphQL, pass it in a variable: a document is limited to 100,000 characters. */
                 content: string;
             }[];
         };
@@ -4046,9 +4146,13 @@ export interface components {
          *     }
          */
         MarkMessagesInput: {
+            /** @description 1 to 100 of its messages */
             ids: string[];
+            /** @description Labels to add. A message has at most 20 */
             addLabels?: string[];
+            /** @description Labels to remove */
             removeLabels?: string[];
+            /** @description Whether to mark them as read or as unread */
             read?: boolean;
         };
         /**
@@ -4060,8 +4164,9 @@ export interface components {
          *     }
          */
         MarkMessageInput: {
-            /** @description Replaces all labels */
+            /** @description Replaces all labels: at most 20, of 1 to 64 characters without line breaks */
             labels?: string[];
+            /** @description Whether to mark it as read or as unread */
             read?: boolean;
             /**
              * Format: date-time
@@ -4071,23 +4176,15 @@ export interface components {
         };
         /**
          * @example {
-         *       "remoteImages": false
-         *     }
-         */
-        LinkMessageHtmlInput: {
-            /** @description Whether images on other servers (https) are loaded; by default they are not */
-            remoteImages?: boolean;
-        };
-        /**
-         * @example {
          *       "text": "Your order arrives on Monday."
          *     }
          */
         ApproveMessageInput: {
+            /** @description Another subject */
             subject?: string;
-            /** @description Without `html`, it replaces the HTML too */
+            /** @description Another text. Without `html`, it replaces the HTML too */
             text?: string;
-            /** @description Without `text`, the text is made from it */
+            /** @description Another HTML, for an email. Without `text`, the text is made from it */
             html?: string;
         };
         /**
@@ -4096,6 +4193,7 @@ export interface components {
          *     }
          */
         RejectMessageInput: {
+            /** @description Why */
             reason?: string;
         };
         /**
@@ -4115,6 +4213,7 @@ export interface components {
          *     }
          */
         ReleaseMessagesInput: {
+            /** @description 1 to 100 of its messages */
             ids: string[];
             /** @description Also adds the sender to those that the channel admits. A block isn't lifted */
             listSender?: boolean;
@@ -4127,7 +4226,17 @@ export interface components {
          *     }
          */
         DeleteMessagesInput: {
+            /** @description 1 to 100 of its messages */
             ids: string[];
+        };
+        /**
+         * @example {
+         *       "remoteImages": false
+         *     }
+         */
+        LinkMessageHtmlInput: {
+            /** @description Whether images on other servers (https) are loaded; by default they are not */
+            remoteImages?: boolean;
         };
         /**
          * @example {
@@ -4138,24 +4247,25 @@ export interface components {
          *     }
          */
         UpdateThreadsInput: {
+            /** @description 1 to 100 of its threads */
             ids: string[];
             /** @description `true`: done, until a new message arrives or is sent; `false`: open again */
             done?: boolean;
             /**
              * Format: date-time
-             * @description Postpones it until then, at most 366 days ahead, or until a new message; null: open again. Not with `done: true`
+             * @description Until when to postpone, at most 366 days ahead, or until a new message; null: open again. Not with `done: true`
              */
             snoozedUntil?: string | null;
             /**
              * Format: uuid
-             * @description The member to assign it to; null: nobody. Members only
+             * @description The member to assign to; null: nobody. Members only
              */
             assignedTo?: string | null;
             /** @description `true`: all received messages are read; `false`: the newest received one is unread */
             read?: boolean;
-            /** @description Added to the newest message */
+            /** @description Labels to add to the newest message */
             addLabels?: string[];
-            /** @description Removed from all messages */
+            /** @description Labels to remove from all messages */
             removeLabels?: string[];
         };
         /**
@@ -4168,19 +4278,19 @@ export interface components {
             done?: boolean;
             /**
              * Format: date-time
-             * @description Postpones it until then, at most 366 days ahead, or until a new message; null: open again. Not with `done: true`
+             * @description Until when to postpone, at most 366 days ahead, or until a new message; null: open again. Not with `done: true`
              */
             snoozedUntil?: string | null;
             /**
              * Format: uuid
-             * @description The member to assign it to; null: nobody. Members only
+             * @description The member to assign to; null: nobody. Members only
              */
             assignedTo?: string | null;
             /** @description `true`: all received messages are read; `false`: the newest received one is unread */
             read?: boolean;
-            /** @description Added to the newest message */
+            /** @description Labels to add to the newest message */
             addLabels?: string[];
-            /** @description Removed from all messages */
+            /** @description Labels to remove from all messages */
             removeLabels?: string[];
         };
         /**
@@ -4189,6 +4299,7 @@ export interface components {
          *     }
          */
         AddThreadNoteInput: {
+            /** @description The text */
             text: string;
         };
         /**
@@ -6805,10 +6916,13 @@ export interface operations {
     listMessages: {
         parameters: {
             query?: {
+                /** @description Only messages on this channel */
                 channel?: "email" | "sms" | "telegram";
+                /** @description Only messages in this direction */
                 direction?: "inbound" | "outbound";
+                /** @description Only messages with this status */
                 status?: "received" | "refused" | "sending" | "sent" | "failed" | "imported" | "reported";
-                /** @description The id of any message in the thread */
+                /** @description Only messages in the same thread as the message with this id */
                 thread?: string;
                 /** @description Full-text search in subject, text and counterpart: at most 128 words, "a phrase", or, -without, and `begin*` for words that begin so (at least 2 characters) */
                 q?: string;
@@ -6818,16 +6932,19 @@ export interface operations {
                 unread?: boolean;
                 /** @description Only messages that were refused for this reason */
                 refusal?: "self" | "spam" | "plan_limit" | "rate_limit" | "sender" | "outsider" | "unverified";
+                /** @description `true`: only messages with attachments; `false`: only messages without */
                 hasAttachment?: boolean;
-                /** @description Only inbound messages from this email address, phone number or Telegram user id; `*@example.com` stands for a domain. Any other text is words of the name or address, or parts of them */
+                /** @description Only inbound messages from this email address, phone number or Telegram user id; `*@example.com` stands for a domain. Any other text is words of the name or address, or parts of them: Björn */
                 from?: string;
                 /** @description Only messages to or in copy to this address or domain, or to words of a recipient's address or known name, as in `from` */
                 to?: string;
                 /** @description Only messages whose subject contains each of these words or parts of words */
                 subject?: string;
-                /** @description Only outgoing messages that wait for approval, or for the time to send them */
+                /** @description Only outgoing messages that wait for this: approval, or the time to send them */
                 hold?: "approval" | "schedule";
+                /** @description Only messages created at or after this time */
                 since?: string;
+                /** @description Only messages created up to this time */
                 until?: string;
                 /** @description Maximum number of entries to return; defaults to 20 */
                 limit?: number;
@@ -6836,6 +6953,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description The agent */
                 id: string;
             };
             cookie?: never;
@@ -6878,6 +6996,7 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description The agent that sends it */
                 id: string;
             };
             cookie?: never;
@@ -6919,6 +7038,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The agent */
                 id: string;
             };
             cookie?: never;
@@ -6955,10 +7075,13 @@ export interface operations {
     listWorkspaceMessages: {
         parameters: {
             query?: {
+                /** @description Only messages on this channel */
                 channel?: "email" | "sms" | "telegram";
+                /** @description Only messages in this direction */
                 direction?: "inbound" | "outbound";
+                /** @description Only messages with this status */
                 status?: "received" | "refused" | "sending" | "sent" | "failed" | "imported" | "reported";
-                /** @description The id of any message in the thread */
+                /** @description Only messages in the same thread as the message with this id */
                 thread?: string;
                 /** @description Full-text search in subject, text and counterpart: at most 128 words, "a phrase", or, -without, and `begin*` for words that begin so (at least 2 characters) */
                 q?: string;
@@ -6968,16 +7091,19 @@ export interface operations {
                 unread?: boolean;
                 /** @description Only messages that were refused for this reason */
                 refusal?: "self" | "spam" | "plan_limit" | "rate_limit" | "sender" | "outsider" | "unverified";
+                /** @description `true`: only messages with attachments; `false`: only messages without */
                 hasAttachment?: boolean;
-                /** @description Only inbound messages from this email address, phone number or Telegram user id; `*@example.com` stands for a domain. Any other text is words of the name or address, or parts of them */
+                /** @description Only inbound messages from this email address, phone number or Telegram user id; `*@example.com` stands for a domain. Any other text is words of the name or address, or parts of them: Björn */
                 from?: string;
                 /** @description Only messages to or in copy to this address or domain, or to words of a recipient's address or known name, as in `from` */
                 to?: string;
                 /** @description Only messages whose subject contains each of these words or parts of words */
                 subject?: string;
-                /** @description Only outgoing messages that wait for approval, or for the time to send them */
+                /** @description Only outgoing messages that wait for this: approval, or the time to send them */
                 hold?: "approval" | "schedule";
+                /** @description Only messages created at or after this time */
                 since?: string;
+                /** @description Only messages created up to this time */
                 until?: string;
                 /** @description Maximum number of entries to return; defaults to 20 */
                 limit?: number;
@@ -7019,7 +7145,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The agent */
                 id: string;
+                /** @description The message */
                 messageId: string;
             };
             cookie?: never;
@@ -7052,7 +7180,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The agent */
                 id: string;
+                /** @description The message */
                 messageId: string;
             };
             cookie?: never;
@@ -7083,7 +7213,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The agent */
                 id: string;
+                /** @description The message */
                 messageId: string;
             };
             cookie?: never;
@@ -7094,7 +7226,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The message */
+            /** @description The updated message */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7118,12 +7250,342 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    approveMessage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
+                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The agent */
+                id: string;
+                /** @description The message */
+                messageId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ApproveMessageInput"];
+            };
+        };
+        responses: {
+            /** @description The message */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Message"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rejectMessage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
+                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The agent */
+                id: string;
+                /** @description The message */
+                messageId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RejectMessageInput"];
+            };
+        };
+        responses: {
+            /** @description The message */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Message"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    cancelMessage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
+                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The agent */
+                id: string;
+                /** @description The message */
+                messageId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The message */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Message"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    unsubscribe: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
+                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The agent */
+                id: string;
+                /** @description The message */
+                messageId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The message */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Message"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PlanLimit"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    releaseMessage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
+                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The agent */
+                id: string;
+                /** @description The message */
+                messageId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReleaseMessageInput"];
+            };
+        };
+        responses: {
+            /** @description The message */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Message"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PlanLimit"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    releaseMessages: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
+                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The agent */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReleaseMessagesInput"];
+            };
+        };
+        responses: {
+            /** @description In the order of `ids` */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReleasedMessage"][];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PlanLimit"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteMessages: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
+                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The agent */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeleteMessagesInput"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listRecipients: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /** @description The agent */
                 id: string;
+                /** @description The message */
                 messageId: string;
             };
             cookie?: never;
@@ -7229,9 +7691,139 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description The agent */
                 id: string;
+                /** @description The message */
                 messageId: string;
+                /** @description The place of the attachment, from 0 */
                 index: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The link */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AttachmentLink"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    readMessageHeaders: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The agent */
+                id: string;
+                /** @description The message */
+                messageId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description In order, decoded: at most 500 fields and 256 KiB; empty for messages that are not received emails */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HeaderField"][];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    linkMessageHtml: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
+                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The agent */
+                id: string;
+                /** @description The message */
+                messageId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["LinkMessageHtmlInput"];
+            };
+        };
+        responses: {
+            /** @description The link */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AttachmentLink"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    linkRawMessage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
+                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The agent */
+                id: string;
+                /** @description The message */
+                messageId: string;
             };
             cookie?: never;
         };
@@ -7296,458 +7888,22 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    readMessageHeaders: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-                messageId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description In order, decoded: at most 500 fields and 256 KiB; empty for messages that are not received emails */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HeaderField"][];
-                };
-            };
-            400: components["responses"]["InvalidInput"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    linkMessageHtml: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
-                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                id: string;
-                messageId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["LinkMessageHtmlInput"];
-            };
-        };
-        responses: {
-            /** @description The link */
-            201: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AttachmentLink"];
-                };
-            };
-            400: components["responses"]["InvalidInput"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["NotJson"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    linkRawMessage: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
-                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                id: string;
-                messageId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The link */
-            201: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AttachmentLink"];
-                };
-            };
-            400: components["responses"]["InvalidInput"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    approveMessage: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
-                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                id: string;
-                messageId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["ApproveMessageInput"];
-            };
-        };
-        responses: {
-            /** @description The message */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Message"];
-                };
-            };
-            400: components["responses"]["InvalidInput"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["NotJson"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    rejectMessage: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
-                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                id: string;
-                messageId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["RejectMessageInput"];
-            };
-        };
-        responses: {
-            /** @description The message */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Message"];
-                };
-            };
-            400: components["responses"]["InvalidInput"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["NotJson"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    cancelMessage: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
-                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                id: string;
-                messageId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The message */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Message"];
-                };
-            };
-            400: components["responses"]["InvalidInput"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    unsubscribe: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
-                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                id: string;
-                messageId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The message */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Message"];
-                };
-            };
-            400: components["responses"]["InvalidInput"];
-            401: components["responses"]["Unauthorized"];
-            402: components["responses"]["PlanLimit"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    releaseMessage: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
-                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                id: string;
-                messageId: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ReleaseMessageInput"];
-            };
-        };
-        responses: {
-            /** @description The message */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Message"];
-                };
-            };
-            400: components["responses"]["InvalidInput"];
-            401: components["responses"]["Unauthorized"];
-            402: components["responses"]["PlanLimit"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["NotJson"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    releaseMessages: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
-                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ReleaseMessagesInput"];
-            };
-        };
-        responses: {
-            /** @description In the order of `ids` */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReleasedMessage"][];
-                };
-            };
-            400: components["responses"]["InvalidInput"];
-            401: components["responses"]["Unauthorized"];
-            402: components["responses"]["PlanLimit"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["NotJson"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    deleteMessages: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
-                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["DeleteMessagesInput"];
-            };
-        };
-        responses: {
-            /** @description Done */
-            204: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["InvalidInput"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["NotJson"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
     listThreads: {
         parameters: {
             query?: {
-                /** @description `open`: with a received message, and neither done nor postponed */
+                /** @description Only threads in this state. `open`: with a received message, and neither done nor postponed */
                 state?: "open" | "done" | "snoozed";
                 /** @description Only threads that are assigned to this member */
                 assignedTo?: string;
                 /** @description `true`: only threads with an unread message; `false`: all others */
                 unread?: boolean;
+                /** @description Only threads on this channel */
                 channel?: "email" | "sms" | "telegram";
                 /** @description Only threads with a message that has this label */
                 label?: string;
                 /** @description Only threads with a message from this sender, as in a list of messages. One message meets `from`, `to` and `subject` */
                 from?: string;
-                /** @description Only threads with a message to this recipient */
+                /** @description Only threads with a message to this recipient, as in a list of messages */
                 to?: string;
                 /** @description Only threads with a message that has these words in its subject */
                 subject?: string;
@@ -7758,6 +7914,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description The agent that it belongs to */
                 id: string;
             };
             cookie?: never;
@@ -7794,6 +7951,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The agent that it belongs to */
                 id: string;
             };
             cookie?: never;
@@ -7832,7 +7990,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The agent that it belongs to */
                 id: string;
+                /** @description The id of the thread */
                 threadId: string;
             };
             cookie?: never;
@@ -7865,7 +8025,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The agent that it belongs to */
                 id: string;
+                /** @description The id of the thread */
                 threadId: string;
             };
             cookie?: never;
@@ -7904,7 +8066,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The agent that it belongs to */
                 id: string;
+                /** @description The id of the thread */
                 threadId: string;
             };
             cookie?: never;
@@ -7943,7 +8107,9 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description The agent that it belongs to */
                 id: string;
+                /** @description The id of the thread */
                 threadId: string;
             };
             cookie?: never;
@@ -7984,8 +8150,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The agent that it belongs to */
                 id: string;
+                /** @description The id of the thread */
                 threadId: string;
+                /** @description The id of the note */
                 noteId: string;
             };
             cookie?: never;
@@ -8221,7 +8390,9 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @description The agent that sends it */
                 id: string;
+                /** @description The draft */
                 draftId: string;
             };
             cookie?: never;

@@ -1,6 +1,7 @@
+import { Message } from '../api/message.ts'
+import { present } from '../api/resource.ts'
 import type { Blobs } from '../blob/blobs.ts'
 import type { Db } from '../db/client.ts'
-import { presentMessage } from '../message/reading/present.ts'
 import { fromRow, type MessageRow, SELECT_MESSAGE } from '../message/row.ts'
 import { jsonLines } from './json.ts'
 import { mboxEntry } from './mbox.ts'
@@ -73,7 +74,7 @@ const messageLines = async (db: Db, agentId: string, ids: string[]): Promise<Buf
   })
   return jsonLines(
     rows.map((row) => ({
-      ...presentMessage(fromRow(row)),
+      ...present(Message, fromRow(row)),
       recipients: recipients
         .filter(({ messageId }) => messageId === row.id)
         .map(({ address, status, detail }) => ({ address, status, detail })),

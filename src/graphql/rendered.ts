@@ -15,6 +15,7 @@ import {
   wordsOf,
 } from '../api/resource.ts'
 import { builder } from './builder.ts'
+import type { GraphqlContext } from './execution/context.ts'
 import type { GraphqlDeps } from './execution/deps.ts'
 import { checked } from './input.ts'
 
@@ -44,7 +45,7 @@ export const enumOf = <Value extends string>(rule: z.ZodType<Value>): Enum<Value
 const inputs = new Map<string, unknown>()
 
 /** Returns the input type of an object that others contain. */
-export const groupInputOf = <Shape extends Fields>(rule: z.ZodObject<Shape>) => {
+const groupInputOf = <Shape extends Fields>(rule: z.ZodObject<Shape>) => {
   type Given = InputObjectRef<SchemaTypes, z.input<z.ZodObject<Shape>>>
   const { name, sentence } = groupOf(rule)!
   const made = (inputs.get(name) ?? inputOf(name, sentence, rule.shape)) as Given
@@ -111,6 +112,19 @@ export const exposed = <Shown extends Fields>(t: Exposing, fields: Shown, option
 interface Resolving {
   field(options: never): unknown
 }
+
+/** The fields of a resource that are made from columns. */
+export const made = (t: Resolving, { fields, made }: Resource): Record<string, never> =>
+  Object.fromEntries(
+    Object.entries(made).map(([name, making]) => [
+      name,
+      t.field({
+        ...fieldOf(fields[name]!),
+        select: Object.fromEntries(making!.reads.map((column) => [column, true])),
+        resolve: making!.make,
+      } as never) as never,
+    ]),
+  )
 
 /** Fields of a payload that are in the result of its operation. */
 export const fromResult = <Shown extends Fields>(t: Resolving, fields: Shown) =>
@@ -191,11 +205,21 @@ type Mutation<Input extends Fields, Result> = Pick<
   'name' | 'says' | 'input' | 'key' | 'unstored' | 'run'
 >
 
+interface MutationOptions<Values> {
+  /** Runs before the operation, which it ends when it throws. */
+  before?(context: GraphqlContext, input: Values): void
+  /** Other options of the mutation: who may call it, and what it costs. */
+  authScopes?: object
+  unauthorizedError?: () => Error
+  complexity?: (args: { input: Values }) => object
+}
+
 /** Adds the mutation of an operation, with its input and its payload. `takes` says what the input is. */
 export const mutation = <Input extends Fields, Result>(
   { name, says, input, key, unstored, run }: Mutation<Input, Result>,
   takes: string,
   fields: NonNullable<PayloadFields<Input, Result>>,
+  { before, ...options }: MutationOptions<Done<Input, Result>['input']> = {},
 ): void => {
   const type = builder.objectRef<Done<Input, Result>>(`${capital(name)}Payload`)
   type.implement({ description: `Result of \`${name}\`.`, fields })
@@ -203,9 +227,12 @@ export const mutation = <Input extends Fields, Result>(
   builder.mutationField(name, (t) =>
     t.field({
       ...{ type, nullable: true, idempotency: key, description: says, ...(unstored && { unstored }) },
+      ...(options as object),
       args: { input: t.arg({ type: Input, required: true, description: takes }) },
-      resolve: async (_root, args, { deps, viewer }) => {
+      resolve: async (_root, args, context) => {
+        const { deps, viewer } = context
         const values = valuesOf(input, args.input as Record<string, unknown>)
+        before?.(context, values)
         return { input: values, result: await run(deps, viewer, values) } as never
       },
     }),

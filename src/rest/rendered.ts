@@ -80,12 +80,12 @@ export const viewOf = (of: Resource): z.ZodObject => {
   return view
 }
 
-const answerOf = ({ kind, of, sentence, most = 0 }: Shown<never>) => {
+const answerOf = ({ kind, of, sentence, most }: Shown<never>) => {
   const view = of instanceof z.ZodType ? of : viewOf(of)
-  if (kind === 'linked')
-    return { 200: { ...ok(plain(sentence), z.array(view).openapi({ maxItems: most })), headers: NEXT_LINK } }
+  const all = z.array(view).openapi(most === undefined ? {} : { maxItems: most })
+  if (kind === 'linked') return { 200: { ...ok(plain(sentence), all), headers: NEXT_LINK } }
   if (kind === 'added') return { 201: ok(plain(sentence), view), 200: ok('It already existed', view) }
-  const schema = kind === 'list' ? z.array(view) : kind === 'page' ? pageView(view) : view
+  const schema = kind === 'list' ? all : kind === 'page' ? pageView(view) : view
   return { [kind === 'new' ? 201 : 200]: ok(plain(sentence), schema) }
 }
 
@@ -94,8 +94,8 @@ const statusOf = ({ kind }: Shown<never>, result: unknown) => {
   return isNew ? 201 : 200
 }
 
-/** How a value is written in a query. */
-const inQuery = (rule: z.ZodType): z.ZodType => {
+/** How a value is written in a URL. */
+const inUrl = (rule: z.ZodType): z.ZodType => {
   if (rule instanceof z.ZodNumber)
     return integer(rule.minValue ?? 0, rule.maxValue ?? Number.MAX_SAFE_INTEGER)
   if (rule instanceof z.ZodBoolean) return flag
@@ -139,9 +139,9 @@ const requestOf = ({ rest, input, example, mayBeEmpty, restRequires = [] }: Aske
         .filter(([name]) => names.includes(name) === wanted)
         .map(([name, rule]) => [wanted ? inPath(name) : name, taken(ruleOf(name, rule), convert)]),
     )
-  const params = names.length > 0 ? { params: z.object(pick(true)) } : {}
+  const params = names.length > 0 ? { params: z.object(pick(true, inUrl)) } : {}
   if (Object.keys(input).length === names.length) return params
-  if (method === 'GET') return { ...params, query: z.strictObject(pick(false, inQuery)) }
+  if (method === 'GET') return { ...params, query: z.strictObject(pick(false, inUrl)) }
   const given = z.strictObject(pick(false)).openapi(example ? { example } : {})
   return { ...params, ...(mayBeEmpty ? optionalBody(given) : body(given)) }
 }

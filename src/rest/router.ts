@@ -24,21 +24,17 @@ import { domainRoutes } from './resources/domains.ts'
 import { draftRoutes } from './resources/drafts.ts'
 import { exportRoutes } from './resources/exports.ts'
 import { fileRoutes } from './resources/files.ts'
-import { heldMessageRoutes } from './resources/held-messages.ts'
 import { identityRoutes } from './resources/identities.ts'
 import { importRoutes } from './resources/imports.ts'
 import { mailViewRoutes } from './resources/mail-views.ts'
 import { memberRoutes } from './resources/members.ts'
-import { messageDeletionRoutes } from './resources/message-deletions.ts'
 import { messagePartRoutes } from './resources/message-parts.ts'
-import { messageReleaseRoutes } from './resources/message-releases.ts'
 import { messageRoutes } from './resources/messages.ts'
 import { phoneNumberRoutes } from './resources/phone-numbers.ts'
 import { secretRoutes } from './resources/secrets.ts'
 import { suppressionRoutes } from './resources/suppressions.ts'
 import { threadRoutes } from './resources/threads.ts'
 import { tokenRoutes } from './resources/tokens.ts'
-import { unsubscribeRoutes } from './resources/unsubscribe.ts'
 import { urlRoutes } from './resources/url.ts'
 import { webhookRoutes } from './resources/webhooks.ts'
 import { workspaceRoutes } from './resources/workspace.ts'
@@ -124,10 +120,6 @@ export const createRest = (deps: RestDeps): OpenAPIHono<RestEnv> => {
     messageRoutes,
     messagePartRoutes,
     mailViewRoutes,
-    heldMessageRoutes,
-    unsubscribeRoutes,
-    messageReleaseRoutes,
-    messageDeletionRoutes,
     threadRoutes,
     draftRoutes,
     importRoutes,

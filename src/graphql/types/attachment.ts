@@ -1,14 +1,10 @@
+import { AttachmentLink as LINK } from '../../api/message-part.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
-import { type SignedLink, signLink } from '../../message/reading/signed-link.ts'
+import { signLink } from '../../message/reading/signed-link.ts'
 import { builder } from '../builder.ts'
+import { objectOf } from '../rendered.ts'
 
-export const AttachmentLink = builder.objectRef<SignedLink>('AttachmentLink').implement({
-  description: 'A temporary URL from which anyone who has it can download a file, for ten minutes.',
-  fields: (t) => ({
-    url: t.exposeString('url', { description: 'The URL. No token is required.' }),
-    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When it stops working.' }),
-  }),
-})
+export const AttachmentLink = objectOf(LINK)
 
 /** What is read of each attachment, whichever of its fields are requested: a list reads it with its messages. */
 export const ATTACHMENT = {

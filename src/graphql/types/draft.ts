@@ -2,22 +2,22 @@ import {
   createDraft,
   Draft as DRAFT,
   deleteDraft,
-  draftId,
   readDraft,
+  sendDraft,
   unchangedSince,
   updateDraft,
 } from '../../api/draft.ts'
 import { MessageFile } from '../../api/message.ts'
 import { says } from '../../api/resource.ts'
 import { uuid } from '../../core/rules.ts'
-import { draftCursor, draftOf, readDrafts, sendDraft } from '../../message/out/saved-draft.ts'
+import { draftCursor, draftOf, readDrafts, sendDraft as send } from '../../message/out/saved-draft.ts'
 import type { AttachmentView } from '../../message/row.ts'
 import { builder } from '../builder.ts'
 import { counted } from '../execution/limits.ts'
 import { pageArgs, pageCost, readPage } from '../page.ts'
 import { described, exposed, fieldOf, mutation } from '../rendered.ts'
 import { Agent } from './agent.ts'
-import { Message } from './message.ts'
+import { messageMutation } from './message.ts'
 
 const DraftFile = builder.objectRef<AttachmentView>('DraftFile').implement({
   description: 'A file attached to a draft, without its content.',
@@ -102,21 +102,11 @@ mutation(deleteDraft, 'A draft to delete.', (t) => ({
   }),
 }))
 
-mutation(
+messageMutation(
   {
-    name: 'sendDraft',
-    says: 'Sends a draft, which thereby ends. If sending fails, the draft is unchanged.',
-    key: 'once',
-    input: { agentId: says(uuid, 'The agent that sends it.'), draftId, unchangedSince },
-    run: (deps, viewer, input) => sendDraft(deps, viewer, input),
+    ...sendDraft,
+    input: { ...sendDraft.input, unchangedSince },
+    run: (deps, viewer, input) => send(deps, viewer, input),
   },
   'A draft to send.',
-  (t) => ({
-    message: t.prismaField({
-      type: Message,
-      description: 'The message, with status `sending`.',
-      resolve: (query, { result: { id, agentId } }, _args, { deps }) =>
-        deps.prisma.message.findUniqueOrThrow({ ...query, where: { id_agentId: { id, agentId } } }),
-    }),
-  }),
 )

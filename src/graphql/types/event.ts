@@ -7,7 +7,7 @@ import { checked } from '../input.ts'
 import { exposed, mutation } from '../rendered.ts'
 import { followEvents } from '../subscription/follow.ts'
 import type { Item } from '../subscription/item.ts'
-import { HoldObject, Message } from './message.ts'
+import { Hold, Message } from './message.ts'
 import { messageOf } from './message-list.ts'
 
 const Sender = builder.objectRef<EventSender>('EventSender').implement({
@@ -23,7 +23,7 @@ export const Event = builder.objectRef<LoggedEvent>('Event').implement({
     ...exposed(t, COLUMNS),
     ...exposed(t, details),
     hold: t.field({
-      type: HoldObject,
+      type: Hold,
       nullable: true,
       description: sentenceOf(hold!),
       resolve: (event) =>

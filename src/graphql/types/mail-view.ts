@@ -1,23 +1,17 @@
+import { HeaderField } from '../../api/message-part.ts'
 import { signHtmlLink } from '../../message/reading/mail-link.ts'
 import { signLink } from '../../message/reading/signed-link.ts'
 import { type MailView, type Readable, type ViewOptions, viewReadable } from '../../message/reading/view.ts'
 import { builder } from '../builder.ts'
 import { batched } from '../execution/batch.ts'
 import type { GraphqlContext } from '../execution/context.ts'
+import { objectOf } from '../rendered.ts'
 import { AttachmentLink } from './attachment.ts'
 import { isReceivedMail, Message } from './message.ts'
 
 /** Cost of parsing a mail that may have 25 MiB; HTML and header fields can take megabytes of the response. */
 const PARSED = 250
 const IN_RESPONSE = 2_500
-
-const HeaderField = builder.objectRef<MailView['headers'][number]>('HeaderField').implement({
-  description: 'A header field of an email.',
-  fields: (t) => ({
-    name: t.exposeString('name', { description: 'Its name, as written by the sender.' }),
-    value: t.exposeString('value', { description: 'Its value, decoded, on one line.' }),
-  }),
-})
 
 const NEEDED = { id: true, agentId: true, channel: true } as const
 
@@ -67,7 +61,7 @@ builder.prismaObjectFields(Message, (t) => ({
     resolve: async (message, _args, context) => (await viewOf(message, HIDDEN, context)).blockedImages,
   }),
   headers: t.field({
-    type: [HeaderField],
+    type: [objectOf(HeaderField)],
     complexity: PARSED,
     select: NEEDED,
     description:

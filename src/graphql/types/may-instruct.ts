@@ -1,11 +1,12 @@
+import { Message as MESSAGE } from '../../api/message.ts'
+import { sentenceOf } from '../../api/resource.ts'
 import { mayInstruct } from '../../message/in/instructor.ts'
 import { builder } from '../builder.ts'
 import { agentOf, Message } from './message.ts'
 
 builder.prismaObjectField(Message, 'mayInstruct', (t) =>
   t.boolean({
-    description:
-      "Whether its sender may instruct the agent: proven, and among those whom the agent's setting `instructors` names now.",
+    description: sentenceOf(MESSAGE.fields.mayInstruct),
     select: { instructor: true, agentId: true },
     resolve: async ({ instructor, agentId }, _args, context) => {
       if (instructor === null) return false

@@ -1,5 +1,6 @@
 import { queryFromInfo } from '@pothos/plugin-prisma'
 import type { GraphQLResolveInfo } from 'graphql'
+import { FILTER } from '../../api/message.ts'
 import type { MessageFilter } from '../../message/reading/filter.ts'
 import {
   type MessageListKey,
@@ -14,9 +15,9 @@ import { batched, countSearch } from '../execution/batch.ts'
 import type { GraphqlContext } from '../execution/context.ts'
 import { countRows, countTexts } from '../execution/limits.ts'
 import { checkPage, type PageRequest, pageArgs, pageCost, pageInfoOf, pathOf } from '../page.ts'
+import { argsOf, valuesOf } from '../rendered.ts'
 import { Agent } from './agent.ts'
 import { Message } from './message.ts'
-import { FILTER_ARGS, filterOf } from './message-filter.ts'
 import { Workspace } from './workspace.ts'
 
 export const MessageConnection = builder.connectionObject(
@@ -148,13 +149,13 @@ builder.prismaObjectField(Workspace, 'messages', (t) =>
     select: { id: true },
     description: `The messages of all agents, newest first. ${SHORT_PAGES} Members only.`,
     complexity: ({ first }) => pageCost(first),
-    args: { ...pageArgs("this message's cursor"), ...FILTER_ARGS },
+    args: { ...pageArgs("this message's cursor"), ...argsOf(FILTER) },
     resolve: ({ id }, { first, after, ...filter }, context, info) =>
       messagesOf(
         context,
         info,
         { workspaceId: id },
-        { ...checkPage(first, after), filter: filterOf(filter) },
+        { ...checkPage(first, after), filter: valuesOf(FILTER, filter) },
       ),
   }),
 )
@@ -164,8 +165,13 @@ builder.prismaObjectField(Agent, 'messages', (t) =>
     type: MessageConnection,
     description: `The agent's messages, newest first. ${SHORT_PAGES}`,
     complexity: ({ first }) => pageCost(first),
-    args: { ...pageArgs("this message's cursor"), ...FILTER_ARGS },
+    args: { ...pageArgs("this message's cursor"), ...argsOf(FILTER) },
     resolve: ({ id }, { first, after, ...filter }, context, info) =>
-      messagesOf(context, info, { agentId: id }, { ...checkPage(first, after), filter: filterOf(filter) }),
+      messagesOf(
+        context,
+        info,
+        { agentId: id },
+        { ...checkPage(first, after), filter: valuesOf(FILTER, filter) },
+      ),
   }),
 )

@@ -1,87 +1,26 @@
 import { findAgent, findAgents } from '../../agent/permission.ts'
+import { Hold as HOLD, Message as MESSAGE } from '../../api/message.ts'
+import { Recipient as RECIPIENT } from '../../api/message-part.ts'
+import type { Operation } from '../../api/operation.ts'
+import { columnsOf, type Fields, sentenceOf } from '../../api/resource.ts'
 import { CHANNELS, type ChannelKind } from '../../core/channels.ts'
 import { notFound } from '../../core/errors.ts'
-import { sentByOf } from '../../message/author.ts'
-import { type Hold, holdOf } from '../../message/out/hold.ts'
-import { segmentsOf } from '../../message/out/segments.ts'
-import { type presentMessage, threadOf } from '../../message/reading/present.ts'
 import { readPreviews } from '../../message/reading/preview.ts'
 import { builder } from '../builder.ts'
 import { batched } from '../execution/batch.ts'
 import type { GraphqlContext } from '../execution/context.ts'
+import type { GraphqlDeps } from '../execution/deps.ts'
 import { readInTurn } from '../execution/limits.ts'
+import { exposed, made, mutation, objectOf } from '../rendered.ts'
 import { Agent } from './agent.ts'
 import { ATTACHMENT, Attachment, hasAttachments } from './attachment.ts'
-import { Author } from './author.ts'
-import {
-  AddressChannel,
-  Admission,
-  Direction,
-  HoldReason,
-  MessageStatus,
-  RecipientStatus,
-  Refusal,
-} from './enums.ts'
 
 const Recipient = builder.prismaObject('Recipient', {
-  description: 'The status of a sent message for one recipient.',
-  fields: (t) => ({
-    address: t.exposeString('address', { description: 'The recipient.' }),
-    status: t.expose('status', { type: RecipientStatus, description: 'The current status.' }),
-    detail: t.exposeString('detail', {
-      nullable: true,
-      description: 'The last error reply of the receiving side, if any.',
-    }),
-    deliveredAt: t.expose('deliveredAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'When its delivery was reported, which SMS providers do; null if it was not.',
-    }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the status last changed.' }),
-  }),
+  description: RECIPIENT.sentence,
+  fields: (t) => exposed(t, RECIPIENT.fields),
 })
 
-type CheckShape = ReturnType<typeof presentMessage>['checks'][number]
-
-const Check = builder.objectRef<CheckShape>('Check').implement({
-  description: 'A check that was made when a message was received or refused.',
-  fields: (t) => ({
-    name: t.exposeString('name', { description: 'The name of the check.' }),
-    verdict: t.exposeString('verdict', { description: 'The result of the check.' }),
-    detail: t.exposeString('detail', { description: 'The reason.' }),
-  }),
-})
-
-export const HoldObject = builder.objectRef<Hold>('Hold').implement({
-  description: 'What an outgoing message waits for or waited for.',
-  fields: (t) => ({
-    reason: t.expose('reason', { type: HoldReason, description: 'What it waits for.' }),
-    until: t.expose('until', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'When it is sent (schedule) or rejected (approval); null once that was decided.',
-    }),
-    by: t.exposeString('by', {
-      nullable: true,
-      description: 'Who approved, rejected or cancelled it; null if nobody did.',
-    }),
-  }),
-})
-
-const ThreadHeaders = builder
-  .objectRef<{ messageId: string; references: string[] }>('ThreadHeaders')
-  .implement({
-    description: 'The threading headers of an email.',
-    fields: (t) => ({
-      messageId: t.exposeString('messageId', {
-        description:
-          'For a received email, its Message-ID, empty if it has none; for a sent email, that of the email it replied to.',
-      }),
-      references: t.exposeStringList('references', {
-        description: 'The References header of the same email, oldest first.',
-      }),
-    }),
-  })
+export const Hold = objectOf(HOLD)
 
 /** Whether a message is kept as it was received. */
 export const isReceivedMail = ({ channel, direction }: { channel: string; direction: string }): boolean =>
@@ -91,45 +30,14 @@ export const agentOf = (context: GraphqlContext, agentId: string) =>
   batched(context, 'agents of messages', agentId, (ids) => findAgents(context.deps, context.viewer, ids))
 
 export const Message = builder.prismaObject('Message', {
-  description: 'A message that an agent received or sent.',
+  description: MESSAGE.sentence,
   select: { id: true },
   fields: (t) => ({
-    id: t.expose('id', { type: 'UUID', description: 'Unique identifier.' }),
-    addressId: t.expose('addressId', {
-      type: 'UUID',
-      description: "The agent's address that received or sends the message.",
-    }),
-    channel: t.field({
-      type: AddressChannel,
-      select: { channel: true },
-      description: 'Its channel.',
-      resolve: ({ channel }) => channel as typeof AddressChannel.$inferType,
-    }),
-    direction: t.expose('direction', { type: Direction, description: 'The direction of the message.' }),
-    counterpart: t.exposeString('counterpart', {
-      description: 'The sender of an inbound message, or the recipients of an outbound one.',
-    }),
-    counterpartName: t.exposeString('counterpartName', {
-      nullable: true,
-      description: "The counterpart's name, if one is known.",
-    }),
+    ...exposed(t, columnsOf(MESSAGE, 'attachments', 'mayInstruct')),
+    ...made(t, MESSAGE),
     replyAddress: t.exposeString('replyAddress', {
       nullable: true,
       description: 'Where replies go instead of to its sender, if a received message asks for that.',
-    }),
-    to: t.exposeStringList('to', {
-      description: 'The To recipients, including the agent unless it received a blind copy.',
-    }),
-    cc: t.exposeStringList('cc', { description: 'The Cc recipients.' }),
-    subject: t.exposeString('subject', {
-      nullable: true,
-      description: 'The subject, if the channel has subjects.',
-    }),
-    text: t.exposeString('text', { description: 'The full text.' }),
-    replyText: t.string({
-      description: 'The text without quoted history.',
-      select: { replyText: true, text: true },
-      resolve: ({ replyText, text }) => replyText ?? text,
     }),
     preview: t.string({
       description:
@@ -146,15 +54,9 @@ export const Message = builder.prismaObject('Message', {
           ),
         ),
     }),
-    segments: t.int({
-      nullable: true,
-      description: 'Number of SMS segments; null on other channels.',
-      select: { channel: true, text: true },
-      resolve: (message) => segmentsOf(message),
-    }),
     attachments: t.field({
       type: [Attachment],
-      description: 'Its files.',
+      description: sentenceOf(MESSAGE.fields.attachments),
       select: { attachments: { select: ATTACHMENT, orderBy: { index: 'asc' } } },
       extensions: { hasLoaded: hasAttachments },
       resolve: ({ attachments }) => attachments,
@@ -163,66 +65,6 @@ export const Message = builder.prismaObject('Message', {
       type: Recipient,
       description: 'The status of a sent message for each recipient; empty for a received message.',
       query: { orderBy: { address: 'asc' } },
-    }),
-    thread: t.field({
-      type: ThreadHeaders,
-      nullable: true,
-      select: { threadMessageId: true, threadReferences: true },
-      description: 'The threading headers; null if the message has none.',
-      resolve: (message) => threadOf(message),
-    }),
-    threadId: t.expose('threadId', {
-      type: 'UUID',
-      description: 'The id of its thread; pass it as `thread`.',
-    }),
-    status: t.expose('status', { type: MessageStatus, description: 'The current status.' }),
-    refusal: t.expose('refusal', {
-      type: Refusal,
-      nullable: true,
-      description: 'Why an inbound message was refused.',
-    }),
-    admission: t.expose('admission', {
-      type: Admission,
-      nullable: true,
-      description: 'For a received message, how its sender was admitted.',
-    }),
-    error: t.exposeString('error', {
-      nullable: true,
-      description: 'Why the message could not be sent or delivered.',
-    }),
-    checks: t.field({
-      type: [Check],
-      select: { checks: true },
-      description: 'The checks by which the message was received or refused. The last one decided.',
-      resolve: ({ checks }) => checks as unknown as CheckShape[],
-    }),
-    labels: t.exposeStringList('labels', {
-      description: 'Its labels, at most 20, shared by members and the agent.',
-    }),
-    readAt: t.expose('readAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'When it was marked as read. A received message without it is unread.',
-    }),
-    hold: t.field({
-      type: HoldObject,
-      nullable: true,
-      select: { holdReason: true, holdUntil: true, holdBy: true },
-      description:
-        'What an outgoing message waits for or waited for; null when it was sent at once. While it waits, its status is `sending`.',
-      resolve: (message) => holdOf(message),
-    }),
-    sentBy: t.field({
-      type: Author,
-      nullable: true,
-      select: { agentId: true, sentByMemberId: true, sentByName: true },
-      description:
-        'Who sent it: the agent or a member. Null for received and imported messages, and for those sent before this was recorded.',
-      resolve: (message) => sentByOf(message),
-    }),
-    createdAt: t.expose('createdAt', {
-      type: 'DateTime',
-      description: 'When it was received, or accepted for sending.',
     }),
     rawUrl: t.string({
       nullable: true,
@@ -242,6 +84,20 @@ export const Message = builder.prismaObject('Message', {
     }),
   }),
 })
+
+/** Adds the mutation of an operation that returns a message. */
+export const messageMutation = <Input extends Fields, Result extends { id: string; agentId: string }>(
+  operation: Operation<GraphqlDeps, Input, Result>,
+  takes: string,
+): void =>
+  mutation(operation, takes, (t) => ({
+    message: t.prismaField({
+      type: Message,
+      description: operation.output.kind === 'nothing' ? '' : operation.output.sentence,
+      resolve: (query, { result: { id, agentId } }, _args, { deps }) =>
+        deps.prisma.message.findUniqueOrThrow({ ...query, where: { id_agentId: { id, agentId } } }),
+    }),
+  }))
 
 builder.queryField('message', (t) =>
   t.prismaField({

@@ -1,32 +1,24 @@
-import { noteText } from '../../core/rules.ts'
-import {
-  addNote,
-  deleteNote,
-  MAX_NOTES,
-  readNotes,
-  type ThreadNote as ThreadNoteShape,
-} from '../../message/thread/notes.ts'
+import { columnsOf, sentenceOf } from '../../api/resource.ts'
+import { addThreadNote, deleteThreadNote, ThreadNote as NOTE } from '../../api/thread-note.ts'
+import { MAX_NOTES, readNotes, type ThreadNote as ThreadNoteShape } from '../../message/thread/notes.ts'
 import type { ThreadKey } from '../../message/thread/state.ts'
 import { readWriters, type ThreadWriter as ThreadWriterShape } from '../../message/thread/writers.ts'
 import { builder, forMembers } from '../builder.ts'
 import { batched } from '../execution/batch.ts'
 import type { GraphqlContext } from '../execution/context.ts'
 import { counted } from '../execution/limits.ts'
-import { checked } from '../input.ts'
+import { exposed, mutation } from '../rendered.ts'
 import { Author } from './author.ts'
-import { Thread, ThreadMember } from './thread.ts'
+import { Thread } from './thread.ts'
 
 const ThreadNote = builder.objectRef<ThreadNoteShape>('ThreadNote').implement({
-  description:
-    'What a member noted on a thread for other members. It is never sent, and agents never see it.',
+  description: NOTE.sentence,
   fields: (t) => ({
-    id: t.expose('id', { type: 'UUID', description: 'Unique identifier.' }),
+    ...exposed(t, columnsOf(NOTE, 'text')),
     text: t.string({
-      description: 'The text.',
+      description: sentenceOf(NOTE.fields.text),
       resolve: ({ text }, _args, context) => counted(context, text),
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was added.' }),
-    author: t.expose('author', { type: ThreadMember, description: 'Who added it, with their name then.' }),
   }),
 })
 
@@ -72,60 +64,24 @@ builder.objectFields(Thread, (t) => ({
   }),
 }))
 
-const AddThreadNoteInput = builder.inputType('AddThreadNoteInput', {
-  description: 'A note on a thread.',
-  fields: (t) => ({
-    agentId: t.field({ type: 'UUID', required: true, description: 'The agent that the thread belongs to.' }),
-    threadId: t.field({ type: 'UUID', required: true, description: 'The id of the thread.' }),
-    text: t.string({ required: true, description: '1 to 10000 characters.' }),
+mutation(
+  addThreadNote,
+  'A note on a thread.',
+  (t) => ({
+    note: t.field({ type: ThreadNote, description: 'The note.', resolve: ({ result }) => result }),
   }),
-})
+  forMembers,
+)
 
-const DeleteThreadNoteInput = builder.inputType('DeleteThreadNoteInput', {
-  description: 'A note to delete.',
-  fields: (t) => ({
-    agentId: t.field({ type: 'UUID', required: true, description: 'The agent that the thread belongs to.' }),
-    threadId: t.field({ type: 'UUID', required: true, description: 'The id of the thread.' }),
-    noteId: t.field({ type: 'UUID', required: true, description: 'The id of the note.' }),
-  }),
-})
-
-const AddThreadNotePayload = builder.objectRef<{ note: ThreadNoteShape }>('AddThreadNotePayload').implement({
-  description: 'Result of `addThreadNote`.',
-  fields: (t) => ({
-    note: t.field({ type: ThreadNote, description: 'The note.', resolve: ({ note }) => note }),
-  }),
-})
-
-const DeleteThreadNotePayload = builder.objectRef<{ noteId: string }>('DeleteThreadNotePayload').implement({
-  description: 'Result of `deleteThreadNote`.',
-  fields: (t) => ({
-    noteId: t.expose('noteId', { type: 'UUID', description: 'The id of the deleted note.' }),
-  }),
-})
-
-builder.mutationFields((t) => ({
-  addThreadNote: t.field({
-    type: AddThreadNotePayload,
-    nullable: true,
-    ...forMembers,
-    idempotency: 'once',
-    description: 'Notes something on a thread for other members. Members only.',
-    args: { input: t.arg({ type: AddThreadNoteInput, required: true, description: 'The note.' }) },
-    resolve: async (_root, { input }, { deps, viewer }) => ({
-      note: await addNote(deps, viewer, { ...input, ...checked({ text: noteText }, input) }),
+mutation(
+  deleteThreadNote,
+  'A note to delete.',
+  (t) => ({
+    noteId: t.field({
+      type: 'UUID',
+      description: 'The id of the deleted note.',
+      resolve: ({ input }) => input.noteId,
     }),
   }),
-  deleteThreadNote: t.field({
-    type: DeleteThreadNotePayload,
-    nullable: true,
-    ...forMembers,
-    idempotency: 'ignored',
-    description: 'Deletes a note. Members only.',
-    args: { input: t.arg({ type: DeleteThreadNoteInput, required: true, description: 'The note.' }) },
-    resolve: async (_root, { input }, { deps, viewer }) => {
-      await deleteNote(deps, viewer, input)
-      return { noteId: input.noteId }
-    },
-  }),
-}))
+  forMembers,
+)

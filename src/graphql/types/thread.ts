@@ -1,15 +1,14 @@
-import type { InputShapeFromFields } from '@pothos/core'
 import type { GraphQLResolveInfo } from 'graphql'
 import { findAgent } from '../../agent/permission.ts'
+import { columnsOf } from '../../api/resource.ts'
+import { Thread as THREAD, THREAD_FILTER } from '../../api/thread.ts'
 import { AppError, invalidInput, notFound } from '../../core/errors.ts'
-import { label, recipient, searchedSubject } from '../../core/rules.ts'
 import { messageCursor } from '../../message/reading/list.ts'
 import {
   countUnread,
   findOwnThread,
   findThreads,
   MAX_UNREAD,
-  type Participant as ParticipantShape,
   readThreads,
   type ThreadRef,
   type Thread as ThreadShape,
@@ -19,76 +18,17 @@ import { builder, forMembers } from '../builder.ts'
 import { batched } from '../execution/batch.ts'
 import type { GraphqlContext } from '../execution/context.ts'
 import { countRows } from '../execution/limits.ts'
-import { checked, given } from '../input.ts'
 import { checkPage, pageArgs, pageCost, pageInfoOf, pathOf, placeOf } from '../page.ts'
+import { argsOf, exposed, valuesOf } from '../rendered.ts'
 import { Agent } from './agent.ts'
-import { AddressChannel } from './enums.ts'
 import { Message } from './message.ts'
 import { MessageConnection, messagesOf, newestOf } from './message-list.ts'
 import { Workspace } from './workspace.ts'
 
-const Participant = builder.objectRef<ParticipantShape>('Participant').implement({
-  description: 'A sender or recipient in a thread.',
-  fields: (t) => ({
-    address: t.exposeString('address', { description: 'The email address, phone number or Telegram user.' }),
-    name: t.exposeString('name', { nullable: true, description: 'The name, if one is known.' }),
-  }),
-})
-
-export const ThreadMember = builder.objectRef<{ id: string; name: string }>('ThreadMember').implement({
-  description: 'A member, as threads name them.',
-  fields: (t) => ({
-    id: t.expose('id', { type: 'UUID', description: "The member's id." }),
-    name: t.exposeString('name', { description: "The member's name, or else the email address." }),
-  }),
-})
-
 export const Thread = builder.objectRef<ThreadShape>('Thread').implement({
-  description: 'A conversation: messages of one agent that reply to each other.',
+  description: THREAD.sentence,
   fields: (t) => ({
-    id: t.expose('id', {
-      type: 'UUID',
-      description: 'The id of the thread, which is the id of the first message in it that the service saw.',
-    }),
-    agentId: t.expose('agentId', { type: 'UUID', description: 'The agent that it belongs to.' }),
-    channel: t.field({
-      type: AddressChannel,
-      description: 'Its channel.',
-      resolve: ({ channel }) => channel as typeof AddressChannel.$inferType,
-    }),
-    subject: t.exposeString('subject', {
-      nullable: true,
-      description: 'The subject of its first message, if the channel has subjects.',
-    }),
-    participants: t.field({
-      type: [Participant],
-      description: 'The participants other than the agent, in order of appearance; at most 100.',
-      resolve: ({ participants }) => participants,
-    }),
-    messageCount: t.exposeInt('messageCount', { description: 'Number of messages.' }),
-    unreadCount: t.exposeInt('unreadCount', {
-      description: 'Number of received messages that are not marked as read.',
-    }),
-    lastActivityAt: t.expose('lastActivityAt', {
-      type: 'DateTime',
-      description: 'When its newest message was received or accepted for sending.',
-    }),
-    doneAt: t.expose('doneAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'When it was done; null while it is not. A new message opens it again.',
-    }),
-    snoozedUntil: t.expose('snoozedUntil', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'Until when it is postponed; null while it is not. A new message opens it again.',
-    }),
-    assignedTo: t.field({
-      type: ThreadMember,
-      nullable: true,
-      description: 'The member that it is assigned to.',
-      resolve: ({ assignedTo }) => assignedTo,
-    }),
+    ...exposed(t, columnsOf(THREAD, 'lastMessageId')),
     lastMessage: t.field({
       type: Message,
       nullable: true,
@@ -115,32 +55,10 @@ const ThreadConnection = builder.connectionObject(
   { name: 'ThreadEdge', description: 'A thread and its cursor.' },
 )
 
-const ThreadState = builder.enumType('ThreadState', {
-  description: 'The state of a thread.',
-  values: {
-    open: { description: 'Neither done nor postponed, with at least one received message.' },
-    done: { description: 'Done.' },
-    snoozed: { description: 'Postponed.' },
-  } as const,
-})
-
 /** Cost of a thread, in rows: its participants and unread count are computed from its messages. */
 export const THREAD_ROWS = 5
 
-const THREAD_ARGS = builder.args((t) => ({
-  channel: t.field({ type: AddressChannel, description: 'Only entries on this channel.' }),
-  label: t.string({ description: 'Only threads with a message that has this label.' }),
-  unread: t.boolean({
-    description: 'true: only threads with an unread message; false: all others.',
-  }),
-  from: t.string({ description: 'Only threads with a message from this sender, as in `messages`.' }),
-  to: t.string({ description: 'Only threads with a message to this recipient, as in `messages`.' }),
-  subject: t.string({ description: 'Only threads with a message that has these words in its subject.' }),
-  state: t.field({ type: ThreadState, description: 'Only threads in this state.' }),
-  assignedTo: t.field({ type: 'UUID', description: 'Only threads that are assigned to this member.' }),
-}))
-
-type ThreadArgs = InputShapeFromFields<typeof THREAD_ARGS> & {
+interface ThreadArgs {
   first?: number | null | undefined
   after?: string | null | undefined
 }
@@ -150,19 +68,13 @@ const threadsOf = async (
   context: GraphqlContext,
   info: GraphQLResolveInfo,
   key: ThreadListKey,
-  args: ThreadArgs,
+  { first, after, ...given }: ThreadArgs,
 ) => {
-  const page = checkPage(args.first, args.after)
+  const page = checkPage(first, after)
   countRows(context, page.first * THREAD_ROWS)
   const [createdAt, messageId] = page.after === undefined ? [] : placeOf(page.after)
   const before = createdAt && messageId !== undefined ? { createdAt, id: messageId } : undefined
-  const texts = checked({ label, from: recipient, to: recipient, subject: searchedSubject }, args)
-  const state = {
-    state: given(args.state),
-    assignedTo: given(args.assignedTo),
-    now: context.deps.clock.now(),
-  }
-  const filter = { channel: given(args.channel), ...texts, unread: given(args.unread), ...state }
+  const filter = { ...valuesOf(THREAD_FILTER, given), now: context.deps.clock.now() }
   const request = { limit: page.first + 1, before, ...filter }
   const load = async (keys: readonly ThreadListKey[]) => {
     const lists = await readThreadPlaces(context.deps, keys, request)
@@ -190,7 +102,7 @@ builder.prismaObjectField(Workspace, 'threads', (t) =>
     select: { id: true },
     description: `The threads of all agents, most recent activity first. ${SHORT_PAGES} Members only.`,
     complexity: ({ first }) => pageCost(first, 5),
-    args: { ...pageArgs("this thread's cursor"), ...THREAD_ARGS },
+    args: { ...pageArgs("this thread's cursor"), ...argsOf(THREAD_FILTER) },
     resolve: ({ id }, args, context, info) => threadsOf(context, info, { workspaceId: id }, args),
   }),
 )
@@ -200,7 +112,7 @@ builder.prismaObjectFields(Agent, (t) => ({
     type: ThreadConnection,
     description: `The agent's threads, most recent activity first. ${SHORT_PAGES}`,
     complexity: ({ first }) => pageCost(first, 5),
-    args: { ...pageArgs("this thread's cursor"), ...THREAD_ARGS },
+    args: { ...pageArgs("this thread's cursor"), ...argsOf(THREAD_FILTER) },
     resolve: ({ id }, args, context, info) => threadsOf(context, info, { agentId: id }, args),
   }),
   lastMessage: t.field({
@@ -223,7 +135,7 @@ builder.prismaObjectFields(Agent, (t) => ({
 const MAX_THREADS_OF = 100
 
 /** Returns these threads, some of which are null, and reads each once. */
-export const threadsIn = async (
+const threadsIn = async (
   { deps }: Pick<GraphqlContext, 'deps'>,
   refs: readonly (Pick<ThreadRef, 'agentId' | 'threadId'> | null)[],
 ): Promise<(ThreadShape | null)[]> => {

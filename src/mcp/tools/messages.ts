@@ -6,7 +6,7 @@ import { Direction, MessageStatus } from '../../db/generated/prisma/enums.ts'
 import { cancelMessage, rescheduleMessage } from '../../message/out/schedule.ts'
 import type { MessageFilter } from '../../message/reading/filter.ts'
 import { listMessages } from '../../message/reading/list.ts'
-import { markMessages, presentMarks } from '../../message/reading/marks.ts'
+import { markMessages } from '../../message/reading/marks.ts'
 import { readInThread } from '../../message/reading/siblings.ts'
 import { listView, messageView } from '../message-view.ts'
 import { threadView } from '../thread-view.ts'
@@ -159,7 +159,7 @@ export const update = tool({
     if (cancel || sendAt) return changeWaiting(call, ids, { sendAt: cancel ? null : sendAt!, ...changes })
     const marked = await markMessages(deps, viewer, agentId, { ids, ...changes })
     return {
-      messages: marked.map(presentMarks).map(({ id, ...marks }) => compact({ messageId: id, ...marks })),
+      messages: marked.map(({ id, labels, readAt }) => compact({ messageId: id, labels, readAt })),
     }
   },
 })

@@ -111,10 +111,10 @@ export const HOLD_EVENTS = `
         from drafted where hold_reason is not null`
 
 /** The columns of a message that say what it waits for. */
-export type HoldColumns = Pick<Message, 'holdReason' | 'holdUntil' | 'holdBy'>
+type HoldColumns = Pick<Message, 'holdReason' | 'holdUntil' | 'holdBy'>
 
 /** What an outgoing message waits for or waited for; null when it was sent at once. */
-export interface Hold {
+interface Hold {
   reason: HoldReason
   /** When the wait ends by itself; null once somebody decided. */
   until: Date | null

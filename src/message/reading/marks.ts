@@ -16,18 +16,11 @@ export interface MarkDeps extends Db {
 }
 
 /** A message's labels and read mark. */
-export interface MessageMarks {
+interface MessageMarks {
   id: string
   labels: string[]
   readAt: Date | null
 }
-
-/** Returns a message's marks in their public form. */
-export const presentMarks = ({ id, labels, readAt }: MessageMarks) => ({
-  id,
-  labels,
-  readAt: readAt?.toISOString() ?? null,
-})
 
 /** What to change. `labels` replaces all labels; the others add to the present ones or remove from them. */
 export interface Changes {

@@ -12,12 +12,3 @@ export const listRecipients = async (
   await readMessage(deps, viewer, agentId, messageId)
   return deps.prisma.recipient.findMany({ where: { messageId, agentId }, orderBy: { address: 'asc' } })
 }
-
-/** A recipient as the API presents it. */
-export const presentRecipient = ({ address, status, detail, deliveredAt, updatedAt }: Recipient) => ({
-  address,
-  status,
-  detail,
-  deliveredAt: deliveredAt?.toISOString() ?? null,
-  updatedAt: updatedAt.toISOString(),
-})

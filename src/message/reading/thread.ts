@@ -1,5 +1,4 @@
 import type { Caller } from '../../agent/permission.ts'
-import type { ChannelKind } from '../../core/channels.ts'
 import type { Clock } from '../../core/clock.ts'
 import { lowerCaseSql } from '../../core/lower-case.ts'
 import type { Db } from '../../db/client.ts'
@@ -10,7 +9,7 @@ import { isOpen, isUnread } from './filter.ts'
 import type { ThreadPlace } from './thread-places.ts'
 
 /** A sender or recipient in a thread; the agent's own addresses are left out. */
-export interface Participant {
+interface Participant {
   address: string
   name: string | null
 }
@@ -35,15 +34,6 @@ export interface Thread {
   snoozedUntil: Date | null
   assignedTo: { id: string; name: string } | null
 }
-
-/** A thread in its public form. */
-export const presentThread = ({ lastActivityAt, doneAt, snoozedUntil, ...thread }: Thread) => ({
-  ...thread,
-  channel: thread.channel as ChannelKind,
-  lastActivityAt: lastActivityAt.toISOString(),
-  doneAt: doneAt?.toISOString() ?? null,
-  snoozedUntil: snoozedUntil?.toISOString() ?? null,
-})
 
 /** A thread and whose it is. */
 export interface ThreadRef {

@@ -37,9 +37,6 @@ const toNote = ({ id, text, createdAt, memberId, memberName }: NoteRow): ThreadN
   author: { id: memberId, name: memberName },
 })
 
-/** Returns a note in its public form. */
-export const presentNote = (note: ThreadNote) => ({ ...note, createdAt: note.createdAt.toISOString() })
-
 /** Returns the notes on each of these threads, oldest first, with one statement. The caller checks that the viewer is a member. */
 export const readNotes = async (
   { pool }: Pick<Db, 'pool'>,

@@ -1,31 +1,22 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import {
+  linkAttachment,
+  linkMessageHtml,
+  linkRawMessage,
+  listRecipients,
+  readMessageHeaders,
+} from '../../api/message-part.ts'
 import { uuid } from '../../core/rules.ts'
-import { linkAttachment } from '../../message/reading/attachment-link.ts'
 import { readAttachment, readRaw } from '../../message/reading/read.ts'
-import { listRecipients, presentRecipient } from '../../message/reading/recipients.ts'
 import type { RestEnv } from '../env.ts'
-import { bytes, failures, ids, integer, ok, SECURITY } from '../route.ts'
+import { route } from '../rendered.ts'
+import { bytes, failures, ids, integer, SECURITY } from '../route.ts'
 import { attachmentHeaders } from './file.ts'
-import { AttachmentLinkView, RecipientView } from './message-views.ts'
 
-/** What belongs to one message: its recipients, its attachments and the email as received. */
+/** What belongs to one message. Its files are written here: they are no JSON. */
 
 const tags = ['Messages']
 const security = SECURITY
-
-const recipientList = createRoute({
-  method: 'get',
-  path: '/agents/{id}/messages/{messageId}/recipients',
-  operationId: 'listRecipients',
-  summary: 'List the recipients of a sent message with the status of each',
-  tags,
-  security,
-  request: { params: ids('id', 'messageId') },
-  responses: {
-    200: ok('Sorted by address; empty for a received message', z.array(RecipientView)),
-    ...failures('agent'),
-  },
-})
 
 const raw = createRoute({
   method: 'get',
@@ -52,22 +43,8 @@ const attachment = createRoute({
   },
 })
 
-const attachmentLink = createRoute({
-  method: 'post',
-  path: '/agents/{id}/messages/{messageId}/attachments/{index}/link',
-  operationId: 'linkAttachment',
-  summary: 'Create a link to an attachment that works without a token, for ten minutes',
-  tags,
-  security,
-  request: { params: z.object({ id: uuid, messageId: uuid, index: integer(0, 9999) }) },
-  responses: { 201: ok('The link', AttachmentLinkView), ...failures('agent', 'conflict') },
-})
-
 export const messagePartRoutes = (app: OpenAPIHono<RestEnv>): void => {
-  app.openapi(recipientList, async (c) => {
-    const { id, messageId } = c.req.valid('param')
-    return c.json((await listRecipients(c.var.deps, c.var.viewer, id, messageId)).map(presentRecipient), 200)
-  })
+  route(app, listRecipients)
   app.openapi(raw, async (c) => {
     const { id, messageId } = c.req.valid('param')
     const content = await readRaw(c.var.deps, c.var.viewer, id, messageId)
@@ -78,9 +55,8 @@ export const messagePartRoutes = (app: OpenAPIHono<RestEnv>): void => {
     const { name, type, content } = await readAttachment(c.var.deps, c.var.viewer, id, { messageId, index })
     return c.body(content, 200, attachmentHeaders(name, type))
   })
-  app.openapi(attachmentLink, async (c) => {
-    const { id, messageId, index } = c.req.valid('param')
-    const { url, expiresAt } = await linkAttachment(c.var.deps, c.var.viewer, id, { messageId, index })
-    return c.json({ url, expiresAt: expiresAt.toISOString() }, 201)
-  })
+  route(app, linkAttachment)
+  route(app, readMessageHeaders)
+  route(app, linkMessageHtml)
+  route(app, linkRawMessage)
 }

@@ -1,0 +1,140 @@
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { deliver } from '../support/mail.ts'
+import { temporaryDir } from '../support/postgres.ts'
+import { cleanUp, runIn } from '../support/process.ts'
+import { type Api, apiOf } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+/** The service with an additional field of messages and a filter for it, added to a copy as docs/development.md describes. */
+const root = join(import.meta.dirname, '..', '..')
+const copy = temporaryDir()
+const dataDir = temporaryDir()
+const edited = new Set<string>()
+let database: TestDatabase
+let owner: Api
+let agent: string
+
+const edit = (file: string, ...changes: [after: string, added: string][]): void => {
+  edited.add(file)
+  const changed = changes.reduce(
+    (source, [after, added]) => {
+      expect(source.split(after)).toHaveLength(2)
+      return source.replace(after, () => after + added)
+    },
+    readFileSync(join(copy, file), 'utf8'),
+  )
+  writeFileSync(join(copy, file), changed)
+}
+
+const addField = (): void => {
+  const migration = 'prisma/migrations/29990101000000_urgent/migration.sql'
+  mkdirSync(dirname(join(copy, migration)))
+  writeFileSync(
+    join(copy, migration),
+    'ALTER TABLE "message" ADD COLUMN "urgent" BOOLEAN NOT NULL DEFAULT false;',
+  )
+  edited.add(migration)
+  edit('prisma/schema.prisma', [
+    '  handled           Boolean       @default(false)\n',
+    '  urgent            Boolean       @default(false)\n',
+  ])
+  edit(
+    'src/message/row.ts',
+    ['labels: [], readAt: null, ', 'urgent: false, '],
+    ['  handled: message.handled,\n', '  urgent: message.urgent,\n'],
+    ['\n  checks, hold_reason,', ' urgent,'],
+    ['  checks: row.checks,\n', '  urgent: row.urgent,\n'],
+  )
+  edit('src/message/in/receive.ts', [
+    '      ...UNMARKED,\n',
+    "      urgent: message.subject?.includes('!') ?? false,\n",
+  ])
+  edit(
+    'src/message/reading/filter.ts',
+    ['  hasAttachment?: boolean | undefined\n', '  urgent?: boolean | undefined\n'],
+    ['label, unread, refusal, hasAttachment, ', 'urgent, '],
+    [
+      '::"MessageStatus"`)\n',
+      "  if (urgent !== undefined) conditions.push(urgent ? 'm.urgent' : 'not m.urgent')\n",
+    ],
+  )
+  edit(
+    'src/api/message.ts',
+    ['  ...MARKS,\n', "  urgent: says(z.boolean(), 'Whether its subject has an exclamation mark.'),\n"],
+    ["  labels: ['orders'],\n", '  urgent: false,\n'],
+    [
+      'export const FILTER = {\n',
+      "  urgent: says(z.boolean(), 'Only messages that are urgent, or that are not.').optional(),\n",
+    ],
+  )
+}
+
+beforeAll(async () => {
+  for (const name of ['src', 'prisma', 'package.json', 'package-lock.json', 'tsconfig.json'])
+    cpSync(join(root, name), join(copy, name), {
+      recursive: true,
+      filter: (path) => !path.endsWith(join('db', 'generated')),
+    })
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+  addField()
+  await promisify(execFile)(process.execPath, [join(copy, 'src', 'build.mjs')])
+  database = await createTestDatabase()
+  const settings = {
+    DATABASE_URL: database.url,
+    MASTER_KEY: randomBytes(32).toString('base64'),
+    DATA_DIR: dataDir,
+  }
+  const running = runIn(copy, settings)
+  const { http, smtp } = await running.ready()
+  owner = apiOf(http, /amt_[0-9A-Za-z]{43}/.exec(running.stdout)![0])
+  agent = (await owner('POST', '/agents', { name: 'Bot', icon: 'bot' })).body.id
+  const addresses = await owner('GET', `/agents/${agent}/addresses`)
+  const to = addresses.body.find(({ channel }: { channel: string }) => channel === 'email').value
+  for (const subject of ['Calm', 'Now!'])
+    await deliver(smtp, { from: 'ann@example.com', to, subject, text: subject })
+  await until(async () => (await owner('GET', '/messages')).body.items.length === 2)
+}, 240_000)
+
+// Not within `beforeAll`, where Vitest never runs it.
+afterAll(async () => {
+  await cleanUp(dataDir)
+  await database?.drop()
+  rmSync(copy, { recursive: true, force: true })
+})
+
+test('a field of messages with a filter is named by hand in at most 6 files', async () => {
+  expect(edited.size).toBeLessThanOrEqual(6)
+  // No other file misses it.
+  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+  await promisify(execFile)(process.execPath, [tsc, '-p', copy])
+}, 240_000)
+
+test('REST shows and filters by the new field', async () => {
+  for (const list of ['/messages', `/agents/${agent}/messages`]) {
+    const listed = async (urgent: boolean) => (await owner('GET', `${list}?urgent=${urgent}`)).body.items
+    expect(await listed(true)).toMatchObject([{ subject: 'Now!', urgent: true }])
+    expect(await listed(false)).toMatchObject([{ subject: 'Calm', urgent: false }])
+  }
+  const [{ id }] = (await owner('GET', '/messages?urgent=true')).body.items
+  expect((await owner('GET', `/agents/${agent}/messages/${id}`)).body).toMatchObject({ urgent: true })
+  const { components } = (await owner('GET', '/openapi.json')).body
+  expect(components.schemas.Message.properties.urgent).toMatchObject({ type: 'boolean' })
+})
+
+test('GraphQL shows and filters by the new field', async () => {
+  const query = `query ($id: UUID!) {
+    agent(id: $id) { messages(urgent: true) { edges { node { subject urgent } } } }
+    workspace { messages(urgent: false) { edges { node { subject urgent } } } }
+  }`
+  const { body } = await owner('POST', '/graphql', { query, variables: { id: agent } })
+  expect(body.data).toEqual({
+    agent: { messages: { edges: [{ node: { subject: 'Now!', urgent: true } }] } },
+    workspace: { messages: { edges: [{ node: { subject: 'Calm', urgent: false } }] } },
+  })
+})
