@@ -46,7 +46,7 @@ const run = async (...args: string[]): Promise<string> => {
 }
 
 beforeAll(() => {
-  for (const name of ['src', 'package.json', 'tsconfig.json'])
+  for (const name of ['src', 'prisma', 'package.json', 'tsconfig.json'])
     cpSync(join(root, name), join(copy, name), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
   for (const [file, before, after] of EDITS) {
@@ -69,7 +69,7 @@ test('a new type of event is named in at most four files, with the one that appe
 test('everything compiles with it', async () => {
   for (const project of ['.', join('src', 'dashboard')])
     await run(join('node_modules', 'typescript', 'bin', 'tsc'), '--noEmit', '-p', project)
-}, 120_000)
+}, 240_000)
 
 test('REST names it, and what it tells, in events and in the bodies of webhooks', async () => {
   const { components } = JSON.parse(await run(join('src', 'rest', 'documentation', 'print.ts')))
