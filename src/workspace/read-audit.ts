@@ -28,7 +28,8 @@ export const presentAudit = ({
 export type AuditEntry = ReturnType<typeof presentAudit>
 
 /** Returns the cursor of an entry in the list. */
-export const auditCursor = ({ createdAt, id }: Pick<Row, 'createdAt' | 'id'>): string => writeCursor(createdAt.getTime(), id)
+export const auditCursor = ({ createdAt, id }: Pick<Row, 'createdAt' | 'id'>): string =>
+  writeCursor(createdAt.getTime(), id)
 
 const behind = (cursor: string): Prisma.AuditEntryWhereInput => {
   const [createdAt, id] = readMoment(cursor)
