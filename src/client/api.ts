@@ -1833,7 +1833,7 @@ export interface components {
                      */
                     id: string;
                     /**
-                     * @description The channel of the message
+                     * @description The channel of the message. `email`: Email. `sms`: Text messages of a phone number. `telegram`: A Telegram bot. `url`: The agent's Message URL: messages from the team, which the service does not store
                      * @enum {string}
                      */
                     channel: "email" | "sms" | "telegram" | "url";
@@ -1853,7 +1853,7 @@ export interface components {
                          */
                         id: string | null;
                         /**
-                         * @description The sender's relationship to the workspace
+                         * @description The sender's relationship to the workspace. `member`: A member, verified. `agent`: Another agent of the workspace, verified. `contact`: Anyone else
                          * @enum {string}
                          */
                         kind: "member" | "agent" | "contact";
@@ -1865,7 +1865,7 @@ export interface components {
                         phone: string | null;
                     };
                     /**
-                     * @description Why the message was refused. Only for message.refused
+                     * @description Why the message was refused. Only for message.refused. `self`: The agent's own message, or an automatic reply. `spam`: The message is spam. `plan_limit`: A limit of the workspace's plan was reached. `rate_limit`: The sender exceeded the rate limit. `sender`: The sender is not on the channel's list. `outsider`: The sender is neither in the team nor on the channel's list. `unverified`: The message claims to be from an allowed sender, but the sender could not be verified
                      * @enum {string}
                      */
                     refusal?: "self" | "spam" | "plan_limit" | "rate_limit" | "sender" | "outsider" | "unverified";
@@ -2557,7 +2557,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description Its channel
+             * @description Its channel. `email`: Email. `sms`: Text messages of a phone number. `telegram`: A Telegram bot
              * @enum {string}
              */
             channel: "email" | "sms" | "telegram";
@@ -2640,7 +2640,7 @@ export interface components {
          */
         Access: {
             /**
-             * @description Who may send. `list`: only the listed senders; `team`: also the members and agents of the workspace; `anyone`: all senders
+             * @description Who may send. `list`: only the listed senders; `team`: also the members and agents of the workspace; `anyone`: all senders. `anyone`: Anyone. Not allowed for the Message URL. `team`: The workspace's members and agents, and the listed senders. `list`: Only the listed senders
              * @enum {string}
              */
             admit: "anyone" | "team" | "list";
@@ -2749,7 +2749,7 @@ export interface components {
          */
         Listener: {
             /**
-             * @description Whether it is the connected client or a webhook
+             * @description Whether it is the connected client or a webhook. `client`: The connected client, using an event stream, a GraphQL subscription or an MCP subscription. `webhook`: A customer's server, which receives signed requests
              * @enum {string}
              */
             kind: "client" | "webhook";
@@ -2791,7 +2791,7 @@ export interface components {
              */
             type: "message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported";
             /**
-             * @description The channel of the message
+             * @description The channel of the message. `email`: Email. `sms`: Text messages of a phone number. `telegram`: A Telegram bot. `url`: The agent's Message URL: messages from the team, which the service does not store
              * @enum {string}
              */
             channel: "email" | "sms" | "telegram" | "url";
@@ -2815,7 +2815,7 @@ export interface components {
                  */
                 id: string | null;
                 /**
-                 * @description The sender's relationship to the workspace
+                 * @description The sender's relationship to the workspace. `member`: A member, verified. `agent`: Another agent of the workspace, verified. `contact`: Anyone else
                  * @enum {string}
                  */
                 kind: "member" | "agent" | "contact";
@@ -2829,7 +2829,7 @@ export interface components {
             /** @description Whether its sender could instruct the agent when it happened */
             mayInstruct: boolean;
             /**
-             * @description Why the message was refused. Only for message.refused
+             * @description Why the message was refused. Only for message.refused. `self`: The agent's own message, or an automatic reply. `spam`: The message is spam. `plan_limit`: A limit of the workspace's plan was reached. `rate_limit`: The sender exceeded the rate limit. `sender`: The sender is not on the channel's list. `outsider`: The sender is neither in the team nor on the channel's list. `unverified`: The message claims to be from an allowed sender, but the sender could not be verified
              * @enum {string}
              */
             refusal?: "self" | "spam" | "plan_limit" | "rate_limit" | "sender" | "outsider" | "unverified";
@@ -3351,7 +3351,7 @@ export interface components {
              */
             forward: string | null;
             /**
-             * @description The channel of a new message
+             * @description The channel of a new message. `email`: Email. `sms`: Text messages of a phone number. `telegram`: A Telegram bot
              * @enum {string|null}
              */
             channel: "email" | "sms" | "telegram" | null;
@@ -3385,7 +3385,7 @@ export interface components {
              */
             savedBy: {
                 /**
-                 * @description Whether it was the agent or a member
+                 * @description Whether it was the agent or a member. `agent`: The agent itself. `member`: A member
                  * @enum {string}
                  */
                 kind: "agent" | "member";
@@ -3474,12 +3474,12 @@ export interface components {
             /** @description Its name */
             name: string;
             /**
-             * @description The kind of value
+             * @description The kind of value. `secret`: A secret
              * @enum {string}
              */
             kind: "secret";
             /**
-             * @description Who last set it
+             * @description Who last set it. `operator`: The operator of the service. `member`: A member of the workspace. `agent`: An agent: this one or another
              * @enum {string}
              */
             setBy: "operator" | "member" | "agent";
@@ -3587,7 +3587,7 @@ export interface components {
             /** @description The event's identifier, as sent in `webhook-id` and `eventId` */
             eventId: string;
             /**
-             * @description The current status
+             * @description The current status. `pending`: Waiting, or being retried. `delivered`: The webhook accepted it. `skipped`: Skipped: the webhook answered that it is too large (413). `expired`: Given up, 3 days after the event happened
              * @enum {string}
              */
             status: "pending" | "delivered" | "skipped" | "expired";
@@ -3654,7 +3654,7 @@ export interface components {
             /** @description The event's identifier, as sent in `webhook-id` and `eventId` */
             eventId: string;
             /**
-             * @description The current status
+             * @description The current status. `pending`: Waiting, or being retried. `delivered`: The webhook accepted it. `skipped`: Skipped: the webhook answered that it is too large (413). `expired`: Given up, 3 days after the event happened
              * @enum {string}
              */
             status: "pending" | "delivered" | "skipped" | "expired";
