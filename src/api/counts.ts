@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import { countPerDay as count } from '../agent/counts.ts'
+import { countPerDay as countDays } from '../agent/counts.ts'
 import { uuid } from '../core/rules.ts'
 import { Refusal } from './choices.ts'
 import { list, operation } from './operation.ts'
-import { detail, count as number, resource, says, several } from './resource.ts'
+import { count, detail, resource, says, several } from './resource.ts'
 
 const RefusalCount = detail('RefusalCount', 'How many messages were refused for a reason.', {
   reason: says(Refusal, 'The reason.'),
-  count: number('The number of messages.'),
+  count: count('The number of messages.'),
 })
 
 const date = z.string().max(10, 'must be a date as YYYY-MM-DD').meta({ format: 'date' })
@@ -15,17 +15,17 @@ const date = z.string().max(10, 'must be a date as YYYY-MM-DD').meta({ format: '
 export const DayCounts = resource('DayCounts', 'What happened on one day (UTC).', {
   fields: {
     day: says(z.string().meta({ format: 'date' }), 'The day (UTC), as YYYY-MM-DD.'),
-    received: number('Messages received. One that was released counts for the day on which it arrived.'),
-    refused: number('Messages refused.'),
+    received: count('Messages received. One that was released counts for the day on which it arrived.'),
+    refused: count('Messages refused.'),
     refusals: several(RefusalCount, 'The refused messages by reason; only reasons that occurred.'),
-    sent: number('Messages that the receiving side accepted.'),
-    failed: number(
+    sent: count('Messages that the receiving side accepted.'),
+    failed: count(
       'Messages that could not be sent or delivered. One that bounced later also counts as sent.',
     ),
-    bounced: number('Recipients whose email came back after it was sent, on the day on which it did.'),
-    reported: number('Recipients who reported an email as spam, on the day on which they did.'),
-    deliveriesAccepted: number('Deliveries that webhooks accepted.'),
-    deliveriesFailed: number('Attempts to deliver to webhooks that failed.'),
+    bounced: count('Recipients whose email came back after it was sent, on the day on which it did.'),
+    reported: count('Recipients who reported an email as spam, on the day on which they did.'),
+    deliveriesAccepted: count('Deliveries that webhooks accepted.'),
+    deliveriesFailed: count('Attempts to deliver to webhooks that failed.'),
   },
   example: {
     day: '2026-11-20',
@@ -47,7 +47,7 @@ export const DAYS = {
   to: says(date, 'The last day (UTC), as YYYY-MM-DD; by default today.').optional(),
 }
 
-type Deps = Parameters<typeof count>[0]
+type Deps = Parameters<typeof countDays>[0]
 
 const HOW = 'Every day of the range, oldest first. Kept for 400 days.'
 
@@ -59,7 +59,7 @@ export const countPerDay = operation({
   input: DAYS,
   fails: ['input', 'forbidden'],
   output: list(DayCounts, 'The days.'),
-  run: (deps: Deps, viewer, days) => count(deps, viewer, days),
+  run: (deps: Deps, viewer, days) => countDays(deps, viewer, days),
 })
 
 export const countAgentPerDay = operation({
@@ -70,5 +70,5 @@ export const countAgentPerDay = operation({
   input: { agentId: says(uuid, 'The agent.'), ...DAYS },
   fails: ['agent'],
   output: list(DayCounts, 'The days.'),
-  run: (deps: Deps, viewer, request) => count(deps, viewer, request),
+  run: (deps: Deps, viewer, request) => countDays(deps, viewer, request),
 })
