@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from '../core/logger.ts'
+import { COMMAND } from '../core/root.ts'
 import type { Queryable } from './client.ts'
 import {
   type Applied,
@@ -137,7 +138,7 @@ async function outlast(client: pg.Client, log: Logger, fence: boolean): Promise<
       told = performance.now()
       log.warn(
         { processes: count },
-        'waiting for processes of an earlier release to end; npm start -- migrate --fence does not wait',
+        `waiting for processes of an earlier release to end; ${COMMAND} migrate --fence does not wait`,
       )
     }
     await setTimeout(LOOK_MS)

@@ -43,7 +43,8 @@ const SubjectKind = builder.enumType('TraceSubject', {
 })
 
 const Trace = builder.objectRef<TraceShape>('Trace').implement({
-  description: 'What happened to a message, at an address, with a token or by a request.',
+  description:
+    'What happened to a message, at an address, at an agent (by its id), with a token or by a request.',
   fields: (t) => ({
     kind: t.field({
       type: SubjectKind,
