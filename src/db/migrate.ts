@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from '../core/logger.ts'
-import { COMMAND } from '../core/root.ts'
 import type { Queryable } from './client.ts'
 import { FIRST, outlast } from './earlier-releases.ts'
 import {
