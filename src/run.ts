@@ -8,6 +8,7 @@ import { type Config, ConfigError, readConfig } from './config/config.ts'
 import { systemClock } from './core/clock.ts'
 import { AppError, messageOf } from './core/errors.ts'
 import type { Logger } from './core/logger.ts'
+import { COMMIT, VERSION } from './core/version.ts'
 import { DataDirInUseError, EmbeddedPostgresError } from './db/embedded.ts'
 import { DatabaseTooSlowError } from './db/patience.ts'
 import { UnsuitableSchemaError } from './db/schema.ts'
@@ -208,6 +209,7 @@ const examine = async (options: { json: boolean }): Promise<void> => {
 
 const dispatch = async (requested: Command): Promise<void> => {
   if (requested.name === 'help') return say(USAGE)
+  if (requested.name === 'version') return say(COMMIT ? `${VERSION} (${COMMIT})` : VERSION)
   if (requested.name === 'doctor') return examine(requested)
   const config = readConfig(process.env)
   const log = createLogger(config.logLevel, { sample: config.logSample })

@@ -5,6 +5,7 @@ import { checkPorts } from './boot/ports.ts'
 import type { Config } from './config/config.ts'
 import { systemClock } from './core/clock.ts'
 import type { Logger } from './core/logger.ts'
+import { COMMAND } from './core/root.ts'
 import { untilAvailable } from './db/patience.ts'
 import { UnsuitableSchemaError, untilExcluded } from './db/schema.ts'
 import { say } from './say.ts'
@@ -36,7 +37,7 @@ const bringUp = async (config: Config, log: Logger, foundation: Foundation): Pro
   if (ownerToken && config.roles.has('api')) {
     const deps = { ...foundation.db, clock: systemClock, publicUrl: () => app.publicUrl }
     const { url } = await untilAvailable(log, 'create a sign-in link', () => createOperatorLink(deps, {}))
-    say(`Sign in in a browser (once, within 10 minutes; later with npm start -- sign-in): ${url}`)
+    say(`Sign in in a browser (once, within 10 minutes; later with ${COMMAND} sign-in): ${url}`)
   }
   if (config.roles.has('worker') && !config.smtp.relayUrl && !config.smtp.direct)
     log.warn(

@@ -1,3 +1,4 @@
+import { COMMAND } from '../core/root.ts'
 import type { Sequence, Table } from './tables.ts'
 
 /**
@@ -28,7 +29,7 @@ export const parseDescription = (line: string): Description => {
   } catch {
     // not JSON
   }
-  throw new DumpError('The file is not a dump of this service (npm start -- dump).')
+  throw new DumpError(`The file is not a dump of this service (${COMMAND} dump).`)
 }
 
 /** Reads a dump from the chunks of a file. */

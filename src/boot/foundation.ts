@@ -3,8 +3,10 @@ import { join } from 'node:path'
 import { type Config, ConfigError } from '../config/config.ts'
 import { unusable } from '../config/unusable.ts'
 import { systemClock } from '../core/clock.ts'
+import { AppError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import { writePrivate } from '../core/private-file.ts'
+import { COMMAND } from '../core/root.ts'
 import { misplacedTables } from '../db/citus/distribute.ts'
 import { type Db, type OpenDb, openDb, type Queryable } from '../db/client.ts'
 import { hasCluster, lockDataDir, startEmbedded } from '../db/embedded.ts'
@@ -78,7 +80,7 @@ const checkDistribution = async ({ pool, distribution }: OpenDb): Promise<void> 
   const missing = distribution.isDistributed ? await misplacedTables(pool) : []
   if (missing.length > 0)
     throw new ConfigError([
-      `The database is distributed, but tables of this version are not: ${missing.join(', ')}. Run npm start -- distribute first.`,
+      `The database is distributed, but tables of this version are not: ${missing.join(', ')}. Run ${COMMAND} distribute first.`,
     ])
 }
 
@@ -89,9 +91,10 @@ const probed = async <Result>(setting: UrlSetting, probing: Promise<Result>): Pr
   try {
     return await probing
   } catch (error) {
-    throw error instanceof UnusableDatabaseError
-      ? unusable(setting, `a PostgreSQL that can be used (${error.message})`)
-      : error
+    if (!(error instanceof UnusableDatabaseError)) throw error
+    const refused = unusable(setting, `a PostgreSQL that can be used (${error.message})`)
+    // One that is only away is no wrong setting: after those, a service manager does not start the service again.
+    throw error.isAway ? new AppError('unavailable', refused.message) : refused
   }
 }
 
@@ -121,13 +124,26 @@ const reachDatabase = async (
 }
 
 /**
+ * Opens DATA_DIR. A command creates no database: it would answer for the service's, which is elsewhere, that there is
+ * nothing in it.
+ */
+const openHome = async ({ databaseUrl, dataDir }: Config, creates: boolean): Promise<void> => {
+  if (creates || databaseUrl || existsSync(dataDir)) await openDataDir(dataDir)
+  if (databaseUrl || hasCluster(dataDir)) return
+  checkNotInstalled(dataDir)
+  if (!creates)
+    throw new ConfigError([
+      `There is no database in DATA_DIR ${dataDir}: set DATA_DIR, or DATABASE_URL, as the service has it.`,
+    ])
+}
+
+/**
  * Starts the configured database: the operator's or the embedded one. A `service` runs the embedded one
  * exclusively; a command shares it with the process that runs it.
  */
 const startDatabase = async (config: Config, log: Logger, service: boolean): Promise<Server> => {
   const { databaseUrl, dataDir } = config
   if (databaseUrl) return reachDatabase(databaseUrl, config, log)
-  if (!hasCluster(dataDir)) checkNotInstalled(dataDir)
   const unlock = service ? await lockDataDir(dataDir) : () => undefined
   try {
     const embedded = await startEmbedded({ dir: dataDir, log, supervise: service })
@@ -188,8 +204,8 @@ export const openFoundation = async (
   log: Logger,
   options: SchemaOptions,
 ): Promise<Foundation> => {
-  const { service } = options
-  await openDataDir(config.dataDir)
+  const { service, migrates } = options
+  await openHome(config, service || migrates !== undefined)
   const server = await startDatabase(config, log, service)
   try {
     const migrated = await untilAvailable(log, 'take its migrations', () =>
@@ -219,7 +235,7 @@ export const openFoundation = async (
 
 /** Opens the database as it is, whatever its schema, for a look at it. */
 export const openDatabase = async (config: Config, log: Logger): Promise<Pick<Server, 'close' | 'url'>> => {
-  await openDataDir(config.dataDir)
+  await openHome(config, false)
   return startDatabase(config, log, false)
 }
 

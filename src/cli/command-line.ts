@@ -2,9 +2,10 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { email, matching, type Parse } from '../config/parse.ts'
 import { messageOf } from '../core/errors.ts'
+import { COMMAND } from '../core/root.ts'
 import { workspaceName } from '../core/rules.ts'
 
-export const USAGE = `Usage:
+const CHECKOUT = `Usage:
   npm start                                             start the service
   npm start -- migrate [--fence]                        migrate the database to this release, which a start does too
   npm start -- upgrade-postgres [--binaries FOLDER]     bring the embedded database to the major version of this release's PostgreSQL
@@ -27,16 +28,27 @@ export const USAGE = `Usage:
   npm start -- move-blobs [--to store|database]         move the contents of messages into the object store of BLOB_URL, or back
   npm start -- distribute [--shards NUMBER]             distribute the tables over the workers of a Citus cluster, in 32 shards
   npm start -- psql [OPTIONS]                           open the database with psql, which must be installed
-  npm start -- trace [--json] [--log FILE] WHAT         print what happened: a Message-ID, an address, or the id of a message, token or
+  npm start -- trace [--json] [--log FILE] WHAT         print what happened: a Message-ID, an address, or the id of a message, agent, token or
                                                         request; --log adds the lines of a log (- for standard input) that name it
   npm start -- doctor [--json]                          check settings, database, DNS, ports, TLS, clock and providers
   npm start -- domain                                   print the DKIM records to publish for MAIL_DOMAIN
   npm start -- rotate-dkim                              create another DKIM key for MAIL_DOMAIN and print its records
   npm run demo                                          run the demo
   npm start -- --help                                   print this help
+  npm start -- --version                                print the version, and the commit that was built
 
-Settings are environment variables; docs/configuration.md lists them. An installed package has the command
-agent-messaging in place of npm start --.`
+Settings are environment variables; docs/configuration.md lists them.`
+
+/** The commands as this build has them, in the same columns. */
+export const USAGE =
+  COMMAND === 'agent-messaging'
+    ? CHECKOUT.replaceAll('npm start --', COMMAND)
+        .replace('npm start   ', COMMAND)
+        .replace('npm run demo     ', `${COMMAND} demo`)
+        .replace(/^ {20,}/gm, '   $&')
+    : CHECKOUT
+
+const HELP = `All commands: ${COMMAND} --help`
 
 /** The command line is invalid: exit code 2. */
 export class UsageError extends Error {}
@@ -46,7 +58,7 @@ export type ImportSource = { path: string } | { imap: URL; folder: string | unde
 
 /** A command and its options. */
 export type Command =
-  | { name: 'help' | 'start' | 'demo' | 'domain' | 'rotate-dkim' }
+  | { name: 'help' | 'version' | 'start' | 'demo' | 'domain' | 'rotate-dkim' }
   | { name: 'rotate-key'; dataKeys: boolean }
   | { name: 'doctor'; json: boolean }
   | { name: 'migrate'; fence: boolean }
@@ -65,7 +77,7 @@ export type Command =
   | { name: 'delete-workspace'; workspace: string | undefined; yes: boolean }
   | { name: 'number'; value: string; workspace: string | undefined }
 
-const PLAIN = ['help', 'start', 'demo', 'domain', 'rotate-dkim'] as const
+const PLAIN = ['help', 'version', 'start', 'demo', 'domain', 'rotate-dkim'] as const
 
 const text = { type: 'string' } as const
 const OPTIONS = {
@@ -87,13 +99,14 @@ const OPTIONS = {
   fence: { type: 'boolean' },
   hold: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean' },
 } as const
 
 const parse = (args: string[]) => {
   try {
     return parseArgs({ args, options: OPTIONS, allowPositionals: true })
   } catch (error) {
-    throw new UsageError(`${messageOf(error)}\n${USAGE}`)
+    throw new UsageError(`${messageOf(error)} ${HELP}`)
   }
 }
 
@@ -106,7 +119,7 @@ const read = <Value>(name: string, value: string, rule: Parse<Value>): Value => 
 }
 
 const required = (name: string, value: string | undefined, rule: Parse<string>): string => {
-  if (!value) throw new UsageError(`--${name} is missing.\n${USAGE}`)
+  if (!value) throw new UsageError(`--${name} is missing. ${HELP}`)
   return read(name, value, rule)
 }
 
@@ -139,7 +152,7 @@ const importSource = (
 ): ImportSource => {
   if (imap && path === undefined) return { imap: imapUrl(imap), folder }
   if (path === undefined || imap || folder)
-    throw new UsageError(`import takes either a PATH, or --imap with or without --folder.\n${USAGE}`)
+    throw new UsageError(`import takes either a PATH, or --imap with or without --folder. ${HELP}`)
   return { path }
 }
 
@@ -149,25 +162,26 @@ export const readCommand = (args: string[]): Command => {
   const { values, positionals } = parse(args)
   const [name = 'start', ...extra] = positionals
   if (values.help) return { name: 'help' }
+  if (values.version) return { name: 'version' }
   if (name === 'import' && extra.length < 2)
     return { name, agent: required('agent', values.agent, id), from: importSource(extra[0], values) }
   if (name === 'dump' || name === 'restore') {
-    if (extra.length !== 1) throw new UsageError(`${name} takes a FILE.\n${USAGE}`)
+    if (extra.length !== 1) throw new UsageError(`${name} takes a FILE. ${HELP}`)
     return { name, file: resolve(extra[0]!) }
   }
   if (name === 'trace') {
     if (extra.length !== 1)
       throw new UsageError(
-        `trace takes a Message-ID, an address, or the id of a message, token or request.\n${USAGE}`,
+        `trace takes a Message-ID, an address, or the id of a message, agent, token or request. ${HELP}`,
       )
     return { name, what: extra[0]!, json: values.json === true, log: values.log }
   }
   const workspace = values.workspace && read('workspace', values.workspace, id)
   if (name === 'export') {
-    if (extra.length !== 1) throw new UsageError(`export takes a FILE.\n${USAGE}`)
+    if (extra.length !== 1) throw new UsageError(`export takes a FILE. ${HELP}`)
     return { name, file: resolve(extra[0]!), workspace }
   }
-  if (extra.length > 0) throw new UsageError(`Unknown argument ${extra[0]}.\n${USAGE}`)
+  if (extra.length > 0) throw new UsageError(`Unknown argument ${extra[0]}. ${HELP}`)
   if (name === 'workspace')
     return {
       name,
@@ -188,6 +202,6 @@ export const readCommand = (args: string[]): Command => {
   if (name === 'upgrade-postgres') return { name, binaries: values.binaries && resolve(values.binaries) }
   if (name === 'migrate') return { name, fence: values.fence === true }
   const plain = PLAIN.find((one) => one === name)
-  if (!plain) throw new UsageError(`Unknown command ${name}.\n${USAGE}`)
+  if (!plain) throw new UsageError(`Unknown command ${name}. ${HELP}`)
   return { name: plain }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { link, open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, link, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /** Makes the names in a folder durable. */
@@ -28,6 +28,13 @@ const syncShared = (folder: string): Promise<void> => {
   return current
 }
 
+/** Root writes for the owner of the folder: the service, which is another user, could not read its key any more. */
+const giveToOwner = async (handle: FileHandle, folder: string): Promise<void> => {
+  if (process.getuid?.() !== 0) return
+  const { uid, gid } = await stat(folder)
+  if (uid !== 0) await handle.chown(uid, gid)
+}
+
 /** Writes a file that only its owner can read, and gives it its name by `place` once it is on disk. */
 const write = async (
   file: string,
@@ -38,6 +45,7 @@ const write = async (
   try {
     const handle = await open(draft, 'wx', 0o600)
     try {
+      await giveToOwner(handle, dirname(file))
       await handle.writeFile(content)
       await handle.sync()
     } finally {

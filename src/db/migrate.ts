@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from '../core/logger.ts'
 import type { Queryable } from './client.ts'
+import { FIRST, outlast } from './earlier-releases.ts'
 import {
   type Applied,
   checkExclusion,
@@ -111,39 +112,6 @@ async function announce(client: pg.Client, { name, checksum }: Migration): Promi
   )
 }
 
-/** How often it is looked whether processes of earlier releases have ended, and how often that is said. */
-const LOOK_MS = 500
-const TELL_MS = 10_000
-
-/** A service's sessions, which are named after the newest migration that it knows. */
-const EARLIER = `FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'ams-listen/%'
-  AND application_name COLLATE "C" < 'ams-listen/' || $1`
-const COUNT = `SELECT count(*)::int AS count ${EARLIER}`
-
-/** All sessions of those processes: a stuck one may hold a transaction in any. No process of this release has one yet. */
-const END_ALL = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-  WHERE datname = current_database() AND (application_name = 'ams' OR pid IN (SELECT pid ${EARLIER}))`
-
-/**
- * Waits until the processes of earlier releases have ended, which they do when they see what was announced. With
- * `fence`, ends the sessions of those that do not.
- */
-async function outlast(client: pg.Client, log: Logger, fence: boolean): Promise<void> {
-  if (fence) await client.query(END_ALL, [SCHEMA])
-  for (let told = Number.NEGATIVE_INFINITY; ; ) {
-    const { count } = (await client.query<{ count: number }>(COUNT, [SCHEMA])).rows[0]!
-    if (count === 0 || fence) return
-    if (performance.now() - told >= TELL_MS) {
-      told = performance.now()
-      log.warn(
-        { processes: count },
-        'waiting for processes of an earlier release to end; npm start -- migrate --fence does not wait',
-      )
-    }
-    await setTimeout(LOOK_MS)
-  }
-}
-
 async function apply(
   client: pg.Client,
   migration: Migration,
@@ -154,7 +122,7 @@ async function apply(
   const isAnnounced = sql.includes(EXCLUDES)
   if (isAnnounced) {
     if (!isBegun) await announce(client, migration)
-    await outlast(client, log, fence)
+    await outlast(client, SCHEMA, { log, fence })
   }
   const record = () =>
     isAnnounced
@@ -186,6 +154,9 @@ interface Applying {
   /** It was announced before, and interrupted. */
   isBegun: boolean
 }
+
+/** How often is said how far it is. */
+const TELL_MS = 10_000
 
 /** How much of an index is built: of the blocks of its table, or afterwards of its entries. */
 const BUILT = `SELECT phase, CASE WHEN tuples_total > 0 THEN round(100.0 * tuples_done / tuples_total)::int
@@ -289,6 +260,7 @@ export async function migrate(
       migration: due[done.length]?.name ?? '',
       ...{ done: done.length, of: due.length },
     }))
+    if (due.length > 0) await outlast(client, FIRST, { log, fence })
     for (const migration of due) {
       await apply(client, migration, { log, fence, isBegun: applied.has(migration.name) })
       done.push(migration.name)

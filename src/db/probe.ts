@@ -23,6 +23,11 @@ export class UnusableDatabaseError extends Error {
     super(reason, { cause })
     this.name = 'UnusableDatabaseError'
   }
+
+  /** Whether it may become usable by itself. */
+  get isAway(): boolean {
+    return this.message !== POOLER && isUnavailable(this.cause)
+  }
 }
 
 const reasonOf = (error: unknown): string => {
@@ -82,8 +87,8 @@ async function askPatiently(
     try {
       return await ask(url, settings)
     } catch (error) {
-      const { message, cause } = error as UnusableDatabaseError
-      if (message === POOLER || !isUnavailable(cause) || clock.now().getTime() >= deadline) throw error
+      const { message, isAway } = error as UnusableDatabaseError
+      if (!isAway || clock.now().getTime() >= deadline) throw error
       if (!told)
         log.warn(
           { error: message },

@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import type { Clock } from '../core/clock.ts'
-import { ROOT } from '../core/root.ts'
+import { COMMAND, ROOT } from '../core/root.ts'
 import type { Queryable } from './client.ts'
 
 /** The folder with the migrations of this build. */
@@ -139,13 +139,13 @@ export const requireSchema = (url: string, check?: (client: Queryable) => Promis
     const difference = await readDifference(client)
     if (!difference)
       throw new UnsuitableSchemaError(
-        'The database is empty: start the service first, or create its tables with npm start -- migrate.',
+        `The database is empty: start the service first, or create its tables with ${COMMAND} migrate.`,
       )
     const { pending, unknown } = difference
     checkExclusion(unknown)
     if (pending.length > 0)
       throw new UnsuitableSchemaError(
-        `The database is of an earlier release (${pending.length} of ${KNOWN.length} migrations missing): back it up with that release; the start of this one, or npm start -- migrate, migrates it.`,
+        `The database is of an earlier release (${pending.length} of ${KNOWN.length} migrations missing): back it up with that release; the start of this one, or ${COMMAND} migrate, migrates it.`,
       )
     await check?.(client)
   })

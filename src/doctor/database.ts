@@ -1,10 +1,11 @@
-import { existsSync } from 'node:fs'
+import { accessSync, constants, existsSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasMasterKey, readMasterKeys } from '../boot/master-key.ts'
 import type { Config } from '../config/config.ts'
 import { messageOf } from '../core/errors.ts'
 import { silentLogger } from '../core/logger.ts'
+import { COMMAND } from '../core/root.ts'
 import { openDb, type RootDb } from '../db/client.ts'
 import { hasCluster, OtherMajorError, startEmbedded } from '../db/embedded.ts'
 import { probeDatabase, probePooler } from '../db/probe.ts'
@@ -184,7 +185,7 @@ const checkMigrations = async ({ pool }: RootDb): Promise<{ finding: Finding; mi
     return pending.length > 0
       ? warning(
           `The database is older than this build: ${counted(pending.length)} of ${KNOWN.length} pending.`,
-          'Make a backup with the build that runs; the next start of this one, or npm start -- migrate, applies them.',
+          `Make a backup with the build that runs; the next start of this one, or ${COMMAND} migrate, applies them.`,
         )
       : ok(`All ${KNOWN.length} migrations are applied.`)
   })()
@@ -267,6 +268,15 @@ const unreachable = (config: Config, error: unknown): Finding => {
       )
 }
 
+const isPassable = (dir: string): boolean => {
+  try {
+    accessSync(dir, constants.R_OK | constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** Opens and checks the database. The result's database is null if it cannot be used. */
 export const checkDatabase = async (
   config: Config,
@@ -274,7 +284,14 @@ export const checkDatabase = async (
   const space = await checkSpace(config)
   if (!config.databaseUrl && !hasCluster(config.dataDir))
     return {
-      findings: [...space, skipped('There is no embedded database yet: the first start creates it.')],
+      findings: [
+        ...space,
+        skipped(
+          existsSync(config.dataDir) && !isPassable(config.dataDir)
+            ? 'DATA_DIR cannot be read: what is in it is not known.'
+            : 'There is no embedded database yet: the first start creates it.',
+        ),
+      ],
       database: null,
     }
   let server: Server | null = null

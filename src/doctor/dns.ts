@@ -3,6 +3,7 @@ import { spf } from '../channel/email/verify/mailauth.ts'
 import type { DnsResolver } from '../channel/email/verify/resolver.ts'
 import type { Config } from '../config/config.ts'
 import { systemClock } from '../core/clock.ts'
+import { COMMAND } from '../core/root.ts'
 import type { Domain } from '../db/generated/prisma/client.ts'
 import { type CheckedRecord, checkRecords } from '../email-domain/check.ts'
 import { publishedDkimKeys } from '../email-domain/dkim.ts'
@@ -90,7 +91,7 @@ const checkOwnRecords = async (
     ...findings,
     warning(
       'The DKIM record could not be checked: there is no key yet.',
-      'Run npm start -- domain, and publish the record that it prints.',
+      `Run ${COMMAND} domain, and publish the record that it prints.`,
     ),
   ]
 }

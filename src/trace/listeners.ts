@@ -119,5 +119,7 @@ export const ofEvents = async (db: Db, message: Message, now: Date): Promise<Mom
 /** Whether somebody listens to an agent. */
 export const ofListening = async (db: Db, agentId: string, now: Date): Promise<Moment> => {
   const [listening] = await readListening(db, [agentId], now)
-  return { at: listening?.since ?? now, kind: listening?.now ? 'listening' : 'not_listening' }
+  if (listening?.now) return { at: listening.since ?? now, kind: 'listening' }
+  const since = listening?.since ?? (await db.prisma.agent.findUnique({ where: { id: agentId } }))?.createdAt
+  return { at: since ?? now, kind: 'not_listening' }
 }

@@ -61,6 +61,7 @@ const traceAll = async (
 }
 
 interface Owned {
+  address: string
   agentId: string
   agent: string
   workspace: string
@@ -71,11 +72,16 @@ interface Owned {
 }
 
 /** Addresses are stored in lower case where case does not matter. All channels, because the index begins with them. */
-const OWNED = `select a.agent_id as "agentId", g.name as agent, w.name as workspace, a.created_at as "createdAt", c.admit::text as admit,
+const owned = (
+  wanted: string,
+) => `select a.value as address, a.agent_id as "agentId", g.name as agent, w.name as workspace, a.created_at as "createdAt", c.admit::text as admit,
     cardinality(c.senders) as senders, cardinality(c.blocked) as blocked
   from address a join agent g on g.id = a.agent_id join workspace w on w.id = a.workspace_id
   join access c on c.agent_id = a.agent_id and c.channel::text = a.channel::text
- where a.value = any($1) and a.channel = any(enum_range(null::"Channel")) and ($2::uuid is null or a.workspace_id = $2)`
+ where ${wanted} and a.channel = any(enum_range(null::"Channel")) and ($2::uuid is null or a.workspace_id = $2)
+ order by a.created_at limit 5`
+const OWNED = owned('a.value = any($1)')
+const OWNED_BY_AGENT = owned('a.agent_id = $1')
 
 const GIVEN = 'select from given_address where value = any($1) and ($2::uuid is null or workspace_id = $2)'
 
@@ -95,27 +101,41 @@ const traceStranger = async (db: Db, address: string, question: Question): Promi
   return [...past.map(settled), ...found]
 }
 
-const traceAddress = async (db: Db, address: string, question: Question): Promise<Trace[]> => {
+/** Addresses of one agent, and the latest messages of that. */
+const traceOwned = async (
+  db: Db,
+  statement: string,
+  wanted: unknown,
+  question: Question,
+): Promise<Trace[]> => {
   const { scope, now } = question
-  const values = [[address, address.toLowerCase()], scope?.workspaceId ?? null]
-  const { rows } = await db.pool.query<Owned & Record<string, unknown>>(OWNED, values)
-  const [own] = rows
-  if (!own) return traceStranger(db, address, question)
-  const { agentId, agent } = own
-  const about = settled({
-    kind: 'address',
-    ...{ subject: address, owner: agent, agentId, threadId: null },
-    about: `${address}: agent ${agent} (${agentId}) of workspace ${own.workspace}`,
-    moments: [
-      { at: own.createdAt, kind: 'address_created' },
-      { at: now, kind: 'admits', detail: own.admit },
-      { at: now, kind: 'senders', detail: String(own.senders) },
-      { at: now, kind: 'blocked', detail: String(own.blocked) },
-      await ofListening(db, agentId, now),
-    ],
-  })
+  const values = [wanted, scope?.workspaceId ?? null]
+  const { rows } = await db.pool.query<Owned & Record<string, unknown>>(statement, values)
+  if (rows.length === 0) return []
+  const { agentId } = rows[0]!
+  const listening = await ofListening(db, agentId, now)
+  const addresses = rows.map((own) =>
+    settled({
+      kind: 'address',
+      ...{ subject: own.address, owner: own.agent, agentId, threadId: null },
+      about: `${own.address}: agent ${own.agent} (${agentId}) of workspace ${own.workspace}`,
+      moments: [
+        { at: own.createdAt, kind: 'address_created' },
+        { at: now, kind: 'admits', detail: own.admit },
+        { at: now, kind: 'senders', detail: String(own.senders) },
+        { at: now, kind: 'blocked', detail: String(own.blocked) },
+        listening,
+      ],
+    }),
+  )
   const most = scope ? MOST_FOR_MEMBERS : MOST / 2
-  return [about, ...(await traceAll(db, LATEST, [agentId, most], question))]
+  return [...addresses, ...(await traceAll(db, LATEST, [agentId, most], question))]
+}
+
+const traceAddress = async (db: Db, address: string, question: Question): Promise<Trace[]> => {
+  const values = [address, address.toLowerCase()]
+  const found = await traceOwned(db, OWNED, values, question)
+  return found.length > 0 ? found : traceStranger(db, address, question)
 }
 
 const MESSAGE = `select id, agent_id as "agentId" from message where id = $1 and ($2::uuid is null or workspace_id = $2)`
@@ -125,13 +145,15 @@ const traceId = async (db: Db, id: string, question: Question): Promise<Trace[]>
   const messages = await traceAll(db, MESSAGE, [id, scope?.workspaceId ?? null], question)
   if (messages.length > 0) return messages
   const tokens = await traceToken(db, id, scope)
-  return tokens.length > 0 ? tokens : traceRequest(db, id, scope)
+  if (tokens.length > 0) return tokens
+  const agents = await traceOwned(db, OWNED_BY_AGENT, id, question)
+  return agents.length > 0 ? agents : traceRequest(db, id, scope)
 }
 
 export const bareOf = (what: string): string => what.trim().replace(/^<(.*)>$/, '$1')
 
 /**
- * Traces a message by its id or Message-ID, an address, a token by its id or a request by its own; newest messages
+ * Traces a message by its id or Message-ID, an address, an agent or a token by its id, or a request by its own; newest messages
  * first, and nothing that is not stored. No text of a message is in it.
  */
 export const trace = async (db: Db, what: string, question: Question): Promise<Trace[]> => {

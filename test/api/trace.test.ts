@@ -55,6 +55,14 @@ test('a request is traced to who made it, with which token, and to what it chang
   expect(text + JSON.stringify(traced)).not.toMatch(/hush|amt_|aat_/)
 })
 
+test('an agent is traced by its id to its addresses, and to how long nobody has listened', async () => {
+  const { createdAt } = (await agent.api('GET', `/agents/${agent.id}`)).body
+  const [traced] = await traceAs(owner.api, agent.id)
+  expect(traced).toMatchObject({ kind: 'address', owner: 'Support', agentId: agent.id })
+  expect(traced.moments).toContainEqual({ at: createdAt, kind: 'not_listening', subject: null, detail: null })
+  expect(await traceAs(stranger.api, agent.id)).toEqual([])
+})
+
 test('so are requests over GraphQL and MCP, and messages that members send', async () => {
   const query = `mutation { updateWorkspace(input: { keepRefusedDays: 9 }) { workspace { id } } }`
   const changed = await owner.api('POST', '/graphql', { query })

@@ -172,7 +172,7 @@ browserTest('a request is shown with who made it, and what is not stored with wh
   await page.getByLabel('Message-ID, address, or id').fill("it's@nowhere.example")
   await page.keyboard.press('Enter')
   await page.getByText('Nothing is stored of it').waitFor()
-  await page.getByText("npm start -- trace --log FILE 'it'\\''s@nowhere.example'").waitFor()
+  await page.getByText("agent-messaging trace --log FILE 'it'\\''s@nowhere.example'").waitFor()
   await expectNarrow(page)
   await expectAccessible(page)
   await picture(page, 'phone-trace-nothing')

@@ -198,6 +198,16 @@ describe('a migration that excludes earlier releases', () => {
   })
 })
 
+test('processes of 1.0.0, which do not look whether they are excluded, are waited for before anything is migrated', async () => {
+  const old = new pg.Client({ connectionString: url, application_name: 'ams-listen' })
+  await old.connect()
+  const migrating = migrate(url, dir, log)
+  await until(async () => warnings.length > 0, 10_000)
+  expect((await query("SELECT to_regclass('one') AS made")).rows).toEqual([{ made: null }])
+  await old.end()
+  expect(await migrating).toHaveLength(2)
+})
+
 test('time limits of the role do not end a migration, nor one that waits for a lock', async () => {
   for (const name of ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'])
     await query(`ALTER DATABASE ${database} SET ${name} = '100ms'`)

@@ -88,6 +88,14 @@ test('the bill of materials has the locked version and the licence of each packa
   }
 })
 
+test('the installed package names its own command', async () => {
+  const help = runIn(installed, {}, '--help')
+  expect(await help.exited).toEqual({ code: 0, signal: null })
+  expect(help.stdout).toMatch(/^ {2}agent-messaging {42}start the service$/m)
+  expect(help.stdout).toMatch(/^ {2}agent-messaging demo {37}run the demo$/m)
+  expect(help.stdout).not.toContain('npm ')
+})
+
 test('the installed package starts without a build, migrates and serves the web application', async () => {
   const collector = await createReceiver()
   const settings = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '50' }

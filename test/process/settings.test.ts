@@ -119,6 +119,30 @@ test.each([['--help'], ['-h'], ['help']])(
   },
 )
 
+test('--version prints the version', async () => {
+  const process = run({ PORT: 'http' }, '--version')
+  expect((await process.exited).code).toBe(0)
+  expect(process.stdout).toMatch(/^\d+\.\d+\.\d+( \([0-9a-f]{12}\))?\n$/)
+})
+
+test.each([
+  [['trace', 'ann@example.com']],
+  [['token', '--member', 'owner@localhost']],
+  [['dump', join(dataDir, 'never.sql')]],
+  [['psql', '-c', 'select 1']],
+])('the command %j beside no database says so, and creates none', async (args) => {
+  for (const existing of [false, true]) {
+    const folder = existing ? temporaryDir() : join(dataDir, 'never')
+    const process = run({ DATA_DIR: folder }, ...args)
+    expect((await process.exited).code).toBe(2)
+    expect(process.stderr).toBe(
+      `There is no database in DATA_DIR ${folder}: set DATA_DIR, or DATABASE_URL, as the service has it.\n`,
+    )
+    expect(existing ? readdirSync(folder) : existsSync(folder)).toEqual(existing ? [] : false)
+    if (existing) await cleanUp(folder)
+  }
+})
+
 test.each([
   [['fly']],
   [['start', 'again']],
@@ -127,10 +151,10 @@ test.each([
   [['workspace', '--name', 'x']],
   [['token']],
   [['number']],
-])('the command line %j ends with 2 and the usage, without creating a database', async (args) => {
+])('the command line %j ends with 2 and one line, without creating a database', async (args) => {
   const process = run({ DATA_DIR: join(dataDir, 'never') }, ...args)
   expect((await process.exited).code).toBe(2)
-  expect(process.stderr).toContain('Usage:')
+  expect(process.stderr).toMatch(/^.+ All commands: npm start -- --help\n$/)
   expect(existsSync(join(dataDir, 'never'))).toBe(false)
 })
 
@@ -186,6 +210,14 @@ describe('DATABASE_URL', () => {
     service.kill('SIGTERM')
     expect((await service.exited).code).toBe(0)
     await wire.cut()
+  })
+
+  test('that does not come ends the start with 1: with 2, systemd would not start it again', async () => {
+    const wire = await startWire(settings().DATABASE_URL)
+    await wire.cut()
+    const service = run({ ...settings(), DATABASE_URL: wire.url })
+    expect((await service.exited).code).toBe(1)
+    expect(service.stderr).toMatch(/it takes a PostgreSQL that can be used \(.+\)\.\n$/)
   })
 
   test('with another MASTER_KEY than the database was created with is refused with 2', async () => {

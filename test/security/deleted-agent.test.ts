@@ -157,8 +157,16 @@ describe('in GraphQL', () => {
     },
   )
 
+  test('the traces of its message are none', async () => {
+    const query = TYPES.Trace!.reach.replace('%', 'kind')
+    const { body } = await owner.api('POST', '/graphql', { query, variables: variables() })
+    expect(body.data).toEqual({ workspace: { trace: [] } })
+  })
+
   test.each(
-    Object.keys(TYPES).filter((name) => isAbout(TYPES[name]!.reach) && TYPES[name]!.rule.owner === 'ok'),
+    Object.keys(TYPES).filter(
+      (name) => !name.startsWith('Trace') && isAbout(TYPES[name]!.reach) && TYPES[name]!.rule.owner === 'ok',
+    ),
   )('no %s of it is found', async (name) => {
     const type = objectTypes().find((one) => one.name === name)!
     const [field] = Object.values(type.getFields())

@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import { Link, useSearchParams } from 'wouter'
+import { text as accessText } from '../access/strings.ts'
 import { ACTIONS } from '../audit/strings.ts'
 import { useLive } from '../live/use.ts'
 import { Badge, type Tone } from '../parts/badge.tsx'
@@ -36,6 +37,7 @@ const shown = ({ kind, subject, detail }: Moment): [string | null, string | null
   if (kind === 'audit') return [named(ACTIONS, subject?.replace('.', '_') ?? null), detail]
   if (kind === 'check') return [named(threadText.check, subject), detail]
   if (kind === 'refused') return [null, named(threadText.refusal, detail)]
+  if (kind === 'admits') return [null, named(accessText.admits, detail)]
   return [subject, kind === 'status' ? named(threadText.status, detail) : detail]
 }
 
@@ -95,15 +97,18 @@ const Traced = ({ trace: { kind, subject, owner, agentId, threadId, moments } }:
   )
 }
 
-/** With the quotes that a shell needs. */
-const commandFor = (what: string): string =>
-  `npm start -- trace --log FILE '${what.replaceAll("'", "'\\''")}'`
+/** In an installed package and in a checkout, with the quotes that a shell needs. */
+const commandsFor = (what: string) =>
+  ['agent-messaging', 'npm start --'].map((command) => ({
+    name: command.split(' ')[0]!,
+    code: `${command} trace --log FILE '${what.replaceAll("'", "'\\''")}'`,
+  }))
 
 const Nothing = ({ what }: { what: string }) => (
   <Empty icon={SearchIcon} title={text.nothing}>
     <p>{text.nothingHint}</p>
     <div className="trace-nothing">
-      <Snippet label={text.inLog} variants={[{ name: 'npm', code: commandFor(what) }]} />
+      <Snippet label={text.inLog} variants={commandsFor(what)} />
     </div>
   </Empty>
 )

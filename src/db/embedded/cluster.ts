@@ -94,6 +94,13 @@ async function initialize(
 /** PostgreSQL gets none of the service's environment, which contains keys and tokens. */
 const environment = { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }
 
+/** What a program said of its failure, on one line: it also tells each step before. */
+const reasonIn = (output: string): string => {
+  const lines = output.trim().split('\n')
+  const telling = lines.filter((line) => /\b(?:FATAL|PANIC|HINT|error): /.test(line))
+  return (telling.length > 0 ? telling : lines).map((line) => line.replace(/^.*?\[\d+\] /, '')).join(' ')
+}
+
 function execute(user: RunAs, file: string, args: string[]): Promise<void> {
   const run = user.command(file, args)
   return new Promise((resolve, reject) => {
@@ -110,7 +117,7 @@ function execute(user: RunAs, file: string, args: string[]): Promise<void> {
     child.on('close', (code) =>
       code === 0
         ? resolve()
-        : reject(new EmbeddedPostgresError(`${file} failed (${code}): ${output.trim()}`)),
+        : reject(new EmbeddedPostgresError(`${file} failed (${code}): ${reasonIn(output)}`)),
     )
   })
 }

@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { COMMAND } from '../../core/root.ts'
 import { type Binaries, linkLibraries, packageName } from './binaries.ts'
 import { EmbeddedPostgresError } from './error.ts'
 
 /** The command that brings a database folder to the major version of this release. */
-const COMMAND = 'npm start -- upgrade-postgres'
+const UPGRADE = `${COMMAND} upgrade-postgres`
 
 /** The last package of each major version that a database folder may have been made by. */
 export const LAST_PACKAGES: Readonly<Record<number, string>> = {
@@ -61,7 +62,7 @@ export const checkMajor = (home: string, binaries: Binaries): void => {
     if (!hasCluster(home)) return
     throw new OtherMajorError(
       `The upgrade of PostgreSQL in ${home} was interrupted at its last step.`,
-      `Finish it: ${COMMAND}.`,
+      `Finish it: ${UPGRADE}.`,
     )
   }
   const both = `The database in ${folder} was made by PostgreSQL ${found}, and this release has PostgreSQL ${ours}`
@@ -70,7 +71,7 @@ export const checkMajor = (home: string, binaries: Binaries): void => {
         `${both}: this release is too old.`,
         'Use the release that made it, or a later one.',
       )
-    : new OtherMajorError(`${both}.`, `Stop the service and upgrade the database: ${COMMAND}.`)
+    : new OtherMajorError(`${both}.`, `Stop the service and upgrade the database: ${UPGRADE}.`)
 }
 
 /** Where a PostgreSQL of this major version may be: below DATA_DIR, and where Linux distributions, Homebrew and Windows install it. */

@@ -38,7 +38,8 @@ const Moment = builder.objectRef<MomentShape>('TraceMoment').implement({
 const SubjectKind = enumOf(choice('TraceSubject', 'What a trace is about.', SUBJECTS))
 
 const Trace = builder.objectRef<TraceShape>('Trace').implement({
-  description: 'What happened to a message, at an address, with a token or by a request.',
+  description:
+    'What happened to a message, at an address, at an agent (by its id), with a token or by a request.',
   fields: (t) => ({
     kind: t.field({
       type: SubjectKind,
