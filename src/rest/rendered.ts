@@ -157,7 +157,7 @@ export const route = <Input extends Fields, Result>(
   const described = createRoute({
     ...{
       method: method.toLowerCase() as 'get',
-      path: path.replaceAll(/\w+(?=\})/g, inPath),
+      path: path.replaceAll(/\{\w+\}/g, (braced) => `{${inPath(braced.slice(1, -1))}}`),
       operationId: name,
       ...summarize(says),
     },
