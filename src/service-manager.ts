@@ -11,6 +11,8 @@ export interface ServiceManager {
   stopping(seconds: number): void
 }
 
+/** Of whatever is set, no more than ten programs a second. */
+const MIN_PAUSE_MS = 100
 const MAX_PAUSE_MS = 20_000
 const SEND_MS = 5_000
 /** From each message on, the time in microseconds after which a start has got stuck: it may migrate for hours. */
@@ -39,7 +41,8 @@ class Systemd implements ServiceManager {
     const { NOTIFY_SOCKET = '', PATH = '', WATCHDOG_USEC } = environment
     this.#env = { NOTIFY_SOCKET, PATH }
     // A third: two messages may be lost.
-    this.#pauseMs = Math.min(MAX_PAUSE_MS, (Number(WATCHDOG_USEC) || Number.POSITIVE_INFINITY) / 3000)
+    const pauseMs = (Number(WATCHDOG_USEC) || Number.POSITIVE_INFINITY) / 3000
+    this.#pauseMs = Math.max(MIN_PAUSE_MS, Math.min(MAX_PAUSE_MS, pauseMs))
     this.#log = log
     void this.#run()
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { bounded, boundsOf } from '../core/rules.ts'
+import { boundsOf } from '../core/rules.ts'
 
 /**
  * What the interfaces are printed from: resources, their fields, and the operations on them (operation.ts). A field is a
@@ -9,11 +9,8 @@ import { bounded, boundsOf } from '../core/rules.ts'
 export type Fields = Readonly<Record<string, z.ZodType>>
 
 /** Returns the rule with a sentence about the field that it is for. */
-export const says = <Rule extends z.ZodType>(rule: Rule, sentence: string): Rule => {
-  const described = rule.meta({ ...rule.meta(), description: sentence }) as Rule
-  const bounds = boundsOf(rule)
-  return bounds ? bounded(described, bounds) : described
-}
+export const says = <Rule extends z.ZodType>(rule: Rule, sentence: string): Rule =>
+  rule.meta({ description: sentence }) as Rule
 
 /** The rule inside of those that make it optional or nullable. */
 export const innermost = (rule: z.ZodType): z.ZodType =>
@@ -153,20 +150,18 @@ export const columnsOf = ({ fields, made }: Resource, ...except: readonly string
 export const detail = <const Shown extends Fields>(name: string, sentence: string, fields: Shown) =>
   ({ name, sentence, fields, made: {} }) as Resource<Shown, RowOf<Shown, Record<never, never>>>
 
-const parts = z.registry<{ name: string }>()
-const shown = new Map<string, Resource>()
+const parts = z.registry<{ of: object }>()
 
 /** A field that shows another resource. Its sentence is that of the resource if it needs none of its own. */
 export const part = <Shown extends Fields>(of: Resource<Shown>, sentence = of.sentence) => {
   const rule = z.object(of.fields).meta({ description: sentence })
-  parts.add(rule, { name: of.name })
-  shown.set(of.name, of)
+  parts.add(rule, { of })
   return rule
 }
 /** A field that shows several of another resource. */
 export const several = <Shown extends Fields>(of: Resource<Shown>, sentence: string, most?: number) =>
   z.array(part(of)).meta({ ...(most === undefined ? {} : { maxItems: most }), description: sentence })
-export const partOf = (rule: z.ZodType): Resource | undefined => shown.get(parts.get(rule)?.name ?? '')
+export const partOf = (rule: z.ZodType) => parts.get(rule)?.of as Resource | undefined
 
 type Write = (value: never) => unknown
 

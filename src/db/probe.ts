@@ -7,6 +7,9 @@ import { isUnavailable } from './unavailable.ts'
 
 const POOLER = 'it is a pooler: set DATABASE_DIRECT_URL to the URL of the PostgreSQL behind it'
 
+/** During a failover it is promoted, or the name leads to another server soon. */
+const STANDBY = 'it is a standby, which only reads'
+
 /** Reasons for refused connections, by SQLSTATE, with a remedy. */
 const ADVICE: Readonly<Record<string, string>> = {
   '28000': 'it refuses this role, or the role does not exist',
@@ -26,7 +29,7 @@ export class UnusableDatabaseError extends Error {
 
   /** Whether it may become usable by itself. */
   get isAway(): boolean {
-    return this.message !== POOLER && isUnavailable(this.cause)
+    return this.message === STANDBY || (this.message !== POOLER && isUnavailable(this.cause))
   }
 }
 
@@ -58,8 +61,11 @@ async function ask(url: string, settings: pg.ClientConfig): Promise<Server> {
   client.on('error', () => undefined) // the interrupted query rejects
   try {
     await client.connect()
-    return (await client.query<Server>(QUERY)).rows[0]!
+    const server = (await client.query<Server>(QUERY)).rows[0]!
+    if (server.standby) throw new UnusableDatabaseError(STANDBY)
+    return server
   } catch (error) {
+    if (error instanceof UnusableDatabaseError) throw error
     throw new UnusableDatabaseError(reasonOf(error), error)
   } finally {
     void client.end().catch(() => undefined)
@@ -109,7 +115,6 @@ const asked = (url: string, waiting: Waiting | undefined, settings: pg.ClientCon
 export async function probeDatabase(url: string, waiting?: Waiting): Promise<string> {
   const server = await asked(url, waiting, { statement_timeout: TIMEOUT.milliseconds })
   if (server.timeout !== TIMEOUT.setting) throw new UnusableDatabaseError(POOLER)
-  if (server.standby) throw new UnusableDatabaseError('it is a standby, which only reads')
   if (!server.creates)
     throw new UnusableDatabaseError('the role may not create tables in its schema (GRANT CREATE ON SCHEMA)')
   return server.identity

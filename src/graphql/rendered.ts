@@ -178,15 +178,26 @@ const inputOf = (name: string, description: string, input: Fields) =>
 export const argsOf = <Input extends Fields>(input: Input): Taken<Input> =>
   builder.args((t) => takenFields(t, input)) as Taken<Input>
 
+const unchecked = new WeakMap<Fields, Fields>()
+
+/** The rules that GraphQL's scalars have not checked, found out once for each input. */
+const uncheckedOf = (input: Fields): Fields => {
+  const isScalar = (rule: z.ZodType) => isId(innermost(rule)) || isTime(innermost(rule))
+  const rules =
+    unchecked.get(input) ?? Object.fromEntries(Object.entries(input).filter(([, rule]) => !isScalar(rule)))
+  unchecked.set(input, rules)
+  return rules
+}
+
 /** Checks what GraphQL's scalars have not. Null means left out, unless the field may be null. */
 export const valuesOf = <Input extends Fields>(
   input: Input,
   given: Record<string, unknown>,
 ): z.output<z.ZodObject<Input>> => {
-  const isScalar = (rule: z.ZodType) => isId(innermost(rule)) || isTime(innermost(rule))
-  const rules = Object.fromEntries(Object.entries(input).filter(([, rule]) => !isScalar(rule)))
   const kept = Object.entries(given).filter(([name, value]) => value !== null || isNullable(input[name]!))
-  return { ...Object.fromEntries(kept), ...checked(rules, given) } as z.output<z.ZodObject<Input>>
+  return { ...Object.fromEntries(kept), ...checked(uncheckedOf(input), given) } as z.output<
+    z.ZodObject<Input>
+  >
 }
 
 /** What a payload is made of: what was given, and what the operation returned. */

@@ -123,12 +123,12 @@ const summarize = (says: string): { summary: string; description?: string } => {
   return { summary: says.slice(0, end), description: says.slice(end + 2) }
 }
 
-/** What a request must be: path parameters, and a query or a body for all others. */
 type Asked = Pick<
   Operation<never, Fields, never>,
   'rest' | 'input' | 'example' | 'mayBeEmpty' | 'restRequires'
 >
 
+/** What a request must be: path parameters, and a query or a body for all others. */
 const requestOf = ({ rest, input, example, mayBeEmpty, restRequires = [] }: Asked) => {
   const { method, names } = placeOf({ rest })
   const ruleOf = (name: string, rule: z.ZodType) =>

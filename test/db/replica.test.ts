@@ -12,9 +12,11 @@ import { type Logger, silentLogger } from '../../src/core/logger.ts'
 import { findBinaries } from '../../src/db/embedded/binaries.ts'
 import { runAs } from '../../src/db/embedded/user.ts'
 import { startEmbedded } from '../../src/db/embedded.ts'
+import { probeDatabase } from '../../src/db/probe.ts'
 import { checkDatabase } from '../../src/doctor/database.ts'
 import { createWorkspace } from '../../src/workspace/workspace.ts'
 import { afterFile } from '../support/after-file.ts'
+import { createFakeClock } from '../support/clock.ts'
 import { freePort } from '../support/port.ts'
 import { temporaryDir } from '../support/postgres.ts'
 import { type Api, apiOf } from '../support/service.ts'
@@ -205,6 +207,19 @@ test('the doctor says how far the replica is behind, and what is wrong with anot
   expect(await messages(primary.url)).toEqual([
     'problem: The replica of DATABASE_READ_URL does not follow the primary.',
   ])
+})
+
+test('a standby as the database is waited for until it is promoted, and is no wrong setting', async () => {
+  const clock = createFakeClock()
+  const began = clock.now().getTime()
+  let failure: unknown
+  void probeDatabase(replica.url, { clock, log: silentLogger }).catch((error: unknown) => (failure = error))
+  await until(() => {
+    if (clock.sleepers > 0) clock.advance(500)
+    return failure !== undefined
+  })
+  expect(failure).toMatchObject({ message: 'it is a standby, which only reads', isAway: true })
+  expect(clock.now().getTime() - began).toBe(30_000)
 })
 
 test('a server that is no replica of the database is refused', async () => {

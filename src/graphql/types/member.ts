@@ -6,10 +6,9 @@ import {
 } from '../../api/invitation.ts'
 import { changeRole, Member as MEMBER, removeMember, updateOwnMemberAndViews } from '../../api/member.ts'
 import { createOwnToken, revokeOwnToken } from '../../api/own-token.ts'
-import { NewToken } from '../../api/token.ts'
 import { builder, forMembers } from '../builder.ts'
 import { exposed, fromResult, mutation } from '../rendered.ts'
-import { Token } from './token.ts'
+import { creationOfToken } from './token.ts'
 import { Workspace } from './workspace.ts'
 
 const Member = builder.prismaObject('Member', {
@@ -87,15 +86,7 @@ mutation(changeRole, 'The member and their new role.', (t) => ({
   }),
 }))
 
-mutation(createOwnToken, 'The new token.', (t) => ({
-  ...fromResult(t, { token: NewToken.fields.token }),
-  record: t.prismaField({
-    type: Token,
-    description: 'The stored record of the token.',
-    resolve: (query, { result: { id } }, _args, { deps }) =>
-      deps.prisma.token.findUniqueOrThrow({ ...query, where: { id } }),
-  }),
-}))
+creationOfToken(createOwnToken)
 
 mutation(revokeOwnToken, 'The token to revoke.', (t) => ({
   tokenId: t.field({

@@ -1,5 +1,9 @@
+import type { Operation } from '../../api/operation.ts'
+import type { Fields } from '../../api/resource.ts'
 import { createToken, NewToken, revokeToken, Token as TOKEN } from '../../api/token.ts'
+import type { Token as TokenRow } from '../../db/generated/prisma/client.ts'
 import { builder } from '../builder.ts'
+import type { GraphqlDeps } from '../execution/deps.ts'
 import { exposed, fromResult, mutation } from '../rendered.ts'
 import { Agent } from './agent.ts'
 
@@ -17,15 +21,21 @@ builder.prismaObjectField(Agent, 'tokens', (t) =>
   }),
 )
 
-mutation(createToken, 'The new token.', (t) => ({
-  ...fromResult(t, { token: NewToken.fields.token }),
-  record: t.prismaField({
-    type: Token,
-    description: 'The stored record of the token.',
-    resolve: (query, { result: { id } }, _args, { deps }) =>
-      deps.prisma.token.findUniqueOrThrow({ ...query, where: { id } }),
-  }),
-}))
+/** Adds a mutation that creates a token, whoever holds it. */
+export const creationOfToken = <Input extends Fields>(
+  operation: Operation<GraphqlDeps, Input, TokenRow & { token: string }>,
+): void =>
+  mutation(operation, 'The new token.', (t) => ({
+    ...fromResult(t, { token: NewToken.fields.token }),
+    record: t.prismaField({
+      type: Token,
+      description: 'The stored record of the token.',
+      resolve: (query, { result: { id } }, _args, { deps }) =>
+        deps.prisma.token.findUniqueOrThrow({ ...query, where: { id } }),
+    }),
+  }))
+
+creationOfToken(createToken)
 
 mutation(revokeToken, 'The token to revoke.', (t) => ({
   tokenId: t.field({
