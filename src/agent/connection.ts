@@ -152,7 +152,7 @@ const ENDED = {
 
 /**
  * Returns those that are no longer current, by their places in `uses`. The others are not in the result: a process
- * asks for thousands of them again and again, and to read the rows took more than half of its time for that.
+ * asks for thousands of them again and again. See docs/decisions.md#checking-connections.
  */
 export const readEnded = async ({ pool }: Db, uses: readonly ListenerUse[]): Promise<Map<number, Ending>> => {
   const { rows } = await pool.query<{ place: number; ending: Ending }>({

@@ -1,7 +1,6 @@
 /**
  * Group commit: items that arrive while a write is in progress join the next one. One statement for many
- * callers costs one commit, whose fsync is most of the cost of a write: batching raised the rate of HTTP
- * sends by a factor of 2.1 to 2.4.
+ * callers costs one commit, whose fsync is most of the cost of a write. See docs/decisions.md#group-commit.
  */
 export interface Batch<Item, Result> {
   /**

@@ -4,7 +4,7 @@ const HEADER = 20
 
 /**
  * Encodes values as the binary form of a `bytea[]` parameter. The driver would encode such an array as one
- * hexadecimal text: for a mail of 25 MiB with its files, a string of 90 MB, and as much again to send it.
+ * hexadecimal text, which takes several times the memory. See docs/decisions.md#binary-arrays.
  */
 export const byteaArray = (values: readonly (Uint8Array | null)[]): Buffer => binaryArray(values, BYTEA_OID)
 

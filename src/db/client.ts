@@ -81,8 +81,8 @@ const SILENT_MS = 35_000
 
 /**
  * Closes a connection whose server does not answer a query. The socket's one timer is enough for that: pg's own
- * `query_timeout` starts one for each query, which kept its rows from being freed at once. A third of the CPU of a
- * page of messages was their way through the garbage collector.
+ * `query_timeout` starts one for each query, which keeps its rows from being freed at once.
+ * See docs/decisions.md#one-timer-per-socket.
  */
 const endSilent = (client: pg.PoolClient): void => {
   const one = client as pg.PoolClient & { connection: { stream: Socket }; readyForQuery: boolean }
@@ -148,7 +148,7 @@ const readInt8 = (digits: string): number | string => {
 const PLAIN_ARRAY = /^\{(?!.*\bNULL\b)[^"{}]*\}$/s
 const parseArray = pg.types.getTypeParser(TEXT_ARRAY, 'text') as (literal: string) => (string | null)[]
 
-/** Parses a text[]. The usual ones are split directly, which takes a tenth of the time of pg's own parser. */
+/** Parses a text[]. The usual ones are split directly, faster than by pg's parser. See docs/decisions.md#column-parsers. */
 const readTexts = (literal: string): (string | null)[] => {
   if (literal === '{}') return []
   return PLAIN_ARRAY.test(literal) ? literal.slice(1, -1).split(',') : parseArray(literal)
@@ -158,7 +158,7 @@ const readTexts = (literal: string): (string | null)[] => {
 const UTC_TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?\+00$/
 const parseTime = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ, 'text') as (text: string) => Date
 
-/** Parses a timestamptz: in UTC by JavaScript's own parser, which is several times as fast as pg's. */
+/** Parses a timestamptz: in UTC by JavaScript's own parser, which is faster than pg's. See docs/decisions.md#column-parsers. */
 const readTime = (text: string): Date =>
   UTC_TIME.test(text) ? new Date(`${text.slice(0, 10)}T${text.slice(11, -3)}Z`) : parseTime(text)
 

@@ -13,8 +13,8 @@ export { hasCluster, OtherMajorError } from './embedded/other-major.ts'
 
 const DATABASE = 'ams'
 /**
- * Time in milliseconds to wait for another process's initdb (0.7 s, and much longer on a busy machine), or for the
- * remains of a killed server to disappear.
+ * Time in milliseconds to wait for another process's initdb, which takes long on a busy machine, or for the remains of
+ * a killed server to disappear.
  */
 const START_TIMEOUT_MS = 60_000
 const TELL_MS = 10_000

@@ -27,9 +27,9 @@ export interface LogReaderDeps extends Db {
 }
 
 /**
- * Reads logs for many followers at a time. One notification names hundreds of agents, and a statement for
- * each of them took most of the time of delivering their events. Followers of the same log at the same
- * position share one read. While the database is unavailable, reads wait for it.
+ * Reads logs for many followers at a time, with one statement for all: one notification names hundreds of
+ * agents (docs/decisions.md#shared-log-reads). Followers of the same log at the same position share one read.
+ * While the database is unavailable, reads wait for it.
  */
 export class LogReader {
   readonly #deps: LogReaderDeps

@@ -3,9 +3,9 @@ import { classifyInboundRequest, isJsonContentType, SERVER_INFO_META_KEY } from 
 import { INFO } from './info.ts'
 
 /**
- * Answers tool calls in their usual form without the SDK's server, which takes 0.4 ms for each request (a
- * server, two fetch objects, a dozen schemas): more than a whole read over REST. The SDK still classifies the
- * request, and handles everything unusual, including every refusal.
+ * Answers tool calls in their usual form without the SDK's server, which costs more for each request than the call
+ * itself (docs/decisions.md#direct-tool-calls). The SDK still classifies the request, and handles everything unusual,
+ * including every refusal.
  */
 
 const REVISION = '2026-07-28'

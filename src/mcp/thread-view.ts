@@ -39,7 +39,7 @@ const partOf = (message: PresentedMessage, words: readonly string[]): Part => {
   const text = (message.replyText ?? message.text).slice(0, MAX_SEARCHED)
   const { count, first } = find(words, text)
   const start = count > 0 && text.length > MAX_TEXT ? Math.max(0, first - BEFORE) : 0
-  // Cut first: cleaning takes 0.2 ms for each 1,000 characters, and there are up to 100 messages.
+  // Cut first: there are up to 100 messages. See docs/decisions.md#cleaning-text.
   const shown = inOneLine(text.slice(start, start + MAX_TEXT + 1))
   return { message, text: clip(`${start > 0 ? '…' : ''}${shown}`, MAX_TEXT), count }
 }

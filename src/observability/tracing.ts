@@ -22,7 +22,7 @@ const writeParent = ({ traceId, spanId, traceFlags }: SpanContext): string =>
  */
 export const createTracer = async (endpoint: string | undefined, serviceName: string): Promise<Tracer> => {
   if (endpoint === undefined) return noTracer
-  // Loaded only when traces are exported: it takes 200 ms and 20 MB.
+  // Loaded only when traces are exported. See docs/decisions.md#loaded-on-demand.
   const api = await import('./otlp.ts')
   const provider = api.createProvider(endpoint, serviceName)
   const inner = provider.getTracer('agent-messaging-service', VERSION)

@@ -22,8 +22,8 @@ export interface Happening {
 
 /**
  * Counts what happens thousands of times a second, for the day's figures: at most one row a second for each agent,
- * day and metric. A row for each statement that records deliveries costs as much as these record otherwise. A
- * process that is killed loses the counts of its last second, and nothing else.
+ * day and metric (docs/decisions.md#figures-of-the-day). A process that is killed loses the counts of its last
+ * second, and nothing else.
  */
 export class DayCounter {
   readonly #deps: Pick<Db, 'pool'> & { log: Logger }

@@ -6,9 +6,9 @@ import { SKIP_LOCKED } from '../db/dialect.ts'
 import type { Prisma } from '../db/generated/prisma/client.ts'
 
 /**
- * What a workspace uses of its plan, kept instead of counted: counting a million messages takes a quarter of
- * a second and more. Each statement that changes the usage also inserts a row with the change, so that the
- * numbers are exact and no writer waits for another. A worker adds the changes to the workspace's totals.
+ * What a workspace uses of its plan, kept instead of counted (docs/decisions.md#kept-usage). Each statement that
+ * changes the usage also inserts a row with the change, so that the numbers are exact and no writer waits for
+ * another. A worker adds the changes to the workspace's totals.
  */
 
 /** The day (UTC) of a time. */

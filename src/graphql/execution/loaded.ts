@@ -27,8 +27,8 @@ const hasAll =
 /**
  * Resolves a field directly when the given row contains its columns, or as the field's own
  * `hasLoaded` (among its extensions) says. Prisma's plugin would first check, for each
- * field of each row, whether the row was loaded by a query that selected it: a quarter of the cost of a page
- * of messages. Runs after the authorization plugin and before Prisma's.
+ * field of each row, whether the row was loaded by a query that selected it
+ * (docs/decisions.md#loaded-fields). Runs after the authorization plugin and before Prisma's.
  */
 class PothosLoadedPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override wrapResolve(

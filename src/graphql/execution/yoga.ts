@@ -58,7 +58,7 @@ const withoutHint = (error: GraphQLError): GraphQLError => {
 
 /**
  * The original results of each subscription. Yoga and its plugins would each wrap them again to transform
- * results that are already final: a tenth of the cost of an event per subscriber.
+ * results that are already final. See docs/decisions.md#unwrapped-subscriptions.
  */
 const opened = new WeakMap<GraphqlContext, Results>()
 

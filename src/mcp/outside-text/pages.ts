@@ -22,8 +22,8 @@ const endOf = (text: string, offset: number, size: number): number => {
 }
 
 /**
- * One page of a text, cleaned: cleaning takes 0.2 ms for each 1,000 characters, and a text may have 25 million. Throws
- * `invalid_input` for an offset beyond the text.
+ * One page of a text, cleaned: only a page, because a text may have 25 million characters
+ * (docs/decisions.md#cleaning-text). Throws `invalid_input` for an offset beyond the text.
  */
 export const cleanPage = (text: string, offset: number, size = PAGE): TextPage => {
   if (offset > text.length) throw invalidInput('offset', `the text has ${text.length} characters`)

@@ -176,8 +176,8 @@ export const storeArrivals = async (
 const MAX = 64
 const MAX_BYTES = 4 * 1024 * 1024
 /**
- * A statement costs as much as three of its messages, so one that is running is waited for: the next one then
- * has more messages. A write of a long message delays others only this long.
+ * A statement that is running is waited for, so that the next one has more messages (docs/decisions.md#group-commit).
+ * A write of a long message delays others only this long.
  */
 const PATIENCE_MS = 20
 

@@ -138,10 +138,9 @@ const WAKE_LIMITS = `select jsonb_build_object('hour', g.wakes_per_hour, 'thread
 const ADDRESSED = 't.channel = q.channel and t.value = any(q.recipients)'
 
 /**
- * Finds all recipients of a batch of messages. $1 the messages as JSON. It is the only parameter, which keeps the
- * plan generic: PostgreSQL plans a statement anew at every call (1.4 ms for this one) as long as the values of its
- * parameters, a time for example, promise a cheaper plan; and as long as the plans of its first calls were cheaper,
- * because the tables were small. The range of `n` makes it expect one message, not 100: all plans are then cheap.
+ * Finds all recipients of a batch of messages. $1 the messages as JSON. It is the only parameter, and the range of `n`
+ * makes the planner expect one message instead of 100, so that the plan is generic and kept
+ * (docs/decisions.md#kept-plans).
  */
 const TARGETS = {
   name: 'inbound targets',

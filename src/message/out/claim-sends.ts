@@ -58,9 +58,8 @@ interface ClaimRequest {
 }
 
 /**
- * Leases the jobs and reads their messages in one statement, prepared once: through Prisma, six statements
- * read each message, which took more than half of PostgreSQL's time of a send. Attachments, which may be
- * large, are read when their message is sent.
+ * Leases the jobs and reads their messages in one statement, prepared once (docs/decisions.md#claiming-sends).
+ * Attachments, which may be large, are read when their message is sent.
  */
 const CLAIM = {
   name: 'claim sends',

@@ -130,8 +130,8 @@ export const sendMessage = async (
     authorizeAgent(viewer, { id: agentId, workspaceId: viewer.workspaceId, createdByAgentId: null })
     return await send(deps, viewer, agentId, input, options)
   } catch (error) {
-    // The statement that stores the message also checks that the workspace has the agent; a separate query
-    // would make a send a fifth slower. A viewer without access gets that error first.
+    // The statement that stores the message also checks that the workspace has the agent
+    // (docs/decisions.md#no-separate-check). A viewer without access gets that error first.
     await findAgent(deps, viewer, agentId)
     throw error
   }

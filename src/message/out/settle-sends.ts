@@ -122,7 +122,7 @@ const variantsOf = (logged: boolean) => ({
   suppressing: statementOf(logged, true),
 })
 
-/** For agents that log new messages alone: without the parts for events, which took a third of its time. */
+/** Without the parts for events, for agents that log received messages only (docs/decisions.md#settling-without-events). */
 const SETTLE = variantsOf(false)
 /** For all agents. */
 const SETTLE_LOGGED = variantsOf(true)

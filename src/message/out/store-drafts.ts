@@ -99,7 +99,7 @@ const SENT_BY_MEMBERS = [
  * agent is not in their workspace or has no address on their channel.
  *
  * The parameters stand in subqueries, so that the planner expects the same cost with and without their values
- * and keeps one plan: planning took 3 ms, more than the statement itself.
+ * and keeps one plan. See docs/decisions.md#kept-plans.
  */
 const storing = ({ logged }: { logged: boolean }): string => `
     with${drafted(logged ? '' : ` and not (${LOGS_MORE})`)},

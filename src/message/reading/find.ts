@@ -36,10 +36,7 @@ export interface SearchLimits {
   maxFar: number
 }
 
-/**
- * 200 messages take 0.6 ms, as much as the index takes to find a rare word; 2,000 matches 25 ms, while sorting
- * all those of a common word took 20 s; 10,000 messages 50 ms.
- */
+/** What each of these costs: docs/decisions.md#searching-a-list. */
 export const LIMITS: SearchLimits = { recent: 200, few: 2_000, far: 10_000, maxFar: 5 }
 
 /** The position of a message in a list. */
@@ -71,8 +68,8 @@ export interface SearchRequest {
 
 /**
  * Begins a statement about keys. `hidden` parameters are unknown to the planner, which then expects the same
- * cost with and without their values: PostgreSQL keeps one plan instead of planning at every call, which takes
- * three times as long as reading a page.
+ * cost with and without their values: PostgreSQL keeps one plan instead of planning at every call.
+ * See docs/decisions.md#kept-plans.
  */
 export const begin = (keys: readonly MessageListKey[]) => {
   const idOf = (key: MessageListKey) => ('workspaceId' in key ? key.workspaceId : key.agentId)

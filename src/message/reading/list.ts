@@ -197,8 +197,8 @@ export const listMessages = async (
   agentId: string,
   request: MessagePageRequest & { filter?: MessageFilter },
 ): Promise<Page<PresentedMessage>> => {
-  // The statement that reads the page also checks that the workspace has the agent: a separate query would
-  // make a page a fifth slower. A viewer without access gets that error first.
+  // The statement that reads the page also checks that the workspace has the agent
+  // (docs/decisions.md#no-separate-check). A viewer without access gets that error first.
   const ensureReadable = () => findAgent(deps, viewer, agentId)
   const page = await readOwnPage(deps, viewer, agentId, request).catch(async (error: unknown) => {
     await ensureReadable()

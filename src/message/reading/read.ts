@@ -39,8 +39,8 @@ export type Found = Partial<MessageRow> & {
 }
 
 /**
- * Collects reads of single messages into batches: half of the cost of one is its round trip, which up to 16
- * concurrent reads share.
+ * Collects reads of single messages into batches: up to 16 concurrent reads share a round trip.
+ * See docs/decisions.md#batched-reads.
  */
 export type MessageReads = Batch<Asked, Found>
 

@@ -18,7 +18,7 @@ const EARLIER = 1
 const MAX_ATTEMPTS = 3
 const RETRIED = Array.from({ length: MAX_ATTEMPTS - 1 }, (_, index) => index + 1 - MAX_ATTEMPTS)
 
-/** Messages indexed in one transaction: other work waits for at most about 10 ms. */
+/** Messages indexed in one transaction, which other work waits for. See docs/decisions.md#filling-the-search-index. */
 const MAX = 20
 /** For a statement that indexes messages, which usually takes some milliseconds. */
 const TIMEOUT_MS = 1_000
@@ -185,7 +185,7 @@ export const indexAgain = async (deps: Deps, version = EARLIER): Promise<number>
   (await indexTaken(deps, { ...TAKE_AGAIN, values: [MAX, version] })).length
 
 const EVERY_MS = 1_000
-/** Messages that an earlier version has indexed: 100 a second, a tenth of what a database does. */
+/** Messages that an earlier version has indexed: 100 a second. See docs/decisions.md#filling-the-search-index. */
 const BATCHES_AGAIN = 5
 const RETRY_MS = 10 * 60_000
 

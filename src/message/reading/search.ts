@@ -34,8 +34,8 @@ export const matches = (w: string, q: string, unmarked: boolean): string => {
 
 /**
  * Maximum number of agents that a search in a workspace names. Each costs time for every message with the words
- * (100,000 messages and 1,000 names: 3.6 s); a workspace with more agents is searched without names, which
- * finds words that are rare in the whole database.
+ * (docs/decisions.md#naming-agents); a workspace with more agents is searched without names, which finds words that
+ * are rare in the whole database.
  */
 const MAX_NAMED = 20
 
@@ -52,8 +52,7 @@ const ofOwner = ({ column, id }: Owner, query: string): string =>
 
 /**
  * All of an agent's or workspace's messages that match and are indexed, in no order; possibly also others, if the
- * workspace has many agents. Costs as much as there are messages that match, if only 0.3 µs for each that
- * `limit` cuts off.
+ * workspace has many agents. The cost grows with the number of messages that match, also of those that `limit` cuts off.
  */
 export const allMatching = (owner: Owner, q: string, limit: number): string => `
   select s.message_id, s.agent_id from message_search s

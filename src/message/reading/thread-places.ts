@@ -109,7 +109,7 @@ const stateConditions = ({ state, now, assignedTo }: ThreadPage, parameter: Para
  * A thread is listed at the position of its newest message: the query walks the newest `size` messages in
  * order and selects those that are the newest of their thread, until there are enough. The subquery with
  * `limit` is one index lookup per message; PostgreSQL would turn `not exists` into a join of all messages with
- * all (100 threads of 500 messages: 2 ms instead of 4 s).
+ * all. See docs/decisions.md#newest-of-a-thread.
  *
  * An open thread is listed at the position of its newest message that is not handled, which have an index: a
  * mailbox of which all threads are done costs as little as an empty one.

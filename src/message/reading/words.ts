@@ -5,8 +5,8 @@ import { setImmediate } from 'node:timers/promises'
  * is searched for as it is written is found. What consists of several words (`ann@example.com`, `v1.2.3`, `AB-1234`)
  * has its words one after another, and is searched as a phrase of them.
  *
- * PostgreSQL's parser is given no text: it takes quadratic time for some (14 s for 20 KB of `a_`). This takes linear
- * time: each expression below passes over a text once, and sees at most 16 marks of a letter.
+ * PostgreSQL's parser is given no text: it takes quadratic time for some (docs/decisions.md#splitting-into-words).
+ * This takes linear time: each expression below passes over a text once, and sees at most 16 marks of a letter.
  */
 
 type Range = readonly [from: number, to: number]

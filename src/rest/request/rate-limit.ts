@@ -18,7 +18,7 @@ const countAnswer = (c: Context<RestEnv>): void => {
 
 /**
  * Limits the requests per token and minute. The headers are set on Node's response: the router would create a
- * `Headers` object for them and copy it twice, which costs more than reading the rest of the request.
+ * `Headers` object for them and copy it twice. See docs/decisions.md#quota-headers.
  */
 export const limitRate: MiddlewareHandler<RestEnv> = async (c, next) => {
   const quota = countRequest(

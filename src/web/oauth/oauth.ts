@@ -102,7 +102,7 @@ class OauthServer {
     return this.#current.server
   }
 
-  /** Loads the library: that takes a tenth of the service's start, and few services use OAuth. */
+  /** Loads the library on demand: few services use OAuth. See docs/decisions.md#loaded-on-demand. */
   async #create(publicUrl: string): Promise<Server> {
     const { createProvider } = await import('../../auth/oauth/provider.ts')
     const provider = createProvider(

@@ -62,8 +62,8 @@ export interface Entry {
 
 /**
  * $1 progress as JSON, $3 the owner, $4 the lease in ms. Of the settled jobs, $2 has the entries of their logs and $5 to
- * $8 the other columns, because a record of JSON takes twice as long to parse (6.4 µs against 3.0 µs for a job). Only
- * the lease's owner can change a lane. The statement is idempotent, so it may be retried when its result was lost.
+ * $8 the other columns, because JSON takes longer to parse (docs/decisions.md#progress-in-columns). Only the lease's
+ * owner can change a lane. The statement is idempotent, so it may be retried when its result was lost.
  */
 const SETTLE = {
   name: 'lanes settle',

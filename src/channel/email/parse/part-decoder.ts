@@ -24,8 +24,8 @@ export interface DecodingNode {
 }
 
 /**
- * Number of pieces collected before they are joined. Each takes about 200 bytes, and 25 MiB of base64 with padding
- * after every byte would be 12 million pieces.
+ * Number of pieces collected before they are joined: 25 MiB of base64 with padding after every byte would be 12 million
+ * pieces, each of which takes memory of its own.
  */
 const MAX_PIECES = 8 * 1024
 /** Maximum base64 input of one update: each `=` in it ends a piece. */
@@ -107,8 +107,8 @@ function decodeBase64(decoder: PartDecoder): void {
 }
 
 /**
- * Assembles the output of a decoder in memory. postal-mime uses a Blob with a piece or two for each line, which takes
- * 100 ms for a megabyte of text instead of 15.
+ * Assembles the output of a decoder in memory. postal-mime uses a Blob with a piece or two for each line, which is
+ * slower. See docs/decisions.md#decoding-parts.
  */
 class Output {
   readonly #decoder: PartDecoder

@@ -5,8 +5,7 @@ const script = new vm.Script('work()')
 
 /**
  * Runs synchronous work, which untrusted input may drive into its worst case, for at most `ms` milliseconds,
- * then throws `ERR_SCRIPT_EXECUTION_TIMEOUT`. V8 can interrupt even a regular expression. Costs 0.08 ms. Not
- * reentrant.
+ * then throws `ERR_SCRIPT_EXECUTION_TIMEOUT`. V8 can interrupt even a regular expression. Not reentrant.
  */
 function bounded<T>(ms: number, work: () => T): T {
   context.work = work
@@ -42,7 +41,7 @@ export class Budget {
 }
 
 /**
- * Returns the budget of one message. Mail written by people takes less than 50 ms. The budget is smaller than
- * the 3 s after which the worker is killed, so that the rest of the message is read.
+ * Returns the budget of one message, which is many times what ordinary mail takes (docs/decisions.md#time-to-read-mail),
+ * and smaller than the 3 s after which the worker is killed, so that the rest of the message is read.
  */
 export const budgetOfMessage = (): Budget => new Budget(2_000)

@@ -31,7 +31,7 @@ export interface ReaderLimits extends Omit<PoolLimits, 'workers' | 'perWorker'> 
   threadIdleMs: number
   /** Size in bytes above which a message is read in a separate process, one at a time. */
   longBytes: number
-  /** Time in milliseconds that the separate process stays alive without messages; starting it takes 0.2 s. */
+  /** Time in milliseconds that the separate process stays alive without messages. */
   idleMs: number
 }
 
@@ -44,7 +44,7 @@ export const LIMITS: ReaderLimits = {
   waiting: 1_000,
   waitingBytes: 64 * 1024 * 1024,
   threadIdleMs: Number.POSITIVE_INFINITY,
-  // Ordinary mail takes 1 to 20 ms and a 25 MiB message about 500 ms; ten times as long on a busy machine.
+  // See docs/decisions.md#time-to-read-mail.
   budgetMs: 3_000,
   budgetMsPerMiB: 400,
   heapMiB: 384,

@@ -11,8 +11,8 @@ import { type Place, Workers } from './workers.ts'
 
 const WATCH_MS = 100
 /**
- * A worker that read such a message is replaced: the memory of a 25 MiB message (100 MB) would only be freed
- * with its next one, and a new worker starts in 0.2 s.
+ * A worker that read such a message is replaced: its memory would only be freed with its next one, and a new worker
+ * starts quickly. See docs/decisions.md#readers-of-large-mail.
  */
 const RETIRING_BYTES = 4 * 1024 * 1024
 

@@ -1,7 +1,4 @@
-/**
- * Returns the bytes in shared memory, copied only if they are not there already. Copying 10 KB takes 1 µs, 25
- * MiB takes 5 ms.
- */
+/** Returns the bytes in shared memory, copied only if they are not there already. */
 export const toSharedMemory = (raw: Uint8Array): Uint8Array => {
   if (raw.buffer instanceof SharedArrayBuffer) return raw
   const shared = new Uint8Array(new SharedArrayBuffer(raw.length))

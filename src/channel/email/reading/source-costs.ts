@@ -9,7 +9,7 @@ export interface Cost {
   running: number
 }
 
-/** Average from which a sender may have only one message read at a time. Ordinary mail takes 1 to 20 ms. */
+/** Average from which a sender may have only one message read at a time. See docs/decisions.md#time-to-read-mail. */
 const SLOW_MS = 100
 /**
  * A first message takes up to FAST_MS in a cold thread on a busy machine. No ordinary message takes
@@ -21,8 +21,7 @@ const BLOCKING_MS = 1_000
 const LONG_WAIT_MS = 1_000
 const MAX_WHEN_WAITING = 4
 /**
- * Maximum number of messages read at a time for a gateway's senders that are not known to be fast: with lookups of
- * 100 ms, 80 messages a second.
+ * Maximum number of messages read at a time for a gateway's senders that are not known to be fast.
  */
 const MAX_PER_GATEWAY = 8
 /** Weight of the latest message in the moving average. */

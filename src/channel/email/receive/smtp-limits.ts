@@ -4,7 +4,7 @@ export interface SmtpLimits {
   recipients: number
   /**
    * Maximum number of concurrent sessions, in total and per source (an IPv4 address, an IPv6 /56). An idle
-   * session takes 15 KB (measured with 900, without TLS). When the total is reached, a new session can evict
+   * session takes 15 KB (docs/decisions.md#idle-smtp-sessions). When the total is reached, a new session can evict
    * one that makes no progress.
    */
   connections: number

@@ -13,9 +13,9 @@ const SOCKETS_PER_SESSION = 2
 const ERRORS_WINDOW_MS = 600_000
 
 /**
- * An SMTPServer that greets immediately and always has capacity for another sender. smtp-server's own delay
- * of 100 ms detects clients that talk too early, but costs every connection of every sender. Sessions that do
- * nothing are closed early, and are evicted when all slots are in use.
+ * An SMTPServer that greets immediately and always has capacity for another sender. smtp-server delays its greeting to
+ * detect clients that talk too early, at the cost of every connection. Sessions that do nothing are closed early, and
+ * are evicted when all slots are in use.
  */
 export class PromptSmtpServer extends SMTPServer {
   readonly limits: SmtpLimits

@@ -18,10 +18,10 @@ const SIGNED = [
   ...['content-type', 'content-transfer-encoding', 'in-reply-to', 'references'],
 ]
 
-/** Signs in one of the threads of libuv's pool: a signature takes 0.6 ms. */
+/** Signs in one of the threads of libuv's pool. See docs/decisions.md#signing-mail. */
 const signInThread = promisify(sign)
 
-/** Parsing a key takes as long as a signature. */
+/** Keys stay parsed. See docs/decisions.md#signing-mail. */
 const parsedKeys = new WeakMap<SigningKey, KeyObject>()
 
 const parsed = (key: SigningKey): KeyObject => {

@@ -6,9 +6,8 @@ const MAX_KEYS = 500
 const keys = new Map<string, unknown>()
 
 /**
- * Keeps the keys of recent signatures, by their records in DNS, which are looked up each time: reading a key takes
- * 0.2 ms, half of what the check of a usual signature takes. mailauth's other files take the function from its tools
- * when they are loaded.
+ * Keeps the parsed keys of recent signatures, by their records in DNS, which are looked up each time
+ * (docs/decisions.md#verifying-mail). mailauth's other files take the function from its tools when they are loaded.
  */
 tools.getPublicKey = async (type, name, minBitLength, resolver) => {
   const records = await resolver(name, 'TXT')

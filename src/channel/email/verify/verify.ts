@@ -79,7 +79,7 @@ export async function verify(
   }
 }
 
-/** The time limit of the checks. An AbortController with its events would take 50 µs for each message. */
+/** The time limit of the checks: without an AbortController, whose events cost time for each message. */
 class Deadline {
   aborted = false
   readonly reached: Promise<null>

@@ -75,8 +75,8 @@ export const htmlToMarked = (html: string, budget: Budget, doubt: Doubt): string
   )
 
 /**
- * Returns the words that a person would read, without the layout, which takes a quarter of the time. Doubts only whether
- * they were all checked.
+ * Returns the words that a person would read, without the layout, which is faster (docs/decisions.md#time-to-read-mail).
+ * Doubts only whether they were all checked.
  */
 export const htmlToWords = (html: string, budget: Budget, doubt: Doubt): string =>
   converted({ html, budget, doubt: (what) => what === UNCHECKED && doubt(what) }, ({ root }) =>
