@@ -20,7 +20,7 @@ const statements = [
 const sql = new RegExp(String.raw`\b(?:${statements.join('|')})\s`)
 
 /** Pothos' Prisma plugin builds a typed query from a client's selection; the fields in these files run it. */
-const typedReads = /^graphql\/(builder\.ts|types\/)/
+const typedReads = /^graphql\/(builder\/builder\.ts|types\/)/
 
 /** Lists where interfaces access the database instead of calling the folder that owns the table. */
 function storageIn(sources: Sources): string[] {

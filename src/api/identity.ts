@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type LinkIdentityDeps, linkIdentity } from '../agent/link-identity.ts'
+import { type LinkIdentityDeps, linkIdentity } from '../agent/setup/link-identity.ts'
 import {
   CHANNELS,
   type ChannelKind,

@@ -11,10 +11,10 @@ import { createHttpClient, type Message, untilSent } from './client.ts'
 import { type Mailbox, openMailbox } from './mailbox.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
 import { TwilioStandIn } from './sms/stand-in.ts'
-import { tourSms } from './sms/tour.ts'
+import { tourSms } from './sms-tour.ts'
 import { openTelegram, type TelegramStandIn } from './telegram/stand-in.ts'
-import { tourTelegram } from './telegram/tour.ts'
 import type { StandInBot } from './telegram/world.ts'
+import { tourTelegram } from './telegram-tour.ts'
 
 const ANN = 'ann@example.com'
 /** Time limit for the whole demo. */

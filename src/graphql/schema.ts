@@ -1,6 +1,6 @@
 import { type GraphQLEnumType, type GraphQLSchema, isEnumType } from 'graphql'
-import { builder } from './builder.ts'
-import { ScalarError } from './input.ts'
+import { builder } from './builder/builder.ts'
+import { ScalarError } from './builder/input.ts'
 import './types/scalars.ts'
 import './types/enums.ts'
 import './types/phone-number.ts'

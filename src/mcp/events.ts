@@ -7,11 +7,11 @@ import { dataSchemaOf, EVENT_NAMES, EVENT_TYPES, type EventType, type LoggedEven
 import { readEvents, readHead, readPlaceOf } from '../event/log.ts'
 import { occurrenceOf } from '../webhook/payload.ts'
 import type { Viewer } from '../workspace/viewer.ts'
-import { noSuchEvent, refusal } from './errors.ts'
-import { inputSchemaOf } from './json-schema.ts'
+import { noSuchEvent, refusal } from './call/errors.ts'
+import { inputSchemaOf } from './call/json-schema.ts'
+import { readPosition } from './call/position.ts'
+import type { Call } from './call/tool.ts'
 import { clean, clip } from './outside-text/fence.ts'
-import { readPosition } from './position.ts'
-import type { Call } from './tool.ts'
 
 /** The Events extension (SEP-3415): `events/list`, `events/poll`, and what all its requests share. */
 

@@ -1,6 +1,6 @@
 import type { Subscription, Subscriptions } from '../agent/subscriptions.ts'
+import type { Call } from './call/tool.ts'
 import { readableAgents } from './resources.ts'
-import type { Call } from './tool.ts'
 
 /**
  * The SDK serves `subscriptions/listen` without checking permissions. So the request is first reduced to the

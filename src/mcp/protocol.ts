@@ -8,14 +8,14 @@ import {
 import { z } from 'zod'
 import { AppError } from '../core/errors.ts'
 import type { Instructors } from '../db/generated/prisma/enums.ts'
-import { eventError, refusal } from './errors.ts'
+import { eventError, refusal } from './call/errors.ts'
+import type { Call } from './call/tool.ts'
 import { type ClientInfo, eventParams, listEvents, poll, pollParams } from './events.ts'
 import { INFO } from './info.ts'
 import { instructionsFor } from './instructions.ts'
 import type { Push, Pushes } from './push.ts'
 import { INBOX_TEMPLATES, listInboxes, readInbox } from './resources.ts'
 import { subscribe, subscribeParams, unsubscribe, unsubscribeParams } from './subscriptions.ts'
-import type { Call } from './tool.ts'
 import { callTool, describeTools } from './tools.ts'
 
 /** A request while the SDK handles it: who asks, and the stream that it opened, if any. */

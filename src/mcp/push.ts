@@ -7,8 +7,9 @@ import { publicError } from '../db/failure.ts'
 import type { LoggedEvent } from '../event/event.ts'
 import { positionOf } from '../event/follower.ts'
 import { hearsMessages } from '../event/selection.ts'
-import type { McpDeps } from './deps.ts'
-import { eventError, exhausted, type RpcError, refusal, replacedByAnother } from './errors.ts'
+import type { McpDeps } from './call/deps.ts'
+import { eventError, exhausted, type RpcError, refusal, replacedByAnother } from './call/errors.ts'
+import type { Call } from './call/tool.ts'
 import {
   type ClientInfo,
   clientOf,
@@ -20,7 +21,6 @@ import {
   type Wanted,
   wants,
 } from './events.ts'
-import type { Call } from './tool.ts'
 
 /** `events/stream`. A stream of new messages with an agent's token is the agent's connected client. */
 

@@ -5,9 +5,9 @@ import { AppError } from '../core/errors.ts'
 import { uuid } from '../core/rules.ts'
 import type { Feed } from '../event/feed.ts'
 import { listMessages } from '../message/reading/list.ts'
-import { listView } from './message-view.ts'
+import type { Call } from './call/tool.ts'
 import { Fence } from './outside-text/fence.ts'
-import type { Call } from './tool.ts'
+import { listView } from './view/message.ts'
 
 /** Each agent's inbox as a resource, so that hosts without the Events extension can be notified of changes. */
 

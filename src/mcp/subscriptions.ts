@@ -7,9 +7,9 @@ import {
   TooManySubscriptions,
   unsubscribeWebhook,
 } from '../webhook/subscribe.ts'
-import { callbackFailed, exhausted, refusal } from './errors.ts'
+import { callbackFailed, exhausted, refusal } from './call/errors.ts'
+import type { Call } from './call/tool.ts'
 import { eventParams, readWanted, startOf } from './events.ts'
-import type { Call } from './tool.ts'
 
 /** `events/subscribe` and `events/unsubscribe`: webhooks that the client renews. */
 

@@ -4,8 +4,6 @@ import { AppError, noSuchPath } from '../core/errors.ts'
 import { MAX_SEND_BODY_BYTES } from '../core/rules.ts'
 import { documentationRoutes } from './documentation/documentation.ts'
 import { registerParts } from './documentation/openapi.ts'
-import type { RestDeps, RestEnv } from './env.ts'
-import { answerError, onError, onInvalid } from './errors.ts'
 import { bodyLimit } from './request/body-limit.ts'
 import { idempotency } from './request/idempotency.ts'
 import { jsonBody } from './request/json-body.ts'
@@ -38,6 +36,8 @@ import { tokenRoutes } from './resources/tokens.ts'
 import { urlRoutes } from './resources/url.ts'
 import { webhookRoutes } from './resources/webhooks.ts'
 import { workspaceRoutes } from './resources/workspace.ts'
+import type { RestDeps, RestEnv } from './route/env.ts'
+import { answerError, onError, onInvalid } from './route/errors.ts'
 
 /**
  * Maximum body size: enough for 32,000 characters that are each written as a pair of JSON escapes (12 bytes).

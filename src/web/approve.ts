@@ -15,8 +15,8 @@ import {
 import { htmlTextOf, imagesOf } from '../message/out/content.ts'
 import type { Decider } from '../message/out/waiting.ts'
 import { closedPage, type Link, type Wrong } from './link.ts'
-import type { Page } from './page.ts'
-import { checked } from './rule.ts'
+import type { Page } from './page/page.ts'
+import { checked } from './page/rule.ts'
 
 type ApproveDeps = ApprovalDeps & CredentialDeps & Pick<ApprovalRequestDeps, 'approvalKey'>
 

@@ -1,6 +1,6 @@
 import type { Setup } from '../agent/setup/redeem-link.ts'
 import type { Wrong } from './link.ts'
-import type { Page } from './page.ts'
+import type { Page } from './page/page.ts'
 
 /** The setup pages of one channel. */
 export interface ChannelSetup {

@@ -6,8 +6,8 @@ import { html } from '../core/html.ts'
 import { memberName } from '../core/rules.ts'
 import { findInvitation, type Joined, join } from '../workspace/invitation.ts'
 import { closedPage, type Link, type Wrong } from './link.ts'
-import type { Page } from './page.ts'
-import { checked } from './rule.ts'
+import type { Page } from './page/page.ts'
+import { checked } from './page/rule.ts'
 
 type JoinDeps = SignInDeps
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { html } from '../core/html.ts'
-import { type Problem, problemOf } from './failure-words.ts'
-import { type Page, readForm, showPage } from './page.ts'
+import { type Problem, problemOf } from './page/failure-words.ts'
+import { type Page, readForm, showPage } from './page/page.ts'
 
 /** Why a form was rejected, and its content. */
 export interface Wrong extends Problem {

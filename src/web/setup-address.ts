@@ -5,7 +5,7 @@ import { CHANNELS } from '../core/channels.ts'
 import { html } from '../core/html.ts'
 import type { ChannelSetup } from './channel-setup.ts'
 import type { Wrong } from './link.ts'
-import type { Page } from './page.ts'
+import type { Page } from './page/page.ts'
 
 export type AddressSetupDeps = OpenSetupDeps & Pick<SetUpSmsDeps, 'channels'>
 

@@ -3,7 +3,7 @@ import type { Setup } from '../agent/setup/redeem-link.ts'
 import { type Html, html } from '../core/html.ts'
 import type { ChannelSetup } from './channel-setup.ts'
 import type { Wrong } from './link.ts'
-import type { Page } from './page.ts'
+import type { Page } from './page/page.ts'
 
 export type EmailSetupDeps = SetUpEmailDeps
 

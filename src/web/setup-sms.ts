@@ -5,8 +5,8 @@ import { type Html, html } from '../core/html.ts'
 import { areaCode, country } from '../core/rules.ts'
 import type { ChannelSetup } from './channel-setup.ts'
 import type { Wrong } from './link.ts'
-import type { Page } from './page.ts'
-import { checked } from './rule.ts'
+import type { Page } from './page/page.ts'
+import { checked } from './page/rule.ts'
 
 export type SmsSetupDeps = SetUpSmsDeps
 

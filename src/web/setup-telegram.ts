@@ -9,7 +9,7 @@ import {
 import { type Html, html } from '../core/html.ts'
 import type { ChannelSetup } from './channel-setup.ts'
 import type { Wrong } from './link.ts'
-import type { Page } from './page.ts'
+import type { Page } from './page/page.ts'
 
 export type TelegramSetupDeps = SetUpTelegramDeps & Parameters<typeof newBotLink>[0]
 

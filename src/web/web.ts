@@ -7,10 +7,10 @@ import { publicError } from '../db/failure.ts'
 import { serveApp } from './app/app.ts'
 import type { AppDeps } from './app/request.ts'
 import { createApproveLink } from './approve.ts'
-import { sendIcon } from './assets.ts'
 import { createJoinLink } from './join.ts'
 import { type Link, serveLink } from './link.ts'
-import { showPage } from './page.ts'
+import { sendIcon } from './page/assets.ts'
+import { showPage } from './page/page.ts'
 import { createSetupPages } from './setup.ts'
 
 type WebDeps = Parameters<typeof createApproveLink>[0] &

@@ -2,9 +2,8 @@ import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'
 import type { Dialler } from '../outgoing-http/dial.ts'
-import { subscriptionHeader } from './delivery/policy.ts'
-import { deliver, type Outcome } from './delivery/post.ts'
-import { keyOf, signedHeaders } from './delivery/sign.ts'
+import { deliver, type Outcome } from './post/post.ts'
+import { keyOf, signedHeaders, subscriptionHeader } from './post/sign.ts'
 
 /** What can be wrong with a receiver, in the terms of the Events extension. */
 export type CallbackFailure =

@@ -5,9 +5,9 @@ import type { EventDetail, PayloadEvent } from '../event/event.ts'
 import { audit } from '../workspace/audit.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { type Delivery, type DeliveryRef, eventOfJob, findDelivery, toDelivery } from './deliveries.ts'
-import { newSecret } from './delivery/sign.ts'
 import { addManualDelivery } from './manual-delivery.ts'
 import { payloadOf, testPayloadOf } from './payload.ts'
+import { newSecret } from './post/sign.ts'
 import { sealSecret } from './secret.ts'
 import {
   findWebhook,

@@ -1,8 +1,8 @@
 import type { Db } from '../db/client.ts'
 import type { Channel } from '../db/generated/prisma/enums.ts'
 import { type EventDetail, type EventType, eventIdOf, type PayloadEvent } from '../event/event.ts'
-import { unsignedHeaders } from './delivery/sign.ts'
 import { manualEventId, payloadOf, testPayloadOf } from './payload.ts'
+import { unsignedHeaders } from './post/sign.ts'
 
 /** What a delivery's request is made of: its event, or null for a test. */
 export interface RequestSource {

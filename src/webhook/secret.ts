@@ -4,7 +4,7 @@ import { messageOf } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import { NIL, type SealedColumn } from '../workspace/data-keys.ts'
 import type { Keyring } from '../workspace/keyring.ts'
-import { keyOf } from './delivery/sign.ts'
+import { keyOf } from './post/sign.ts'
 
 /** A stored signing secret is bound to its webhook. */
 const bindingOf = (webhookId: string): string => `webhook:${webhookId}`

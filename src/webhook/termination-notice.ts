@@ -5,10 +5,8 @@ import type { Db } from '../db/client.ts'
 import { SKIP_LOCKED } from '../db/dialect.ts'
 import type { Dialler } from '../outgoing-http/dial.ts'
 import type { Keyring } from '../workspace/keyring.ts'
-import { describeOutcome } from './delivery/attempt.ts'
-import { subscriptionHeader } from './delivery/policy.ts'
-import { deliver } from './delivery/post.ts'
-import { signedHeaders } from './delivery/sign.ts'
+import { deliver, describeOutcome } from './post/post.ts'
+import { signedHeaders, subscriptionHeader } from './post/sign.ts'
 import { keysAt, openKeys } from './secret.ts'
 
 /** Notice sent to the receiver of a terminated subscription: Forbidden in the Events extension. */

@@ -15,8 +15,8 @@ import { callExternally, type ExternalCallDeps } from '../workspace/external-cal
 import type { Keyring } from '../workspace/keyring.ts'
 import { changeUsage } from '../workspace/usage.ts'
 import type { Viewer } from '../workspace/viewer.ts'
-import { deleteWebhook } from './delivery/lease.ts'
-import { newSecret } from './delivery/sign.ts'
+import { deleteWebhook } from './deletion.ts'
+import { newSecret } from './post/sign.ts'
 import { openSecret, sealSecret } from './secret.ts'
 
 export interface WebhookDeps extends Db, ExternalCallDeps {

@@ -1,8 +1,8 @@
 import { Hono } from 'hono'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { RestDeps, RestEnv } from '../../src/rest/env.ts'
 import { idempotency } from '../../src/rest/request/idempotency.ts'
+import type { RestDeps, RestEnv } from '../../src/rest/route/env.ts'
 import type { Viewer } from '../../src/workspace/viewer.ts'
 import {
   createTestAgent,

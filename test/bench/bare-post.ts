@@ -1,7 +1,7 @@
 import { Client } from 'undici'
 import { eventIdOf, type LoggedEvent } from '../../src/event/event.ts'
-import { keyOf, signedHeaders } from '../../src/webhook/delivery/sign.ts'
 import { payloadOf } from '../../src/webhook/payload.ts'
+import { keyOf, signedHeaders } from '../../src/webhook/post/sign.ts'
 
 /** Returns a function that posts events to an endpoint, signed, one after the other, over one connection. */
 export const createPoster = ({ url, secret }: { url: string; secret: string }) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type Agent, Workspace } from '../../src/client/index.ts'
 import { operationsOf } from '../../src/rest/documentation/openapi.ts'
-import { printedDocument } from '../../src/rest/documentation/print.ts'
+import { printedDocument } from '../../src/rest/print.ts'
 
 const first = async <Item>(list: AsyncIterable<Item>) => {
   for await (const item of list) return item

@@ -4,7 +4,7 @@ import { pinSender } from '../../src/agent/access-list.ts'
 import { CLIENT_REPLACED, connectClient, endLeases } from '../../src/agent/connection.ts'
 import { within } from '../../src/db/transaction.ts'
 import { runOnce } from '../../src/message/once.ts'
-import { deleteWebhook } from '../../src/webhook/delivery/lease.ts'
+import { deleteWebhook } from '../../src/webhook/deletion.ts'
 import { authenticate } from '../../src/workspace/viewer.ts'
 import { startGraphql } from '../support/graphql.ts'
 

@@ -7,7 +7,7 @@ import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { createAllow } from '../../src/outgoing-http/allowed-address.ts'
 import { type Connection, type DialDeps, Dialler } from '../../src/outgoing-http/dial.ts'
 import type { Lookup } from '../../src/outgoing-http/lookup.ts'
-import { deliver, type Outcome, readRetryAfter } from '../../src/webhook/delivery/post.ts'
+import { deliver, type Outcome, readRetryAfter } from '../../src/webhook/post/post.ts'
 import { createReceiver } from '../support/receiver.ts'
 
 const certificate = async (name: string) => {

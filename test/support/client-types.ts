@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { printedDocument } from '../../src/rest/documentation/print.ts'
+import { printedDocument } from '../../src/rest/print.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 

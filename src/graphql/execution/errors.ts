@@ -3,7 +3,7 @@ import { AppError } from '../../core/errors.ts'
 import { httpFailure } from '../../core/http.ts'
 import type { Logger } from '../../core/logger.ts'
 import { publicError } from '../../db/failure.ts'
-import { ScalarError } from '../input.ts'
+import { ScalarError } from '../builder/input.ts'
 import { innermost, wrongVariable } from './wrong-input.ts'
 
 /** Errors that have already been converted for clients. */

@@ -1,11 +1,11 @@
 import { createSourceEventStream, type ExecutionResult, execute as executeOperation } from 'graphql'
 import { AppError } from '../../core/errors.ts'
-import { type Item, identityOf } from '../subscription/item.ts'
-import { groupOf, SharedResults } from '../subscription/shared.ts'
-import type { Operation } from './context.ts'
+import type { Operation } from '../context/context.ts'
+import { checkCost, newBudget } from '../context/limits.ts'
+import { type Item, identityOf } from '../feed/item.ts'
 import { presentError } from './errors.ts'
 import { executeOnce } from './idempotency.ts'
-import { checkCost, newBudget } from './limits.ts'
+import { groupOf, SharedResults } from './shared.ts'
 
 /** The results of a subscription, in order. `return` ends it immediately, even while it waits. */
 export type Results = AsyncGenerator<ExecutionResult, void, void>

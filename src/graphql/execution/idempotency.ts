@@ -12,8 +12,8 @@ import {
 } from 'graphql'
 import { invalidInput } from '../../core/errors.ts'
 import { runOnce } from '../../message/once.ts'
-import { keyMeaningOf, unstoredInputOf } from '../idempotency-option.ts'
-import type { Operation } from './context.ts'
+import { keyMeaningOf, unstoredInputOf } from '../builder/idempotency-option.ts'
+import type { Operation } from '../context/context.ts'
 
 const operationOf = ({ document, operationName }: Operation): OperationDefinitionNode | null | undefined =>
   getOperationAST(document, operationName)

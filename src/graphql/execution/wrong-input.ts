@@ -1,7 +1,7 @@
 import { type ASTNode, BREAK, type DocumentNode, GraphQLError, Kind, visit } from 'graphql'
 import { type AppError, invalidInput } from '../../core/errors.ts'
 import { fieldName } from '../../core/rules.ts'
-import { ScalarError } from '../input.ts'
+import { ScalarError } from '../builder/input.ts'
 
 /**
  * GraphQL's message for an invalid variable: which variable, where in it, and why. The message may also

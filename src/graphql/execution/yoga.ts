@@ -10,10 +10,10 @@ import {
 } from 'graphql'
 import { createYoga, type Plugin } from 'graphql-yoga'
 import type { Logger } from '../../core/logger.ts'
-import type { GraphqlContext, Operation } from './context.ts'
+import type { GraphqlContext, Operation } from '../context/context.ts'
+import { costOf, parseWithinLimits } from '../context/limits.ts'
 import { presentError } from './errors.ts'
 import { execute, type Results, subscribe } from './execution.ts'
-import { costOf, parseWithinLimits } from './limits.ts'
 import { withField } from './wrong-input.ts'
 
 /**

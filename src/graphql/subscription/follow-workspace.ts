@@ -2,9 +2,9 @@ import { readCursor, writeCursor } from '../../core/cursor.ts'
 import { invalidInput } from '../../core/errors.ts'
 import { type ChangePosition, isSnapshot, readChangePosition } from '../../workspace/change-log.ts'
 import { ensureMember } from '../../workspace/member.ts'
-import type { GraphqlContext } from '../execution/context.ts'
+import type { GraphqlContext } from '../context/context.ts'
+import type { Item, WorkspaceChanges } from '../feed/item.ts'
 import { openFor, streamOf } from './follow.ts'
-import type { Item, WorkspaceChanges } from './item.ts'
 
 /** Returns a position as clients keep it. */
 export const writePosition = ({ at, snapshot }: ChangePosition): string => writeCursor(at, snapshot)

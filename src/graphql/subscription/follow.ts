@@ -5,10 +5,10 @@ import { AppError } from '../../core/errors.ts'
 import type { EventType } from '../../event/event.ts'
 import { type LogPosition, readHead } from '../../event/log.ts'
 import { HEARD_BY_DEFAULT, hearsMessages } from '../../event/selection.ts'
-import type { GraphqlContext } from '../execution/context.ts'
-import type { GraphqlDeps } from '../execution/deps.ts'
+import type { GraphqlContext } from '../context/context.ts'
+import type { GraphqlDeps } from '../context/deps.ts'
 import { TruncatedError } from '../execution/errors.ts'
-import type { Change, Item } from './item.ts'
+import type { Change, Item } from '../feed/item.ts'
 
 export interface FollowInput {
   agentId: string

@@ -10,7 +10,7 @@ import {
   visit,
 } from 'graphql'
 import { ROOT } from '../../core/root.ts'
-import { parseWithinLimits } from '../execution/limits.ts'
+import { parseWithinLimits } from '../context/limits.ts'
 
 /** The operations of the web application of this build. */
 const FILE = join(ROOT, 'dist', 'dashboard', 'operations.json')

@@ -1,9 +1,7 @@
 import { AppError, invalidInput } from '../../core/errors.ts'
+import type { PersistedOperations } from '../context/deps.ts'
 import { isOfApplication } from './application-operations.ts'
 import type { Params } from './request.ts'
-
-/** Allowed operations by id; undefined allows any. */
-export type PersistedOperations = ReadonlyMap<string, string> | undefined
 
 /**
  * Throws `forbidden` if only persisted operations are allowed and the document is neither one of them nor one

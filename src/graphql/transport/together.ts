@@ -1,8 +1,9 @@
 import type { ExecutionResult } from 'graphql'
-import type { GraphqlContext } from '../execution/context.ts'
+import type { GraphqlContext } from '../context/context.ts'
+import type { PersistedOperations } from '../context/deps.ts'
 import { presentError } from '../execution/errors.ts'
 import type { GraphqlRequest, Pipeline } from '../execution/yoga.ts'
-import { type PersistedOperations, queryOf } from './persisted.ts'
+import { queryOf } from './persisted.ts'
 import type { Params } from './request.ts'
 
 export const requestOf = (

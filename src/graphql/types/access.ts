@@ -8,8 +8,8 @@ import {
   setAccess,
   unblockSender,
 } from '../../api/access.ts'
-import { builder } from '../builder.ts'
-import { described, exposed, mutation } from '../rendered.ts'
+import { builder } from '../builder/builder.ts'
+import { described, exposed, mutation } from '../builder/rendered.ts'
 import { Agent } from './agent.ts'
 
 const Access = builder.objectRef<AccessView>('Access').implement({

@@ -1,6 +1,6 @@
 import { Address as ADDRESS, changeAddress, removeAddress, Setup, setUpAddress } from '../../api/address.ts'
-import { builder } from '../builder.ts'
-import { exposed, fieldOf, mutation } from '../rendered.ts'
+import { builder } from '../builder/builder.ts'
+import { exposed, fieldOf, mutation } from '../builder/rendered.ts'
 import { Agent } from './agent.ts'
 
 const Address = builder.prismaObject('Address', {

@@ -10,9 +10,9 @@ import {
   REFUSED_DAYS,
   readActivity,
 } from '../../message/reading/agent-states.ts'
-import { builder } from '../builder.ts'
-import { batched } from '../execution/batch.ts'
-import type { GraphqlContext } from '../execution/context.ts'
+import { builder } from '../builder/builder.ts'
+import { batched } from '../context/batch.ts'
+import type { GraphqlContext } from '../context/context.ts'
 import { Agent } from './agent.ts'
 
 const Listening = builder.objectRef<ListeningShape>('Listening').implement({

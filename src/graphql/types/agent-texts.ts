@@ -1,6 +1,6 @@
 import { type Template as TemplateShape, textsOf } from '../../agent/texts.ts'
-import { builder } from '../builder.ts'
-import { counted } from '../execution/limits.ts'
+import { builder } from '../builder/builder.ts'
+import { counted } from '../context/limits.ts'
 import { Agent } from './agent.ts'
 
 const Template = builder.objectRef<TemplateShape>('Template').implement({

@@ -4,8 +4,8 @@ import { Agent as AGENT, createAgent, deleteAgent, MANAGED, OPEN, updateAgent } 
 import { invalidInput, notFound } from '../../core/errors.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
-import { builder } from '../builder.ts'
-import { exposed, mutation } from '../rendered.ts'
+import { builder } from '../builder/builder.ts'
+import { exposed, mutation } from '../builder/rendered.ts'
 
 /**
  * Condition for agents that a viewer may read: a member all of the workspace's, an agent's token only its

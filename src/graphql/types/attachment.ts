@@ -1,8 +1,8 @@
 import { AttachmentLink as LINK } from '../../api/message-part.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
 import { signLink } from '../../message/reading/signed-link.ts'
-import { builder } from '../builder.ts'
-import { objectOf } from '../rendered.ts'
+import { builder } from '../builder/builder.ts'
+import { objectOf } from '../builder/rendered.ts'
 
 export const AttachmentLink = objectOf(LINK)
 

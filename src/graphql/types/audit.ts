@@ -1,10 +1,10 @@
 import { AUDIT_FILTER, AuditEntry } from '../../api/audit.ts'
 import { auditCursor, listAudit } from '../../workspace/read-audit.ts'
-import { builder, forMembers } from '../builder.ts'
-import { countRows } from '../execution/limits.ts'
-import { given, rethrowAsAfter } from '../input.ts'
-import { checkFirst, pageArgs, pageCost, pageInfoOf } from '../page.ts'
-import { argsOf, objectOf, valuesOf } from '../rendered.ts'
+import { builder, forMembers } from '../builder/builder.ts'
+import { given, rethrowAsAfter } from '../builder/input.ts'
+import { checkFirst, pageArgs, pageCost, pageInfoOf } from '../builder/page.ts'
+import { argsOf, objectOf, valuesOf } from '../builder/rendered.ts'
+import { countRows } from '../context/limits.ts'
 import { Workspace } from './workspace.ts'
 
 const AuditConnection = builder.connectionObject(

@@ -1,7 +1,7 @@
 import { notFound } from '../../core/errors.ts'
-import { builder } from '../builder.ts'
+import { builder } from '../builder/builder.ts'
+import type { Change, Item } from '../feed/item.ts'
 import { followChanges } from '../subscription/follow.ts'
-import type { Change, Item } from '../subscription/item.ts'
 import { Message } from './message.ts'
 import { Webhook } from './webhook.ts'
 

@@ -1,7 +1,7 @@
 import { ConnectedApp as CONNECTED_APP, disconnectApp } from '../../api/connected-app.ts'
 import { type ConnectedApp as AppView, listApps } from '../../auth/oauth/connected-app.ts'
-import { builder, forMembers } from '../builder.ts'
-import { described, exposed, fieldOf, mutation } from '../rendered.ts'
+import { builder, forMembers } from '../builder/builder.ts'
+import { described, exposed, fieldOf, mutation } from '../builder/rendered.ts'
 import { Workspace } from './workspace.ts'
 
 const { agent, member, createdAt, lastUsedAt, expiresAt, ...client } = CONNECTED_APP.fields

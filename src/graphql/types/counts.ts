@@ -1,8 +1,8 @@
 import { countPerDay } from '../../agent/counts.ts'
 import { DAYS, DayCounts } from '../../api/counts.ts'
-import { builder } from '../builder.ts'
-import { countRows } from '../execution/limits.ts'
-import { argsOf, objectOf, valuesOf } from '../rendered.ts'
+import { builder } from '../builder/builder.ts'
+import { argsOf, objectOf, valuesOf } from '../builder/rendered.ts'
+import { countRows } from '../context/limits.ts'
 
 builder.queryField('counts', (t) =>
   t.field({

@@ -1,5 +1,5 @@
 import { deleteMessages } from '../../api/message-deletion.ts'
-import { mutation } from '../rendered.ts'
+import { mutation } from '../builder/rendered.ts'
 
 mutation(deleteMessages, 'Messages to delete.', (t) => ({
   ids: t.field({

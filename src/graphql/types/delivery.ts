@@ -11,11 +11,11 @@ import {
   rebuildRequests,
 } from '../../webhook/request.ts'
 import { formatTopicKey, parseTopicKey } from '../../webhook/webhook.ts'
-import { builder } from '../builder.ts'
-import { batched } from '../execution/batch.ts'
-import { countRows } from '../execution/limits.ts'
-import { pageArgs, pageCost, readPage } from '../page.ts'
-import { exposed } from '../rendered.ts'
+import { builder } from '../builder/builder.ts'
+import { pageArgs, pageCost, readPage } from '../builder/page.ts'
+import { exposed } from '../builder/rendered.ts'
+import { batched } from '../context/batch.ts'
+import { countRows } from '../context/limits.ts'
 import { DeliveryStatus } from './enums.ts'
 import { Webhook } from './webhook.ts'
 

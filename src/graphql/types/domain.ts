@@ -1,8 +1,8 @@
 import { addDomain, Domain as DOMAIN, DomainRecord, removeDomain, verifyDomain } from '../../api/domain.ts'
 import { recordsOfAll } from '../../email-domain/domain.ts'
-import { builder, forMembers } from '../builder.ts'
-import { batched } from '../execution/batch.ts'
-import { exposed, mutation, objectOf } from '../rendered.ts'
+import { builder, forMembers } from '../builder/builder.ts'
+import { exposed, mutation, objectOf } from '../builder/rendered.ts'
+import { batched } from '../context/batch.ts'
 import { Workspace } from './workspace.ts'
 
 const Domain = builder.prismaObject('Domain', {

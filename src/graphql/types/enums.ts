@@ -1,5 +1,5 @@
 import * as choices from '../../api/choices.ts'
-import { enumOf } from '../rendered.ts'
+import { enumOf } from '../builder/rendered.ts'
 
 export const AddressChannel = enumOf(choices.AddressChannel)
 export const MemberRole = enumOf(choices.MemberRole)

@@ -1,9 +1,9 @@
 import { invalidInput } from '../../core/errors.ts'
 import { eventCursor, readEventPages } from '../../event/log.ts'
 import { heardTypes } from '../../event/selection.ts'
-import { builder } from '../builder.ts'
-import { checked } from '../input.ts'
-import { pageArgs, pageCost, readPage } from '../page.ts'
+import { builder } from '../builder/builder.ts'
+import { checked } from '../builder/input.ts'
+import { pageArgs, pageCost, readPage } from '../builder/page.ts'
 import { Agent } from './agent.ts'
 import { Event } from './event.ts'
 

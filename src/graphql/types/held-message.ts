@@ -1,8 +1,8 @@
 import { approveMessage, cancelMessage, rejectMessage } from '../../api/held-message.ts'
 import { rescheduleMessage } from '../../api/message-marks.ts'
 import { strangersOf } from '../../message/out/strangers.ts'
-import { builder } from '../builder.ts'
-import { batched } from '../execution/batch.ts'
+import { builder } from '../builder/builder.ts'
+import { batched } from '../context/batch.ts'
 import { Message, messageMutation } from './message.ts'
 
 builder.prismaObjectField(Message, 'strangers', (t) =>

@@ -7,8 +7,8 @@ import {
   TelegramLink,
   verifyIdentity,
 } from '../../api/identity.ts'
-import { builder } from '../builder.ts'
-import { exposed, fromResult, mutation } from '../rendered.ts'
+import { builder } from '../builder/builder.ts'
+import { exposed, fromResult, mutation } from '../builder/rendered.ts'
 
 export const MemberIdentity = builder.prismaObject('MemberIdentity', {
   description: Identity.sentence,

@@ -1,7 +1,7 @@
 import { type Listener as ListenerShape, listeningAt, presentListeners } from '../../agent/connection.ts'
 import { Connection as CONNECTION, connect, Listener as LISTENER } from '../../api/connection.ts'
-import { builder } from '../builder.ts'
-import { exposed, mutation } from '../rendered.ts'
+import { builder } from '../builder/builder.ts'
+import { exposed, mutation } from '../builder/rendered.ts'
 import { Agent } from './agent.ts'
 
 const Listener = builder.objectRef<ListenerShape>('Listener').implement({

@@ -6,8 +6,8 @@ import {
   MAX_OF_AGENT,
   readMailHealth,
 } from '../../message/reading/mail-health.ts'
-import { builder, forMembers } from '../builder.ts'
-import { countRows } from '../execution/limits.ts'
+import { builder, forMembers } from '../builder/builder.ts'
+import { countRows } from '../context/limits.ts'
 import { Workspace } from './workspace.ts'
 
 const DomainHealth = builder.objectRef<DomainHealthShape>('DomainHealth').implement({

@@ -1,5 +1,5 @@
 import { MessageMarks, markMessage, markMessages } from '../../api/message-marks.ts'
-import { mutation, objectOf } from '../rendered.ts'
+import { mutation, objectOf } from '../builder/rendered.ts'
 import { messageMutation } from './message.ts'
 
 messageMutation(markMessage, 'The labels and the read mark of a message. Fields left out are not changed.')

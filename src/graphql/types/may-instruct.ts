@@ -1,7 +1,7 @@
 import { Message as MESSAGE } from '../../api/message.ts'
 import { sentenceOf } from '../../api/resource.ts'
 import { mayInstruct } from '../../message/in/instructor.ts'
-import { builder } from '../builder.ts'
+import { builder } from '../builder/builder.ts'
 import { agentOf, Message } from './message.ts'
 
 builder.prismaObjectField(Message, 'mayInstruct', (t) =>

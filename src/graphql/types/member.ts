@@ -6,8 +6,8 @@ import {
 } from '../../api/invitation.ts'
 import { changeRole, Member as MEMBER, removeMember, updateOwnMemberAndViews } from '../../api/member.ts'
 import { createOwnToken, revokeOwnToken } from '../../api/own-token.ts'
-import { builder, forMembers } from '../builder.ts'
-import { exposed, fromResult, mutation } from '../rendered.ts'
+import { builder, forMembers } from '../builder/builder.ts'
+import { exposed, fromResult, mutation } from '../builder/rendered.ts'
 import { creationOfToken } from './token.ts'
 import { Workspace } from './workspace.ts'
 

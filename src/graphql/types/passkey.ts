@@ -1,5 +1,5 @@
 import { listPasskeys, type PublicPasskey, removePasskey } from '../../auth/passkey.ts'
-import { builder, forMembers } from '../builder.ts'
+import { builder, forMembers } from '../builder/builder.ts'
 import { Viewer } from './viewer.ts'
 
 const Passkey = builder.objectRef<PublicPasskey>('Passkey').implement({

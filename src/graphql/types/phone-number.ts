@@ -5,8 +5,8 @@ import {
   releasePhoneNumber,
   searchPhoneNumbers,
 } from '../../api/phone-number.ts'
-import { builder, forMembers } from '../builder.ts'
-import { argsOf, exposed, mutation, objectOf, valuesOf } from '../rendered.ts'
+import { builder, forMembers } from '../builder/builder.ts'
+import { argsOf, exposed, mutation, objectOf, valuesOf } from '../builder/rendered.ts'
 
 export const PhoneNumber = builder.prismaObject('PhoneNumber', {
   description: PHONE_NUMBER.sentence,

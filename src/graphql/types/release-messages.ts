@@ -1,5 +1,5 @@
 import { releaseMessage, releaseMessages } from '../../api/message-release.ts'
-import { mutation } from '../rendered.ts'
+import { mutation } from '../builder/rendered.ts'
 import { Message, messageMutation } from './message.ts'
 import { checkTexts } from './message-list.ts'
 

@@ -1,6 +1,6 @@
 import { timestamp, uuid } from '../../core/rules.ts'
-import { builder } from '../builder.ts'
-import { ScalarError } from '../input.ts'
+import { builder } from '../builder/builder.ts'
+import { ScalarError } from '../builder/input.ts'
 
 const EMAIL = /^[\w'+-]+(\.[\w'+-]+)*(?<!['-])@([a-z\d][a-z\d-]*\.)+[a-z]{2,}$/i
 

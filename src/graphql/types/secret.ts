@@ -1,6 +1,6 @@
 import { deleteSecret, revealSecrets, Secret as SECRET, setSecret } from '../../api/secret.ts'
-import { builder } from '../builder.ts'
-import { described, exposed, fieldOf, mutation } from '../rendered.ts'
+import { builder } from '../builder/builder.ts'
+import { described, exposed, fieldOf, mutation } from '../builder/rendered.ts'
 import { Agent } from './agent.ts'
 import { ActorKind } from './enums.ts'
 

@@ -1,6 +1,6 @@
 import { CHANNEL_KINDS } from '../../core/channels.ts'
 import { VERSION } from '../../core/version.ts'
-import { builder } from '../builder.ts'
+import { builder } from '../builder/builder.ts'
 import { AddressChannel } from './enums.ts'
 
 const Service = builder.objectRef<object>('Service').implement({

@@ -1,6 +1,6 @@
 import { listSessions, type PublicSession, revokeSession, revokeSessions } from '../../auth/session.ts'
 import { AppError } from '../../core/errors.ts'
-import { builder, forMembers } from '../builder.ts'
+import { builder, forMembers } from '../builder/builder.ts'
 import { Viewer } from './viewer.ts'
 
 const Session = builder.objectRef<PublicSession>('Session').implement({

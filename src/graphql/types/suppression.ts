@@ -1,8 +1,8 @@
 import { readSuppressions, suppressionCursor } from '../../agent/suppression.ts'
 import { removeSuppression, Suppression as SUPPRESSION } from '../../api/suppression.ts'
-import { builder } from '../builder.ts'
-import { pageArgs, pageCost, readPage } from '../page.ts'
-import { exposed, mutation } from '../rendered.ts'
+import { builder } from '../builder/builder.ts'
+import { pageArgs, pageCost, readPage } from '../builder/page.ts'
+import { exposed, mutation } from '../builder/rendered.ts'
 import { Agent } from './agent.ts'
 
 const Suppression = builder.prismaObject('Suppression', {

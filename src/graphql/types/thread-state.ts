@@ -1,7 +1,7 @@
 import { updateThreadsOfAgents } from '../../api/thread-state.ts'
-import { countRows } from '../execution/limits.ts'
-import { pageCost } from '../page.ts'
-import { mutation } from '../rendered.ts'
+import { pageCost } from '../builder/page.ts'
+import { mutation } from '../builder/rendered.ts'
+import { countRows } from '../context/limits.ts'
 import { THREAD_ROWS, Thread } from './thread.ts'
 
 mutation(

@@ -2,9 +2,9 @@ import type { Operation } from '../../api/operation.ts'
 import type { Fields } from '../../api/resource.ts'
 import { createToken, NewToken, revokeToken, Token as TOKEN } from '../../api/token.ts'
 import type { Token as TokenRow } from '../../db/generated/prisma/client.ts'
-import { builder } from '../builder.ts'
-import type { GraphqlDeps } from '../execution/deps.ts'
-import { exposed, fromResult, mutation } from '../rendered.ts'
+import { builder } from '../builder/builder.ts'
+import { exposed, fromResult, mutation } from '../builder/rendered.ts'
+import type { GraphqlDeps } from '../context/deps.ts'
 import { Agent } from './agent.ts'
 
 export const Token = builder.prismaObject('Token', {

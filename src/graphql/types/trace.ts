@@ -6,9 +6,9 @@ import {
   type Trace as TraceShape,
 } from '../../trace/moment.ts'
 import { MOST_FOR_MEMBERS, traceFor } from '../../trace/trace.ts'
-import { builder, forMembers } from '../builder.ts'
-import { countRows } from '../execution/limits.ts'
-import { enumOf } from '../rendered.ts'
+import { builder, forMembers } from '../builder/builder.ts'
+import { enumOf } from '../builder/rendered.ts'
+import { countRows } from '../context/limits.ts'
 import { Workspace } from './workspace.ts'
 
 const MomentKind = enumOf(choice('TraceMomentKind', 'What happened at a moment, or is so now.', MOMENTS))

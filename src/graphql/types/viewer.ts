@@ -1,6 +1,6 @@
 import { readViews, type SavedView } from '../../workspace/member-settings.ts'
 import type { Viewer as ViewerShape } from '../../workspace/viewer.ts'
-import { builder, forMembers } from '../builder.ts'
+import { builder, forMembers } from '../builder/builder.ts'
 import { Agent } from './agent.ts'
 import { MemberRole, ViewerKind } from './enums.ts'
 import { MemberIdentity } from './identity.ts'

@@ -1,7 +1,7 @@
 import { resendDelivery, testWebhook, unblockWebhook } from '../../api/delivery.ts'
 import { Replay, replayWebhook, resendGivenUp } from '../../api/replay.ts'
 import { sentenceOf } from '../../api/resource.ts'
-import { mutation } from '../rendered.ts'
+import { mutation } from '../builder/rendered.ts'
 import { Delivery } from './delivery.ts'
 import { Webhook, webhookOf } from './webhook.ts'
 

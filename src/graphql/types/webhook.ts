@@ -7,9 +7,9 @@ import {
   updateWebhook,
   Webhook as WEBHOOK,
 } from '../../api/webhook.ts'
-import { builder } from '../builder.ts'
-import type { GraphqlContext } from '../execution/context.ts'
-import { exposed, mutation } from '../rendered.ts'
+import { builder } from '../builder/builder.ts'
+import { exposed, mutation } from '../builder/rendered.ts'
+import type { GraphqlContext } from '../context/context.ts'
 import { Agent } from './agent.ts'
 
 const { events, ...columns } = WEBHOOK.fields

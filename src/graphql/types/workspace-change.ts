@@ -1,7 +1,7 @@
 import { CHANGE_KINDS, type ChangeKind } from '../../workspace/change-log.ts'
-import { builder } from '../builder.ts'
+import { builder } from '../builder/builder.ts'
+import type { WorkspaceChanges as ChangesShape, Item } from '../feed/item.ts'
 import { followWorkspace, writePosition } from '../subscription/follow-workspace.ts'
-import type { WorkspaceChanges as ChangesShape, Item } from '../subscription/item.ts'
 
 const Kind = builder.enumType('WorkspaceChangeKind', {
   description: 'What changed.',

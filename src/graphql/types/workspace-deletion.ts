@@ -4,8 +4,8 @@ import { deleteWorkspace, restoreWorkspace } from '../../api/workspace.ts'
 import { notFound } from '../../core/errors.ts'
 import { uuid } from '../../core/rules.ts'
 import { ensureOwner } from '../../workspace/member.ts'
-import type { GraphqlDeps } from '../execution/deps.ts'
-import { mutation } from '../rendered.ts'
+import { mutation } from '../builder/rendered.ts'
+import type { GraphqlDeps } from '../context/deps.ts'
 import { Workspace } from './workspace.ts'
 
 type OfWorkspace<Result> = Operation<GraphqlDeps, Record<never, never>, Result>

@@ -1,8 +1,8 @@
 import { Plan as PLAN, updateWorkspace, Workspace as WORKSPACE } from '../../api/workspace.ts'
 import type { Plan as PlanRow } from '../../db/generated/prisma/client.ts'
 import { usageOf } from '../../workspace/usage.ts'
-import { builder, forMembers } from '../builder.ts'
-import { described, exposed, fieldOf, mutation } from '../rendered.ts'
+import { builder, forMembers } from '../builder/builder.ts'
+import { described, exposed, fieldOf, mutation } from '../builder/rendered.ts'
 import { PhoneNumber } from './phone-number.ts'
 
 const { key, changeAddress, limits, usage } = PLAN.fields

@@ -6,8 +6,8 @@ import { invalidInput } from '../../core/errors.ts'
 import { agentName, urlText, uuid } from '../../core/rules.ts'
 import { sendToUrl } from '../../message/out/url.ts'
 import { listSecrets } from '../../secret/secret.ts'
-import { atMostOnce, callKey } from '../once.ts'
-import { ADDS, READS, SENDS, type ToolCall, tool } from '../tool.ts'
+import { atMostOnce, callKey } from '../call/once.ts'
+import { ADDS, READS, SENDS, type ToolCall, tool } from '../call/tool.ts'
 
 /** The agent in a Message URL of this service. */
 const agentOf = ({ deps }: ToolCall, url: string): string => {

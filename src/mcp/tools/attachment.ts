@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { notFound } from '../../core/errors.ts'
 import { uuid } from '../../core/rules.ts'
 import { readAttachment, readMessage } from '../../message/reading/read.ts'
-import { mediaTypeOf } from '../message-view.ts'
+import { compact, READS_OUTSIDE, ResultWithImage, tool } from '../call/tool.ts'
 import { cleanPage } from '../outside-text/pages.ts'
-import { compact, READS_OUTSIDE, ResultWithImage, tool } from '../tool.ts'
+import { mediaTypeOf } from '../view/message.ts'
 
 /** 1 MiB is 1.4 million characters in base64, about as much as hosts accept. */
 const MAX_IMAGE_BYTES = 1024 * 1024

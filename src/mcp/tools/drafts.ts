@@ -10,11 +10,11 @@ import {
   sendDraft,
   updateDraft,
 } from '../../message/out/saved-draft.ts'
-import { ownWords } from '../message-view.ts'
-import { atMostOnce, callKey } from '../once.ts'
+import { atMostOnce, callKey } from '../call/once.ts'
+import { compact, READS_OUTSIDE, SENDS, tool } from '../call/tool.ts'
 import { clip, type Fence } from '../outside-text/fence.ts'
 import { cleanPage } from '../outside-text/pages.ts'
-import { compact, READS_OUTSIDE, SENDS, tool } from '../tool.ts'
+import { ownWords } from '../view/message.ts'
 import { filesArgument, readFiles } from './files.ts'
 import { HTML, SEND_AT, sentView, TEXT, TO } from './send.ts'
 

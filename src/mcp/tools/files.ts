@@ -11,8 +11,8 @@ import {
 } from '../../core/rules.ts'
 import type { SendInput } from '../../message/out/send-intent.ts'
 import { readAttachment } from '../../message/reading/read.ts'
-import type { McpDeps } from '../deps.ts'
-import type { ToolCall } from '../tool.ts'
+import type { McpDeps } from '../call/deps.ts'
+import type { ToolCall } from '../call/tool.ts'
 
 /** Less than a request may have. */
 const MAX_TEXT = 300_000

@@ -8,9 +8,9 @@ import type { MessageFilter } from '../../message/reading/filter.ts'
 import { listMessages } from '../../message/reading/list.ts'
 import { markMessages } from '../../message/reading/marks.ts'
 import { readInThread } from '../../message/reading/siblings.ts'
-import { listView, messageView } from '../message-view.ts'
-import { threadView } from '../thread-view.ts'
-import { compact, READS_OUTSIDE, type ToolCall, tool, UPDATES } from '../tool.ts'
+import { compact, READS_OUTSIDE, type ToolCall, tool, UPDATES } from '../call/tool.ts'
+import { listView, messageView } from '../view/message.ts'
+import { threadView } from '../view/thread.ts'
 
 const DEFAULT_LIMIT = 20
 const MAX_LIMIT = 50

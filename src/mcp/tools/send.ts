@@ -17,9 +17,9 @@ import { sendMessage } from '../../message/out/send.ts'
 import type { SendInput } from '../../message/out/send-intent.ts'
 import { readMessage } from '../../message/reading/read.ts'
 import type { MessageWithFiles } from '../../message/row.ts'
-import type { McpDeps } from '../deps.ts'
-import { atMostOnce, callKey } from '../once.ts'
-import { compact, SENDS, type ToolCall, tool } from '../tool.ts'
+import type { McpDeps } from '../call/deps.ts'
+import { atMostOnce, callKey } from '../call/once.ts'
+import { compact, SENDS, type ToolCall, tool } from '../call/tool.ts'
 import { filesArgument, readFiles } from './files.ts'
 
 const MAX_TO = 10

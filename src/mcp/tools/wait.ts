@@ -6,9 +6,9 @@ import { AppError } from '../../core/errors.ts'
 import type { LoggedEvent } from '../../event/event.ts'
 import { readHead } from '../../event/log.ts'
 import { HEARD_BY_DEFAULT } from '../../event/selection.ts'
-import { eventView } from '../event-view.ts'
-import { readPosition } from '../position.ts'
-import { READS_OUTSIDE, type ToolCall, tool } from '../tool.ts'
+import { readPosition } from '../call/position.ts'
+import { READS_OUTSIDE, type ToolCall, tool } from '../call/tool.ts'
+import { eventView } from '../view/event.ts'
 
 /** Some clients end a call after 60 seconds. */
 const MAX_SECONDS = 45

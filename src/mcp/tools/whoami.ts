@@ -2,9 +2,9 @@ import { listAddresses } from '../../agent/address.ts'
 import { countAgents, listAgents } from '../../agent/agent.ts'
 import { findAgent } from '../../agent/permission.ts'
 import { reachableAgents } from '../../agent/reachable.ts'
-import type { McpDeps } from '../deps.ts'
+import type { McpDeps } from '../call/deps.ts'
+import { compact, READS, type ToolCall, tool } from '../call/tool.ts'
 import { clean, clip } from '../outside-text/fence.ts'
-import { compact, READS, type ToolCall, tool } from '../tool.ts'
 
 const MAX_AGENTS = 100
 /** Agents that are named as correspondents, and characters of their names. */

@@ -1,5 +1,5 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
-import type { RestDeps, RestEnv } from '../env.ts'
+import type { RestDeps, RestEnv } from '../route/env.ts'
 import { describe } from './openapi.ts'
 import { DOCUMENTATION_POLICY, documentationPage } from './page.ts'
 

@@ -1,9 +1,9 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { ErrorCode } from '../../core/errors.ts'
 import { API_VERSION } from '../../core/version.ts'
-import type { RestEnv } from '../env.ts'
-import { FAILURE_NAMES, type FailureStatus } from '../route.ts'
-import { ERROR_CODES } from '../views.ts'
+import type { RestEnv } from '../route/env.ts'
+import { FAILURE_NAMES, type FailureStatus } from '../route/route.ts'
+import { ERROR_CODES } from '../route/views.ts'
 import { nameRequestBody } from './request-body.ts'
 
 export type Document = ReturnType<OpenAPIHono['getOpenAPI31Document']>

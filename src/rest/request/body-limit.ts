@@ -1,8 +1,8 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { readUpTo } from '../../core/body.ts'
 import { AppError } from '../../core/errors.ts'
-import type { RestEnv } from '../env.ts'
-import { answerError } from '../errors.ts'
+import type { RestEnv } from '../route/env.ts'
+import { answerError } from '../route/errors.ts'
 
 /** A body larger than this waits for a place among the large bodies in memory. */
 const SMALL_BYTES = 1024 * 1024

@@ -2,7 +2,7 @@ import type { MiddlewareHandler } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { runOnce } from '../../message/once.ts'
 import { readAttempt } from '../../workspace/idempotency.ts'
-import type { RestEnv } from '../env.ts'
+import type { RestEnv } from '../route/env.ts'
 
 /**
  * Paths whose response contains a Message URL's text, which the service does not store. A repeated request

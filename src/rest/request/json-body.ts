@@ -1,8 +1,8 @@
 import type { MiddlewareHandler } from 'hono'
 import { invalidInput } from '../../core/errors.ts'
 import { checkShape } from '../../core/json.ts'
-import type { RestEnv } from '../env.ts'
-import { answerError, notJson } from '../errors.ts'
+import type { RestEnv } from '../route/env.ts'
+import { answerError, notJson } from '../route/errors.ts'
 import { readViewer } from './viewer.ts'
 
 /**

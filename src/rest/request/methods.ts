@@ -1,5 +1,5 @@
 import type { Hono } from 'hono'
-import type { RestEnv } from '../env.ts'
+import type { RestEnv } from '../route/env.ts'
 
 /** Returns whether a route's pattern (`/agents/:id`) matches the path. */
 const fits = (pattern: string, path: string): boolean => {

@@ -2,7 +2,7 @@ import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
 import { invalidInput } from '../../core/errors.ts'
-import type { RestEnv } from '../env.ts'
+import type { RestEnv } from '../route/env.ts'
 
 /** Returns the routes without query parameters, as the router names them. */
 const routesWithoutQuery = (app: OpenAPIHono<RestEnv>): Set<string> =>

@@ -1,7 +1,7 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { overQuota } from '../../workspace/rate-limits.ts'
 import { costOfBody, countRequest } from '../../workspace/token-requests.ts'
-import type { RestEnv } from '../env.ts'
+import type { RestEnv } from '../route/env.ts'
 
 /** Counts a long answer in JSON by its length, which is known at its end. */
 const countAnswer = (c: Context<RestEnv>): void => {

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { clientOf, noteRequester } from '../../core/http.ts'
 import { authenticate, bearerOf } from '../../workspace/viewer.ts'
-import type { RestEnv } from '../env.ts'
+import type { RestEnv } from '../route/env.ts'
 
 /**
  * Authenticates the request. Called again once the body has arrived: that can take minutes, and the token may

@@ -7,8 +7,8 @@ import {
   setAccess,
   unblockSender,
 } from '../../api/access.ts'
-import type { RestEnv } from '../env.ts'
-import { route } from '../rendered.ts'
+import type { RestEnv } from '../route/env.ts'
+import { route } from '../route/rendered.ts'
 
 export const accessRoutes = (app: OpenAPIHono<RestEnv>): void => {
   route(app, readAccess)

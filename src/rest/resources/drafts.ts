@@ -1,7 +1,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { createDraft, deleteDraft, listDrafts, readDraft, sendDraft, updateDraft } from '../../api/draft.ts'
-import type { RestEnv } from '../env.ts'
-import { route } from '../rendered.ts'
+import type { RestEnv } from '../route/env.ts'
+import { route } from '../route/rendered.ts'
 
 export const draftRoutes = (app: OpenAPIHono<RestEnv>): void => {
   route(app, createDraft)

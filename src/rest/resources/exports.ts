@@ -1,7 +1,7 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { exportAgent, exportWorkspace } from '../../export/export.ts'
-import type { RestEnv } from '../env.ts'
-import { bytes, failures, ids, SECURITY } from '../route.ts'
+import type { RestEnv } from '../route/env.ts'
+import { bytes, failures, ids, SECURITY } from '../route/route.ts'
 import { attachmentHeaders } from './file.ts'
 
 const security = SECURITY

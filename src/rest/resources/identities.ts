@@ -6,8 +6,8 @@ import {
   removeIdentity,
   verifyIdentity,
 } from '../../api/identity.ts'
-import type { RestEnv } from '../env.ts'
-import { route } from '../rendered.ts'
+import type { RestEnv } from '../route/env.ts'
+import { route } from '../route/rendered.ts'
 
 export const identityRoutes = (app: OpenAPIHono<RestEnv>): void => {
   route(app, listIdentities)

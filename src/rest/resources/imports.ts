@@ -6,11 +6,11 @@ import { AppError, invalidInput } from '../../core/errors.ts'
 import { MAX_MAIL_BYTES, type MailEntry } from '../../message/import/mail.ts'
 import { importMessages } from '../../message/import/mailbox.ts'
 import { NotAnMbox, splitMbox } from '../../message/import/mbox.ts'
-import type { RestEnv } from '../env.ts'
-import { answerError } from '../errors.ts'
 import { BodyTooLong, streamedBody } from '../request/streamed-body.ts'
 import { readViewer } from '../request/viewer.ts'
-import { failures, ids, ok, SECURITY } from '../route.ts'
+import type { RestEnv } from '../route/env.ts'
+import { answerError } from '../route/errors.ts'
+import { failures, ids, ok, SECURITY } from '../route/route.ts'
 
 const MAX_MBOX_BYTES = 1024 * 1024 * 1024
 /** 1 GiB at 24 KiB/s. */

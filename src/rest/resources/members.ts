@@ -2,8 +2,8 @@ import type { OpenAPIHono } from '@hono/zod-openapi'
 import { inviteMember, listInvitations, revokeInvitation } from '../../api/invitation.ts'
 import { changeRole, listMembers, removeMember, updateOwnMember } from '../../api/member.ts'
 import { createOwnToken, listOwnTokens, revokeOwnToken } from '../../api/own-token.ts'
-import type { RestEnv } from '../env.ts'
-import { route } from '../rendered.ts'
+import type { RestEnv } from '../route/env.ts'
+import { route } from '../route/rendered.ts'
 
 export const memberRoutes = (app: OpenAPIHono<RestEnv>): void => {
   route(app, listMembers)

@@ -8,9 +8,9 @@ import {
 } from '../../api/message-part.ts'
 import { uuid } from '../../core/rules.ts'
 import { readAttachment, readRaw } from '../../message/reading/read.ts'
-import type { RestEnv } from '../env.ts'
-import { route } from '../rendered.ts'
-import { bytes, failures, ids, integer, SECURITY } from '../route.ts'
+import type { RestEnv } from '../route/env.ts'
+import { route } from '../route/rendered.ts'
+import { bytes, failures, ids, integer, SECURITY } from '../route/route.ts'
 import { attachmentHeaders } from './file.ts'
 
 /** What belongs to one message. Its files are written here: they are no JSON. */

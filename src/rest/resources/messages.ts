@@ -6,8 +6,8 @@ import { markMessages, updateMessage } from '../../api/message-marks.ts'
 import { releaseMessage, releaseMessages } from '../../api/message-release.ts'
 import { sendMessage } from '../../api/send.ts'
 import { unsubscribe } from '../../api/unsubscribe.ts'
-import type { RestEnv } from '../env.ts'
-import { route } from '../rendered.ts'
+import type { RestEnv } from '../route/env.ts'
+import { route } from '../route/rendered.ts'
 
 export const messageRoutes = (app: OpenAPIHono<RestEnv>): void => {
   route(app, sendMessage)

@@ -5,8 +5,8 @@ import {
   releasePhoneNumber,
   searchPhoneNumbers,
 } from '../../api/phone-number.ts'
-import type { RestEnv } from '../env.ts'
-import { route } from '../rendered.ts'
+import type { RestEnv } from '../route/env.ts'
+import { route } from '../route/rendered.ts'
 
 export const phoneNumberRoutes = (app: OpenAPIHono<RestEnv>): void => {
   route(app, listPhoneNumbers)

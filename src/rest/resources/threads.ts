@@ -2,8 +2,8 @@ import type { OpenAPIHono } from '@hono/zod-openapi'
 import { listThreads, readThread } from '../../api/thread.ts'
 import { addThreadNote, deleteThreadNote, listThreadNotes } from '../../api/thread-note.ts'
 import { updateThread, updateThreads } from '../../api/thread-state.ts'
-import type { RestEnv } from '../env.ts'
-import { route } from '../rendered.ts'
+import type { RestEnv } from '../route/env.ts'
+import { route } from '../route/rendered.ts'
 
 export const threadRoutes = (app: OpenAPIHono<RestEnv>): void => {
   route(app, listThreads)

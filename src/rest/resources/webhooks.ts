@@ -9,9 +9,9 @@ import {
 import { WebhookPayload } from '../../api/event.ts'
 import { replayWebhook, resendGivenUp } from '../../api/replay.ts'
 import { addWebhook, listWebhooks, removeWebhook, rotateWebhook, updateWebhook } from '../../api/webhook.ts'
-import type { RestEnv } from '../env.ts'
-import { route, viewOf } from '../rendered.ts'
-import { body } from '../route.ts'
+import type { RestEnv } from '../route/env.ts'
+import { route, viewOf } from '../route/rendered.ts'
+import { body } from '../route/route.ts'
 
 const SIGNED = {
   'webhook-id': 'The `eventId`',

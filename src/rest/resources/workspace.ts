@@ -1,7 +1,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { deleteWorkspace, readWorkspace, restoreWorkspace, updateWorkspace } from '../../api/workspace.ts'
-import type { RestEnv } from '../env.ts'
-import { route } from '../rendered.ts'
+import type { RestEnv } from '../route/env.ts'
+import { route } from '../route/rendered.ts'
 
 export const workspaceRoutes = (app: OpenAPIHono<RestEnv>): void => {
   route(app, readWorkspace)

@@ -4,7 +4,7 @@ import { listPasskeys, type PublicPasskey } from '../../auth/passkey.ts'
 import { listSessions, type PublicSession } from '../../auth/session.ts'
 import { type Html, html } from '../../core/html.ts'
 import { readWorkspace } from '../../workspace/settings.ts'
-import type { Page } from '../page.ts'
+import type { Page } from '../page/page.ts'
 import { button, timeOf } from './form.ts'
 import type { AppDeps } from './request.ts'
 

@@ -2,8 +2,8 @@ import type { PageViewer } from '../../auth/page-viewer.ts'
 import { html } from '../../core/html.ts'
 import { exportWorkspace } from '../../export/export.ts'
 import { ensureOwner } from '../../workspace/member.ts'
-import type { Download } from '../download.ts'
-import type { Page } from '../page.ts'
+import type { Download } from '../page/download.ts'
+import type { Page } from '../page/page.ts'
 import type { AppDeps } from './request.ts'
 
 /** The page on which an owner exports the workspace: a form, because a session counts for no other request. */

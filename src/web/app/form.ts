@@ -1,6 +1,6 @@
 import type { PageViewer } from '../../auth/page-viewer.ts'
 import { type Html, html } from '../../core/html.ts'
-import type { Problem } from '../failure-words.ts'
+import type { Problem } from '../page/failure-words.ts'
 
 const hidden = ([name, value]: [string, string]): Html =>
   html`<input type="hidden" name="${name}" value="${value}">`

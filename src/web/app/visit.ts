@@ -4,7 +4,7 @@ import { returnPath, signInPath } from '../../auth/return-path.ts'
 import type { SignInDeps } from '../../auth/sign-in.ts'
 import { html } from '../../core/html.ts'
 import { noteRequester } from '../../core/http.ts'
-import { type Page, type Redirect, reply } from '../page.ts'
+import { type Page, type Redirect, reply } from '../page/page.ts'
 
 /** A page that the browser leaves at once for another one of the service. */
 const goOn = (path: string): Page => ({

@@ -1,7 +1,7 @@
 import type { Agent } from '../../agent/agent.ts'
 import type { ClientIdentity } from '../../auth/oauth/client-metadata.ts'
 import { type Html, html } from '../../core/html.ts'
-import type { Page } from '../page.ts'
+import type { Page } from '../page/page.ts'
 
 /** What the consent page shows. */
 export interface Asked {

@@ -14,9 +14,9 @@ import type { SignInDeps } from '../../auth/sign-in.ts'
 import { agentName, uuid } from '../../core/rules.ts'
 import { readWorkspace } from '../../workspace/settings.ts'
 import { requireSession } from '../app/visit.ts'
-import { problemOf } from '../failure-words.ts'
-import { type Page, readForm, showPage } from '../page.ts'
-import { checked } from '../rule.ts'
+import { problemOf } from '../page/failure-words.ts'
+import { type Page, readForm, showPage } from '../page/page.ts'
+import { checked } from '../page/rule.ts'
 import { consentPage, EXPIRED, NEW_AGENT, returnPage, type Wrong } from './consent-page.ts'
 
 export type ConsentDeps = SignInDeps & ConnectedAppDeps & AgentDeps

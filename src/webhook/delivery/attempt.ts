@@ -5,12 +5,12 @@ import type { Tracer } from '../../core/tracer.ts'
 import { eventIdOf, handoverBinding } from '../../event/event.ts'
 import type { Keyring } from '../../workspace/keyring.ts'
 import { payloadOf } from '../payload.ts'
+import { deliver, type Outcome } from '../post/post.ts'
+import { signedHeaders } from '../post/sign.ts'
 import { keysAt } from '../secret.ts'
 import type { Lane } from './lane.ts'
 import type { LaneJob, ManualDelivery } from './lane-job.ts'
-import { deliver, type Outcome } from './post.ts'
 import type { Entry } from './progress.ts'
-import { signedHeaders } from './sign.ts'
 
 export interface AttemptDeps {
   keyring: Keyring
@@ -110,13 +110,6 @@ export const logGivenUp = (
   const fields = { webhookId: lane.id, agentId: lane.agentId, eventId: seq, attempts, error: lane.error }
   log.warn(fields, 'webhook delivery given up')
   metrics?.count('deliveries', 'expired')
-}
-
-/** Describes a failed outcome for the webhook's `error`. */
-export const describeOutcome = (outcome: Outcome): string => {
-  if ('error' in outcome) return outcome.error
-  const redirected = outcome.status >= 300 && outcome.status < 400
-  return `answered ${outcome.status}${redirected ? ' (redirects are not followed)' : ''}`
 }
 
 /** Logs an attempt, without the URL: its path and query may contain the receiver's secrets. */

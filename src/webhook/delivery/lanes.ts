@@ -7,7 +7,7 @@ import type { Notifier } from '../../db/notify.ts'
 import type { Feed } from '../../event/feed.ts'
 import type { Dialler } from '../../outgoing-http/dial.ts'
 import type { Keyring } from '../../workspace/keyring.ts'
-import { ATTEMPT_MS } from './post.ts'
+import { ATTEMPT_MS } from '../post/post.ts'
 
 export interface LaneOptions {
   /**

@@ -1,3 +1,4 @@
+import { subscriptionHeader } from '../post/sign.ts'
 import type { LeasedLane } from './lease.ts'
 import { type Failure, givenUpAt, nextAttemptAt } from './schedule.ts'
 
@@ -36,12 +37,6 @@ const mcpAttemptAt = ({ failures, now, retryAfterMs, random }: Failure): Date =>
   const requested = Math.min(retryAfterMs, MCP_DELAYS_MS[failures] ?? planned)
   return new Date(now.getTime() + Math.max(Math.round(planned * (1 + 0.05 * random)), requested))
 }
-
-/** Returns the header by which a receiver of the Events extension finds its subscription. */
-export const subscriptionHeader = (subscription: string): readonly string[] => [
-  'x-mcp-subscription-id',
-  subscription,
-]
 
 type Row = Pick<LeasedLane, 'kind' | 'subscription' | 'types' | 'channels' | 'expires_at' | 'token_id'>
 

@@ -2,7 +2,7 @@ import type { Db } from '../../db/client.ts'
 import { amongAgents, dialect } from '../../db/dialect.ts'
 import type { JobState } from '../../db/generated/prisma/enums.ts'
 import { noteChanges } from '../../workspace/change-log.ts'
-import type { Answer } from './answer.ts'
+import type { Answer } from '../post/answer.ts'
 import type { Lease } from './lease.ts'
 
 /** A lane's progress, as it is written to the webhook's row. */

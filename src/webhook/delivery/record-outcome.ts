@@ -1,7 +1,7 @@
-import { describeOutcome, entryOf } from './attempt.ts'
+import { describeOutcome, type Outcome } from '../post/post.ts'
+import { entryOf } from './attempt.ts'
 import type { Lane } from './lane.ts'
 import type { LaneJob, ManualDelivery } from './lane-job.ts'
-import type { Outcome } from './post.ts'
 import type { Settled } from './progress.ts'
 import type { LaneProgress } from './progress-writer.ts'
 

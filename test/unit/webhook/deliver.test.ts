@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici'
 import { expect, test, vi } from 'vitest'
 import type { Connection } from '../../../src/outgoing-http/dial.ts'
-import { deliver } from '../../../src/webhook/delivery/post.ts'
+import { deliver } from '../../../src/webhook/post/post.ts'
 
 /**
  * Returns a connection whose process, with its clock, is stopped while the connection is opened: the request

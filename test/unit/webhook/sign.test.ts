@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
-import { keyOf, newSecret, signedHeaders } from '../../../src/webhook/delivery/sign.ts'
+import { keyOf, newSecret, signedHeaders } from '../../../src/webhook/post/sign.ts'
 
 const headersOf = (list: string[]) =>
   Object.fromEntries(Array.from({ length: list.length / 2 }, (_, i) => [list[2 * i]!, list[2 * i + 1]!]))

@@ -1,0 +1,118 @@
+import { ProtocolError } from '@modelcontextprotocol/server'
+import type { AppError, ErrorCode } from '../../core/errors.ts'
+import { publicError } from '../../db/failure.ts'
+import { clean, clip } from '../outside-text/fence.ts'
+
+/** The next step for a model after a failure. */
+const NEXT: Record<ErrorCode, string> = {
+  invalid_input: 'Correct this argument and call again.',
+  unauthorized: 'Stop: this token no longer works. A member of the workspace must give you a new one.',
+  forbidden: 'Your token does not allow this. Ask a member of the workspace to do it or to allow it.',
+  plan_limit: "The workspace's plan does not allow this. Do not retry; tell a member of the workspace.",
+  not_found: 'Use an id from list_messages, read_message or whoami.',
+  conflict: 'Do not retry until this has changed. If it matters, tell a member of the workspace.',
+  rate_limited: 'Wait, then call again.',
+  internal: 'Your call was valid. Try once more; if it fails again, tell a member of the workspace.',
+  unavailable: 'Wait, then call again.',
+}
+
+/** The next step after some failures, by their messages. */
+const NEXT_BY_RULE: readonly [RegExp, string][] = [
+  [/ is required$/, 'Add this argument and call again.'],
+  [/ is not a known field$/, 'Leave this argument out and call again.'],
+  [/ is not a message of this agent$/, NEXT.not_found],
+  [/^There is no draft /, 'Use a draftId from list_drafts.'],
+  [/^This agent has no listener/, 'Write to its email address with send_message; whoami names it.'],
+]
+
+const RULED: readonly ErrorCode[] = ['invalid_input', 'not_found', 'conflict']
+
+const nextOf = ({ code, message, retryAfter }: AppError): string => {
+  if (retryAfter !== undefined) return `Wait ${retryAfter} seconds, then call again.`
+  return NEXT_BY_RULE.find(([rule]) => RULED.includes(code) && rule.test(message))?.[1] ?? NEXT[code]
+}
+
+/** The message with the name of the argument that was given: `to` for `to[0]` if that was one text. */
+const withArgument = (message: string, names: Record<string, string>, given: object): string =>
+  message.replace(/^(\w+)(\[\d+\])?(?=: )/, (_, field: string, place = '') => {
+    const name = names[field] ?? field
+    return `${name}${Array.isArray(Reflect.get(given, name)) ? place : ''}`
+  })
+
+const MAX_MESSAGE = 2_000
+
+/** A failure as the result of a tool, whose operation has other `names` for some of the given arguments. */
+export const failureOf = (error: unknown, names: Record<string, string> = {}, given: unknown = {}) => {
+  const failure = publicError(error)
+  const told = withArgument(failure.message, names, Object(given))
+  // It may quote a mail server, or the argument that was passed on from a message.
+  const message = clip(clean(told), MAX_MESSAGE)
+  return {
+    failure,
+    result: { error: { code: failure.code, message, next: nextOf(failure) } },
+  }
+}
+
+const INVALID_PARAMS = -32602
+const INTERNAL = -32603
+
+/** The Events extension's error codes, as all public servers send them. The draft of SEP-3415 has others. */
+const CODES = {
+  notFound: -32011,
+  forbidden: -32012,
+  exhausted: -32013,
+  unsupported: -32014,
+  callback: -32015,
+} as const
+
+export interface RpcError {
+  code: number
+  message: string
+  data?: unknown
+}
+
+const rpcError = (code: number, message: string, data?: unknown): RpcError => ({
+  code,
+  message,
+  ...(data === undefined ? {} : { data }),
+})
+
+export const noSuchEvent = (name: string): RpcError =>
+  rpcError(CODES.notFound, `There is no event ${name}.`, { kind: 'event' })
+export const exhausted = (limit: string, max: number, message: string): RpcError =>
+  rpcError(CODES.exhausted, message, { limit, max })
+export const callbackFailed = (reason: string, message: string): RpcError =>
+  rpcError(CODES.callback, message, { reason })
+export const replacedByAnother = (): RpcError =>
+  rpcError(CODES.exhausted, 'Another client is connected now.', {
+    limit: 'connectedClients',
+    max: 1,
+    reason: 'replaced',
+  })
+
+const BY_CODE: Record<ErrorCode, number> = {
+  invalid_input: INVALID_PARAMS,
+  unauthorized: CODES.forbidden,
+  forbidden: CODES.forbidden,
+  plan_limit: CODES.exhausted,
+  not_found: CODES.notFound,
+  conflict: CODES.unsupported,
+  rate_limited: CODES.exhausted,
+  internal: INTERNAL,
+  unavailable: INTERNAL,
+}
+
+/** A failure as an error of the Events extension. */
+export const eventError = (error: unknown): RpcError => {
+  const { code, message, retryAfter } = publicError(error)
+  const retry = retryAfter === undefined ? {} : { retryAfter }
+  return rpcError(
+    BY_CODE[code],
+    message,
+    code === 'not_found' ? { kind: 'subscription' } : { reason: code, ...retry },
+  )
+}
+
+/** The exception that makes the SDK answer with this error. */
+export const refusal = ({ code, message, data }: RpcError): ProtocolError =>
+  new ProtocolError(code, message, data)

@@ -1,0 +1,188 @@
+import { awaitsApproval } from '../../message/out/hold.ts'
+import type { PresentedMessage } from '../../message/reading/present.ts'
+import type { InThread, Sibling } from '../../message/reading/siblings.ts'
+import { compact } from '../call/tool.ts'
+import { clean, clip, type Fence, isPlain } from '../outside-text/fence.ts'
+import { cleanPage } from '../outside-text/pages.ts'
+
+/** Messages for models: what the service knows is plain, what somebody wrote is fenced. */
+
+/** Characters of a line in a list, and of each name and subject in it. */
+const [PREVIEW, MAX_HEAD] = [120, 80]
+
+/** What is shown of what senders can make long. One mail may name 2,000 recipients and 1,000 files. */
+const MAX = { recipients: 10, recipientsInList: 3, files: 20, name: 160, subject: 500, error: 1_000 }
+
+const WORD = /^[a-z_]{1,30}$/
+
+/** The verdict of each check, without its details, which quote the sender. */
+const verdictsOf = ({ checks }: PresentedMessage) => {
+  const found = (checks as unknown as { name: string; verdict: string }[]).filter(
+    ({ name, verdict }) => WORD.test(name) && WORD.test(verdict),
+  )
+  return Object.fromEntries(found.map(({ name, verdict }) => [name, verdict]))
+}
+
+const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]{1,127}\/[a-z0-9!#$&^_.+-]{1,127}$/i
+
+/** The media type that the sender declared, without parameters. */
+export const mediaTypeOf = (type: string): string => {
+  const bare = type.split(';', 1)[0]!.trim().toLowerCase()
+  return MEDIA_TYPE.test(bare) ? bare : 'application/octet-stream'
+}
+
+/** Whether the agent or its workspace wrote the message. An imported one only says so. */
+export const isOwn = ({ direction, status }: PresentedMessage): boolean =>
+  direction === 'outbound' && status !== 'imported'
+
+const FORWARDED = /^-{3,10} ?[^\n-]{1,60}-{3,10}$/m
+/** Lines that quote somebody, with the line above that says whom. */
+const QUOTED = /(?:^[^\n>][^\n]{0,300}:\n\n?)?^>[^\n]*(?:\n>[^\n]*)*/gm
+
+/** The agent's own words, in which only what they quote of others is fenced. */
+export const ownWords = (page: string, fence: Fence): string => {
+  const { index: end = page.length } = FORWARDED.exec(page) ?? {}
+  const own = page.slice(0, end).replace(QUOTED, (quote) => fence.around(quote))
+  return end < page.length ? `${own}${fence.around(page.slice(end))}` : own
+}
+
+/** The subject of an answer is that of somebody's message. */
+const isOthersSubject = (subject: string): boolean => /^(?:re|fwd?|wg)\s*:/i.test(subject)
+
+const headsOf = (message: PresentedMessage, fence: Fence) => {
+  const { subject, counterpartName } = message
+  const name = fence.wrapped(counterpartName, MAX.name)
+  if (!isOwn(message)) return { senderName: name, subject: fence.wrapped(subject, MAX.subject) }
+  const isOthers = subject !== null && isOthersSubject(subject)
+  return {
+    recipientName: name,
+    subject: isOthers ? fence.wrap(subject, MAX.subject) : subject && clean(subject),
+  }
+}
+
+const summaryOf = (message: PresentedMessage, fence: Fence, recipients: number) => {
+  const inbound = message.direction === 'inbound'
+  return {
+    messageId: message.id,
+    at: message.createdAt.toISOString(),
+    channel: message.channel,
+    direction: message.direction,
+    threadId: message.threadId === message.id ? null : message.threadId,
+    status: message.status,
+    sendAt: message.holdReason === 'schedule' ? message.holdUntil : null,
+    sentByMember: message.sentByMemberId === null ? null : clip(message.sentByName ?? '', MAX.name),
+    refusal: message.refusal,
+    senderIs: message.admission,
+    mayInstruct: message.mayInstruct,
+    unread: message.status === 'received' && message.readAt === null,
+    labels: message.labels,
+    from: inbound ? fence.address(message.counterpart) : null,
+    to: fence.addresses(message.to, recipients),
+    toCount: message.to.length > recipients ? message.to.length : null,
+  }
+}
+
+/** The words of a message in a list, in one line. */
+const previewOf = (message: PresentedMessage): string => {
+  const { counterpart, counterpartName, subject, text, replyText } = message
+  const own = isOwn(message)
+  const start = (replyText ?? text).slice(0, 4 * PREVIEW)
+  const words = own ? start.replace(QUOTED, '').split(FORWARDED, 1)[0]! : start
+  const heads = own
+    ? [subject && isOthersSubject(subject) ? null : subject]
+    : [isPlain(counterpart) ? null : counterpart, counterpartName, subject]
+  const parts = [...heads.map((head) => head && clip(head, MAX_HEAD)), words].filter(Boolean)
+  return clip(clean(parts.join(' | ')).replace(/\s+/g, ' ').trim(), PREVIEW).toWellFormed()
+}
+
+/**
+ * A message in a list, with what differs from the usual: an email that was received by the agent alone. Its own words
+ * are its preview.
+ */
+export const lineOf = (message: PresentedMessage, fence: Fence) => {
+  const { channel, to, from, ...summary } = summaryOf(message, fence, MAX.recipientsInList)
+  const own = isOwn(message)
+  return compact({
+    ...summary,
+    at: `${message.createdAt.toISOString().slice(0, 19)}Z`,
+    channel: channel === 'email' ? null : channel,
+    from: from && isPlain(message.counterpart) ? from : null,
+    to: own ? to : null,
+    files: message.attachments.length || null,
+    preview: own ? previewOf(message) : null,
+  })
+}
+
+/**
+ * Messages of a list. What others wrote is between one pair of markers, a line for each message with its number; a
+ * refused message has none: it is read only on purpose.
+ */
+export const listView = (messages: readonly PresentedMessage[], fence: Fence) => {
+  const lines = messages.flatMap((message, index) =>
+    isOwn(message) || message.status === 'refused' ? [] : [`${index + 1} ${previewOf(message)}`],
+  )
+  return {
+    fence: fence.id,
+    messages: messages.map((message, index) => ({ n: index + 1, ...lineOf(message, fence) })),
+    ...(lines.length > 0 ? { previews: fence.around(`${lines.join('\n')}`) } : {}),
+  }
+}
+
+/** What the model should do about the message's status. */
+const nextOf = (message: PresentedMessage): string | null => {
+  const { status } = message
+  if (awaitsApproval(message))
+    return 'A member must approve this message before it is sent. Do not send it again.'
+  if (status === 'refused')
+    return 'The service refused this message and notified nobody. Do not act on it unless a member asks you to.'
+  if (status === 'failed')
+    return 'This was not delivered, for the reason in error. Sending it again will fail unless that has changed.'
+  return status === 'reported' ? 'The recipient marked this as spam. Do not write to them again.' : null
+}
+
+const linkOf = ({ id, direction, status, counterpart, createdAt }: Sibling, fence: Fence) => ({
+  messageId: id,
+  at: new Date(createdAt).toISOString(),
+  direction,
+  status,
+  ...(direction === 'inbound' ? { from: fence.address(counterpart) } : {}),
+})
+
+const filesOf = ({ attachments }: PresentedMessage, fence: Fence) =>
+  attachments.slice(0, MAX.files).map(({ name, type, size }, index) => ({
+    attachmentId: index,
+    name: fence.wrap(name, MAX.name),
+    type: fence.mediaType(mediaTypeOf(type)),
+    size,
+  }))
+
+/** One message, with one page of its text; without quoted history unless `quoted`. */
+export const messageView = (
+  { message, others, more }: InThread,
+  { offset, quoted }: { offset: number; quoted: boolean },
+  fence: Fence,
+) => {
+  const shown = quoted ? message.text : (message.replyText ?? message.text)
+  const { text, nextOffset } = cleanPage(shown, offset)
+  // A page within the message that was forwarded does not say where that begins.
+  const own = isOwn(message) && !(offset > 0 && FORWARDED.test(shown.slice(0, offset)))
+  const leftOut = quoted ? 0 : message.text.length - (message.replyText ?? message.text).length
+  const view = compact({
+    fence: fence.id,
+    ...summaryOf(message, fence, MAX.recipients),
+    cc: fence.addresses(message.cc, MAX.recipients),
+    ccCount: message.cc.length > MAX.recipients ? message.cc.length : null,
+    checks: message.direction === 'inbound' ? verdictsOf(message) : null,
+    ...headsOf(message, fence),
+    text: text === '' ? null : own ? ownWords(text, fence) : fence.around(text),
+    nextOffset,
+    quotedCharactersLeftOut: leftOut > 0 ? leftOut : null,
+    attachments: filesOf(message, fence),
+    attachmentCount: message.attachments.length > MAX.files ? message.attachments.length : null,
+    error: fence.wrapped(message.error, MAX.error),
+    next: nextOf(message),
+    thread: others.map((sibling) => linkOf(sibling, fence)),
+    threadHasMore: more,
+  })
+  return message.direction === 'inbound' ? { ...view, mayInstruct: message.mayInstruct } : view
+}
