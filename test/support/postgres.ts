@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { type Logger, silentLogger } from '../../src/core/logger.ts'
 import { type EmbeddedPostgres, startEmbedded } from '../../src/db/embedded.ts'
 import { migrate } from '../../src/db/migrate.ts'
+import { temporaryRoot } from './memory.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -31,8 +31,8 @@ export const forgetful = {
 
 const PREFIX = 'ams-test-'
 
-/** Creates a folder in the system's temporary directory; its name has the owner's process ID. */
-export const temporaryDir = (): string => mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`))
+/** Creates a folder for a test; its name has the process ID of its owner. */
+export const temporaryDir = (): string => mkdtempSync(join(temporaryRoot, `${PREFIX}${process.pid}-`))
 
 export function urlOf(server: string, database: string): string {
   const url = new URL(server)
@@ -61,10 +61,10 @@ const signal = (pid: number, name: NodeJS.Signals | 0): boolean => {
 
 /** Removes what killed test runs left behind: their PostgreSQL servers and folders. */
 function sweep(): void {
-  for (const name of readdirSync(tmpdir())) {
+  for (const name of readdirSync(temporaryRoot)) {
     const owner = name.startsWith(PREFIX) ? Number.parseInt(name.slice(PREFIX.length), 10) : Number.NaN
     if (Number.isNaN(owner) || signal(owner, 0)) continue
-    const dir = join(tmpdir(), name)
+    const dir = join(temporaryRoot, name)
     try {
       const server = Number.parseInt(readFileSync(join(dir, 'pg', 'postmaster.pid'), 'utf8'), 10)
       if (readFileSync(`/proc/${server}/cmdline`, 'utf8').includes(dir)) signal(server, 'SIGQUIT')
