@@ -43,7 +43,7 @@ import { FailedTokens } from './workspace/failed-tokens.ts'
 import { Plans } from './workspace/plan.ts'
 import { RateLimits } from './workspace/rate-limits.ts'
 import { StreamPlaces } from './workspace/stream-places.ts'
-import { TokenRequests } from './workspace/token-requests.ts'
+import { createTokenRequests } from './workspace/token-requests.ts'
 import { KnownViewers } from './workspace/viewer.ts'
 
 const createTelegram = (
@@ -173,7 +173,7 @@ const createOperations = (
   exports: new Places(1),
   plans: new Plans(platform),
   rateLimit: config.rateLimit,
-  requests: new TokenRequests(),
+  requests: createTokenRequests(),
   forgetMember,
   endSubscriptions,
   removeAtOnce: removeAtOnce(platform),

@@ -3,7 +3,8 @@
  * 1. prisma/migrations, applied to an empty database, produce prisma/schema.prisma.
  * 2. schema.graphql is the output of src/graphql/print.ts.
  * 3. src/client/api.ts, the types of the client, match the API's description.
- * 4. src/dashboard/live/schema.d.ts matches schema.graphql, and the web application compiles with it.
+ * 4. docs/limits.md is printed from the limits in the code.
+ * 5. src/dashboard/live/schema.d.ts matches schema.graphql, and the web application compiles with it.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -56,6 +57,12 @@ async function checkClientTypes(): Promise<void> {
     fail('src/client/api.ts is out of date (npm run client:types)')
 }
 
+async function checkLimits(): Promise<void> {
+  const { printedLimits } = await import('./support/limits-table.ts')
+  if (readFileSync(join(root, 'docs', 'limits.md'), 'utf8') !== printedLimits())
+    fail('docs/limits.md is out of date (npm run limits)')
+}
+
 async function checkDashboard(): Promise<void> {
   const { dashboardTypes } = await import('./support/dashboard-types.ts')
   if (readFileSync(join(root, 'src', 'dashboard', 'live', 'schema.d.ts'), 'utf8') !== dashboardTypes())
@@ -69,4 +76,5 @@ async function checkDashboard(): Promise<void> {
 checkMigrations()
 await checkGraphql()
 await checkClientTypes()
+await checkLimits()
 await checkDashboard()

@@ -37,6 +37,7 @@ const receive = (admission: Admission, rule: string): Verdict => ({ refusal: nul
 /**
  * Maximum number of times within an hour that agents may wake an agent in one of its threads. It ends endless
  * exchanges between two agents; messages from people in between are not counted.
+ * @limit Receiving
  */
 export const AGENT_TURNS_AN_HOUR = 20
 

@@ -4,9 +4,10 @@ import type { RateLimits } from '../workspace/rate-limits.ts'
 /**
  * Maximum number of messages from one proven sender to one agent in a minute. For unproven senders, the limit
  * applies to each source instead.
+ * @limit Receiving
  */
 export const MESSAGES_A_MINUTE = 30
-/** Maximum number of messages in a minute to one agent from all unproven senders together. */
+/** Maximum number of messages in a minute to one agent from all unproven senders together. @limit Receiving */
 export const UNPROVEN_A_MINUTE = 300
 
 /**

@@ -13,7 +13,7 @@ export type AccessList = 'senders' | 'blocked'
 
 export type AccessView = Pick<Access, 'admit' | 'senders' | 'blocked'>
 
-/** Maximum number of entries of each list. */
+/** Entries of each access list. @limit Agents */
 const MAX_ENTRIES = 1000
 
 const tooMany = (field: string) => invalidInput(field, `must have at most ${MAX_ENTRIES} entries`)

@@ -34,6 +34,7 @@ const emailOf = async ({ prisma }: Db, viewer: Viewer): Promise<string[]> => {
 /**
  * Maximum number of agents that all agents of a workspace together may create in an hour. Each new agent
  * takes an address permanently and has rate limits of its own.
+ * @limit Agents
  */
 const CREATED_AN_HOUR = 60
 const HOUR_MS = 3_600_000

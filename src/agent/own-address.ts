@@ -63,6 +63,7 @@ const domainOf = async (
 /**
  * How many addresses of other workspaces a workspace can ask for in an hour. Whoever chooses a name on a shared
  * domain learns that it is taken; this keeps it from becoming a way to find out who is here.
+ * @limit Agents
  */
 const HITS_AN_HOUR = 10
 const HOUR_MS = 3_600_000

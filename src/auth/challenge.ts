@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** A page with a challenge can be used for 10 minutes. */
+/** Time for which a page with a passkey's challenge can be used. @limit Signing in */
 const VALID_MS = 10 * 60_000
 const RANDOM_BYTES = 16
 const TIME_BYTES = 6

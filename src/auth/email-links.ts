@@ -17,8 +17,9 @@ export interface EmailLinkDeps extends LinkDeps, BrowserDeps {
 }
 
 /**
- * Requests in an hour from one place. A browser in which a link to the same address was used before has as many of
- * its own, so that nobody else's use up its member's.
+ * Sign-in mails that can be requested within an hour from one place. A browser in which a link to the same address
+ * was used before has as many of its own, so that nobody else uses up its member's.
+ * @limit Signing in
  */
 const LINKS_AN_HOUR = 3
 const HOUR_MS = 3_600_000

@@ -26,6 +26,7 @@ export interface ChallengeDeps extends PasskeyDeps {
 export const webauthn = () => import('@simplewebauthn/server')
 
 const SERVICE = 'Agent Messaging Service'
+/** Maximum number of passkeys of a member. @limit Signing in */
 const MAX_PASSKEYS = 20
 
 /** The host to which passkeys are bound, and the only origin whose pages may use them. */

@@ -16,7 +16,7 @@ export interface SessionDeps extends Db {
 
 /** A session ends after 30 days at the latest. */
 export const SESSION_MS = 30 * 24 * 3_600_000
-/** A member's session that was unused for the longest time ends when they have more than this. */
+/** A member's session that was unused for the longest time ends when they have more than this. @limit Signing in */
 const MAX_SESSIONS = 50
 
 /** How a member signed in. */

@@ -44,8 +44,10 @@ export class UnreadableObject extends Error {
 type Operation = 'put' | 'get' | 'delete'
 
 /** A content is in memory while it waits for its turn, so that few may wait. */
-const WRITES = { total: 32, perSource: 16, waiting: 200 }
-const READS = { total: 32, perSource: 8, waiting: 200 }
+const tooMany = () =>
+  new AppError('unavailable', 'Too many messages are being stored or read at once.', { retryAfter: 5 })
+const WRITES = { total: 32, perKey: 16, waiting: 200, tooMany }
+const READS = { total: 32, perKey: 8, waiting: 200, tooMany }
 const RETRY_AFTER = 30
 
 /** For how long the result of a check is used for further questions, in milliseconds. */

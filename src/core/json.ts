@@ -1,10 +1,16 @@
 import { invalidInput } from './errors.ts'
 
-/** More levels than any valid body has. */
+/** Levels of a body: more than any valid one has. @limit Requests */
 const MAX_LEVELS = 32
-/** Several times the number of values of any valid body: the longest is a list of 1,000 senders. */
+/**
+ * Values of a body: several times as many as any valid one has, the longest of which is a list of 1,000 senders.
+ * @limit Requests
+ */
 const MAX_VALUES = 5_000
-/** Names take many times as long as values, and a message with 100 files has some 300. */
+/**
+ * Names of a body's values. They take many times as long as values, and a message with 100 files has some 300.
+ * @limit Requests
+ */
 const MAX_NAMES = 1_000
 
 /** Limits of a body that are lower than usual. */

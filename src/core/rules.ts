@@ -97,7 +97,7 @@ export const messageHtml = text(1, 256_000)
 export const urlText = text(1, 2_000)
 export const searchText = text(1, 500)
 export const searchedSubject = text(1, 240)
-/** Maximum number of labels of a message. */
+/** Maximum number of labels of a message. @limit Messages */
 export const MAX_LABELS = 20
 /** Label of a message, trimmed and in Unicode's composed form (NFC), so that equal labels are equal bytes. */
 export const label = text(1, 64, z.string().trim().normalize('NFC')).refine(
@@ -130,14 +130,16 @@ export const country = z
   .transform((value) => value.toUpperCase())
 export const areaCode = z.string().regex(/^\d{1,6}$/, 'must be 1 to 6 digits')
 export const copies = z.array(recipient).max(50, 'must contain at most 50 recipients')
-/** Maximum size of all files of one message together, decoded. */
+/** All files of one message together, decoded. @limit Messages */
 const MAX_ATTACHED_BYTES = 10 * 1024 * 1024
 /**
  * Maximum size of the body of a request that sends a message: those files in base64 (4 characters for 3
  * bytes), text and names, with a margin for escapes.
+ * @limit Requests
  */
 export const MAX_SEND_BODY_BYTES = 16 * 1024 * 1024
 const MAX_BASE64 = Math.ceil(MAX_ATTACHED_BYTES / 3) * 4
+/** Maximum number of files of one message. @limit Messages */
 export const MAX_ATTACHMENTS = 100
 
 /** Without a flag and a lookahead: a pattern in the API's description cannot have them in every language. */

@@ -218,7 +218,7 @@ export const deleteEventsOf = async (
   return rows[0]!.count
 }
 
-/** Time in milliseconds for which an event is stored. */
+/** Time for which an event is stored. @limit Streams */
 const RETENTION_MS = 7 * 24 * 3_600_000
 
 /**

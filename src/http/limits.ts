@@ -20,6 +20,7 @@ export interface HttpLimits extends ArrivalLimits, ConnectionLimits, UnreadRespo
   }
 }
 
+/** @limit HTTP connections */
 export const HTTP_LIMITS: HttpLimits = {
   minBytesPerSecond: 1024,
   graceMs: 15_000,

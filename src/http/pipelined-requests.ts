@@ -11,6 +11,7 @@ interface Queue {
 /**
  * Maximum number of requests on one connection that wait for earlier responses. Real pipelining clients send
  * a handful.
+ * @limit HTTP connections
  */
 const MAX_WAITING = 64
 

@@ -84,7 +84,10 @@ export const challenge = (
   refuse(response, 401, message, { headers: { 'WWW-Authenticate': `Bearer ${parts.join(', ')}` } })
 }
 
-/** The longest text of a tool, 32,000 characters, takes 384,000 bytes when all of it is escaped. */
+/**
+ * Body of a request. The longest text of a tool, 32,000 characters, takes 384,000 bytes when all of it is escaped.
+ * @limit MCP
+ */
 const MAX_BODY_BYTES = 512 * 1024
 /** The parsed body stays in memory while the response is open, and thousands of streams can be open. */
 const MAX_HELD_BODY_BYTES = 16 * 1024

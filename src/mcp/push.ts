@@ -24,6 +24,7 @@ import {
 
 /** `events/stream`. A stream of new messages with an agent's token is the agent's connected client. */
 
+/** Event streams of a token in a process. @limit MCP */
 const MAX_STREAMS_PER_TOKEN = 100
 const HEARTBEAT_MS = 15_000
 const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId'

@@ -39,7 +39,9 @@ const authOf = (exchange: Exchange): AuthInfo => ({
 const exchangeOf = (authInfo: AuthInfo | undefined): Exchange =>
   (authInfo!.extra as { exchange: Exchange }).exchange
 
+/** Calls of a token that wait for messages, in a process. @limit MCP */
 const MAX_WAITS_PER_TOKEN = 50
+/** Open requests of a token that listen for changes, in a process. @limit MCP */
 const MAX_LISTENS_PER_TOKEN = 20
 
 /** Methods whose result contains the instructions. */

@@ -40,7 +40,8 @@ import type { RestDeps, RestEnv } from './route/env.ts'
 import { answerError, onError, onInvalid } from './route/errors.ts'
 
 /**
- * Maximum body size: enough for 32,000 characters that are each written as a pair of JSON escapes (12 bytes).
+ * Body of a request: enough for 32,000 characters that are each written as a pair of JSON escapes (12 bytes).
+ * @limit Requests
  */
 const MAX_BODY_BYTES = 1024 * 1024
 

@@ -22,14 +22,12 @@ export interface SecretItem {
   updatedAt: Date
 }
 
-/** Maximum size of a value in bytes of UTF-8. */
+/** Value of a secret, in UTF-8. @limit Secrets */
 const MAX_VALUE_BYTES = 64 * 1024
 
-/**
- * Maximum number of secrets of an agent, and their total size: revealing all of them holds them all in
- * memory.
- */
+/** Secrets of an agent: revealing all of them holds them all in memory. @limit Secrets */
 const MAX_SECRETS = 1_000
+/** Total size of an agent's secrets. @limit Secrets */
 const MAX_BYTES = 16 * 1024 * 1024
 
 /**

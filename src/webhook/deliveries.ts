@@ -265,8 +265,8 @@ export const deleteDeliveriesOf = async (
 }
 
 /**
- * Retention of deliveries, in milliseconds. Nothing is pending by then: an event is given up after three
- * days.
+ * Time for which deliveries are stored. Nothing is pending by then: an event is given up after three days.
+ * @limit Webhooks
  */
 const RETENTION_MS = 7 * 24 * 3_600_000
 

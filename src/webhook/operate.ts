@@ -24,6 +24,7 @@ export type OperateDeps = Pick<WebhookDeps, 'prisma' | 'pool' | 'keyring' | 'clo
 
 type Tx = Prisma.TransactionClient
 
+/** Time for which the previous secret also signs after a rotation. @limit Webhooks */
 const PREVIOUS_SIGNS_MS = 24 * 3_600_000
 
 /**
@@ -56,7 +57,7 @@ export const rotateWebhook = async (
   return { webhook: toWebhook(row), secret }
 }
 
-/** Maximum number of pending manual deliveries for one webhook. */
+/** Maximum number of pending manual deliveries for one webhook. @limit Webhooks */
 const MAX_PENDING = 100
 
 /** Throws `conflict` for a paused webhook, `not_found` for one that was removed. */

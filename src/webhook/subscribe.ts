@@ -54,6 +54,7 @@ export interface Subscribed {
   } | null
 }
 
+/** Subscriptions of an agent. @limit MCP */
 export const MAX_SUBSCRIPTIONS = 100
 
 /** The principal already has the maximum number of subscriptions. */
@@ -63,6 +64,7 @@ export class TooManySubscriptions extends AppError {
   }
 }
 
+/** Longest time for which a subscription is valid without renewal. @limit MCP */
 const MAX_TTL_MS = 24 * 3_600_000
 const MIN_TTL_MS = 5 * 60_000
 /**
@@ -70,6 +72,7 @@ const MIN_TTL_MS = 5 * 60_000
  */
 const PREVIOUS_SIGNS_MS = 24 * 3_600_000
 const VERIFIED_MS = 24 * 3_600_000
+/** Challenges that a token can cause within a minute: each is a request to a server of the client's choice. @limit MCP */
 const CHALLENGES_A_MINUTE = 30
 
 const idOf = (viewer: Viewer, { agent, type, channels }: Subject, url: string): string => {

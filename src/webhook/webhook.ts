@@ -79,6 +79,7 @@ export interface AddedWebhook {
   created: boolean
 }
 
+/** Maximum number of webhooks of an agent. @limit Webhooks */
 const MAX_PER_AGENT = 10
 
 export const toWebhook = (row: WebhookRow): Webhook => ({

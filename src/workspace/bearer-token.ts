@@ -34,7 +34,7 @@ export const listTokens = ({ prisma }: Db, holder: Holder): Promise<Token[]> =>
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
   })
 
-/** Each is looked up, listed and kept for ever. */
+/** Tokens of a member or an agent: each is looked up, listed and kept for ever. @limit Tokens */
 const MAX_TOKENS = 100
 
 /** Throws `conflict` when the holder has the maximum number of tokens. Concurrent requests wait for each other. */

@@ -111,7 +111,11 @@ export const isSnapshot = async ({ pool }: Pick<Db, 'pool'>, snapshot: string): 
   }
 }
 
-/** Time for which a position is valid. Rows are kept for an hour longer, which a transaction may take. */
+/**
+ * Time for which a position among a workspace's changes is valid. Rows are kept for an hour longer, which a
+ * transaction may take.
+ * @limit Streams
+ */
 const VALID_HOURS = 24
 const RETENTION_MS = (VALID_HOURS + 1) * 3_600_000
 /** Maximum number of rows, and of ids in them, that are listed. Whoever missed more reads everything anew. */

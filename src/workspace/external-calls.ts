@@ -1,52 +1,37 @@
 import { AppError } from '../core/errors.ts'
-import { Places } from '../core/places.ts'
+import { Turns } from '../core/turns.ts'
 import type { Db } from '../db/client.ts'
 import type { Apart } from '../db/transaction.ts'
 import type { Viewer } from './viewer.ts'
 
-/** Maximum number of requests of one token that wait for external systems (DNS, a provider). */
+/** Maximum number of requests of one token that wait for external systems (DNS, a provider). @limit Requests */
 const MAX_PER_TOKEN = 10
-/** Maximum number of queued calls. Each takes up to some seconds. */
-const MAX_QUEUED = 20
+/** Set-ups of Telegram bots that run at once: their transactions are open meanwhile. @limit Requests */
+const MAX_SETUPS = 4
+/** Set-ups of Telegram bots that wait for their turn. @limit Requests */
+const MAX_QUEUED_SETUPS = 20
 const RETRY_AFTER_S = 2
 
-/**
- * Limits the calls to external systems that are in progress in this process, for each key: one token's slow
- * calls must not delay those of others.
- */
+/** Limits the calls to external systems that are in progress in this process: slow ones must not delay those of others. */
 export class ExternalCalls {
-  readonly #running = new Places(MAX_PER_TOKEN)
-  readonly #waiting = new Map<string, ((leave: () => void) => void)[]>()
+  readonly #calls = new Turns({ perKey: MAX_PER_TOKEN, waiting: 0, tooMany: () => tooMany(MAX_PER_TOKEN) })
+  readonly #setUps = new Turns({
+    total: MAX_SETUPS,
+    waiting: MAX_QUEUED_SETUPS,
+    tooMany: () => tooMany(MAX_SETUPS + MAX_QUEUED_SETUPS),
+  })
 
   /** Throws `rate_limited` when 10 calls of `key` are already in progress. */
-  async run<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
-    const leave = this.#running.take(key)
-    if (!leave) throw tooMany(MAX_PER_TOKEN)
-    try {
-      return await work()
-    } finally {
-      leave()
-    }
+  run<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
+    return this.#calls.run(key, work)
   }
 
   /**
-   * Runs at most `max` calls of `key` concurrently; others are queued. Throws `rate_limited` when too many
-   * are queued.
+   * Runs a few set-ups at once, so that the other database connections stay available to other requests; further ones
+   * wait. Throws `rate_limited` when too many wait.
    */
-  async inTurn<Result>(key: string, max: number, work: () => Promise<Result>): Promise<Result> {
-    const queue = this.#waiting.get(key) ?? []
-    if (queue.length >= MAX_QUEUED) throw tooMany(max + MAX_QUEUED)
-    this.#waiting.set(key, queue)
-    const free = this.#running.held(key) < max ? this.#running.take(key) : null
-    const leave = free ?? (await new Promise<() => void>((turn) => queue.push(turn)))
-    try {
-      return await work()
-    } finally {
-      // The call that has waited longest takes over the place.
-      const next = queue.shift()
-      if (next) next(leave)
-      else leave()
-    }
+  setUp<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#setUps.run('', work)
   }
 }
 

@@ -1,10 +1,13 @@
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'
+import { Turns } from '../core/turns.ts'
 import { WindowCounts } from '../core/window-counts.ts'
 
 const WINDOW_MS = 60_000
-/** Maximum number of invalid tokens from one address within a minute. */
+/** Maximum number of invalid tokens from one address within a minute. @limit Tokens */
 const MAX_FAILURES = 30
+/** Maximum number of requests from such an address that wait. @limit Tokens */
+const MAX_WAITING = 200
 
 /**
  * Counts invalid tokens by the address that they came from. An address with too many of them receives
@@ -14,22 +17,15 @@ const MAX_FAILURES = 30
  */
 export class FailedTokens {
   readonly #failures: WindowCounts
-  readonly #turns = new Map<string, Promise<unknown>>()
+  readonly #turns = new Turns({ perKey: 1, waiting: MAX_WAITING, tooMany: () => this.#tooMany() })
 
   constructor(clock: Clock) {
     this.#failures = new WindowCounts(clock, WINDOW_MS)
   }
 
   /** Looks up a token: immediately, or in its turn. */
-  async lookUp<Found>(source: string, look: () => Promise<Found>): Promise<Found> {
-    if (!this.#isOver(source)) return look()
-    const turn = (this.#turns.get(source) ?? Promise.resolve()).then(look, look)
-    this.#turns.set(source, turn)
-    try {
-      return await turn
-    } finally {
-      if (this.#turns.get(source) === turn) this.#turns.delete(source)
-    }
+  lookUp<Found>(source: string, look: () => Promise<Found>): Promise<Found> {
+    return this.#isOver(source) ? this.#turns.run(source, look) : look()
   }
 
   /** Counts an invalid token; returns the error for it. */
@@ -37,6 +33,10 @@ export class FailedTokens {
     const over = this.#isOver(source)
     if (source !== '') this.#failures.note(source)
     if (!over) return new AppError('unauthorized', message)
+    return this.#tooMany()
+  }
+
+  #tooMany(): AppError {
     return new AppError('rate_limited', 'Too many requests with invalid tokens from your address.', {
       retryAfter: this.#failures.resetSeconds,
     })

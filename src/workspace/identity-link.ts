@@ -17,6 +17,7 @@ interface Within {
 /** Account that sent a code, and its channel. */
 type Account = Pick<MemberIdentity, 'channel' | 'value'>
 
+/** Time for which a link is valid that proves an identity. @limit Signing in */
 const VALID_MS = 3_600_000
 
 /** A code counts only at the address that its link opens: whoever holds the token of another bot learns nothing of use. */

@@ -31,13 +31,16 @@ export interface IdentityDeps extends Db, ExternalCallDeps {
   codes: CodeSender
 }
 
+/** Time for which a code is valid that proves a phone number. @limit Signing in */
 const VALID_MS = 10 * 60_000
+/** Wrong attempts after which such a code is void. @limit Signing in */
 const MAX_ATTEMPTS = 5
 /**
- * Maximum numbers of codes that a member may request: each costs money, and is sent to someone who may not
- * want it.
+ * Codes that a member may request within a minute: each costs money, and is sent to someone who may not want it.
+ * @limit Signing in
  */
 const CODES_A_MINUTE = 2
+/** The same within a day. @limit Signing in */
 const CODES_A_DAY = 10
 const DAY_MS = 24 * 3_600_000
 

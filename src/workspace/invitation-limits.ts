@@ -2,9 +2,11 @@ import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'
 import type { Prisma } from '../db/generated/prisma/client.ts'
 
-/** Limits of invitations: each is a mail in the service's name to someone who may not want it. */
+/** Invitations that a workspace can send within an hour: each is a mail in the service's name to someone who may not want it. @limit Members */
 const MAX_PER_HOUR = 20
+/** Invitations of a workspace that can be open at a time. @limit Members */
 const MAX_OPEN = 50
+/** Invitations to one address within a day. @limit Members */
 const MAX_PER_DAY_AND_ADDRESS = 3
 
 const HOUR_MS = 3_600_000

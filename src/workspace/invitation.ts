@@ -26,6 +26,7 @@ export interface InvitationDeps extends Db {
   publicUrl(): string
 }
 
+/** Time for which an invitation is valid. @limit Members */
 const VALID_MS = 7 * 24 * 3_600_000
 
 const spelled = ({ mailer }: InvitationDeps, email: string): string => {

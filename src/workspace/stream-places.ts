@@ -1,17 +1,17 @@
 import { AppError } from '../core/errors.ts'
 import { Places } from '../core/places.ts'
 
-/** Maximum numbers of open event streams and subscriptions in each process. */
 export interface StreamLimits {
+  /**
+   * Event streams and subscriptions that are open in a process. A dashboard needs a few for each of its agents; a
+   * workspace with a fleet of agents needs one or two for each.
+   */
   perToken: number
   perAgent: number
   perWorkspace: number
 }
 
-/**
- * A dashboard needs a few for each of its agents; a workspace with a fleet of agents needs one or two for
- * each.
- */
+/** @limit Streams */
 const LIMITS: StreamLimits = { perToken: 200, perAgent: 500, perWorkspace: 5_000 }
 
 /** Owner of a stream, and whose events it contains. */

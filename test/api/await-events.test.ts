@@ -1,6 +1,6 @@
 import { beforeAll, expect, test, vi } from 'vitest'
 import { Subscriptions } from '../../src/agent/subscriptions.ts'
-import { TokenRequests } from '../../src/workspace/token-requests.ts'
+import { Turns } from '../../src/core/turns.ts'
 import { expectFailure } from '../support/failure.ts'
 import { post } from '../support/letter.ts'
 import {
@@ -86,7 +86,7 @@ test('many that wait keep no other request of the token waiting', async () => {
 })
 
 test('other requests take turns whatever their query says', async () => {
-  const run = vi.spyOn(TokenRequests.prototype, 'run')
+  const run = vi.spyOn(Turns.prototype, 'run')
   await agent.api('GET', `/agents/${agent.id}/messages?wait=1`)
   await agent.api('POST', '/graphql?wait=1', { query: '{ __typename }' })
   expect(run).toHaveBeenCalledTimes(2)

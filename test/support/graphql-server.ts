@@ -33,7 +33,7 @@ import { createKeyring } from '../../src/workspace/keyring.ts'
 import { Plans } from '../../src/workspace/plan.ts'
 import { RateLimits } from '../../src/workspace/rate-limits.ts'
 import { type StreamLimits, StreamPlaces } from '../../src/workspace/stream-places.ts'
-import { TokenRequests } from '../../src/workspace/token-requests.ts'
+import { createTokenRequests } from '../../src/workspace/token-requests.ts'
 import { KnownViewers } from '../../src/workspace/viewer.ts'
 import { fakeResolver } from './dns.ts'
 import { UNLIMITED } from './stream-limits.ts'
@@ -146,7 +146,7 @@ export const startServer = async (
     feed,
     texts,
     rateLimit,
-    requests: new TokenRequests(),
+    requests: createTokenRequests(),
     persisted,
     introspection,
     freshResolver: fakeResolver({}),

@@ -25,7 +25,7 @@ export interface Setup {
   member: { id: string; email: string } | null
 }
 
-/** Maximum number of addresses per agent and channel. More would be collecting names. */
+/** Maximum number of addresses per agent and channel. More would be collecting names. @limit Agents */
 const MAX_PER_AGENT = 10
 
 const hashOf = (token: string) => Uint8Array.from(hashToken(token))

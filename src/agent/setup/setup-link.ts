@@ -14,8 +14,9 @@ export interface SetupLinkDeps extends Db {
   publicUrl(): string
 }
 
+/** Time for which a set-up link is valid. @limit Agents */
 const VALID_MS = 3_600_000
-/** Maximum number of links of an agent that are valid at a time. */
+/** Maximum number of links of an agent that are valid at a time. @limit Agents */
 const MAX_LINKS = 100
 
 /**

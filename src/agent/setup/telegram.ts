@@ -25,17 +25,6 @@ export interface SetUpTelegramDeps extends OpenSetupDeps, BotDeps {
   log: Logger
 }
 
-/**
- * Maximum number of set-ups in one process whose transactions may wait for Telegram concurrently. The other
- * connections stay available to other requests.
- */
-const MAX_CONCURRENT = 4
-
-const limited = <Result>(
-  { externalCalls }: SetUpTelegramDeps,
-  work: () => Promise<Result>,
-): Promise<Result> => externalCalls.inTurn('telegram set-ups', MAX_CONCURRENT, work)
-
 interface NewBot {
   /** Telegram's id of the bot. */
   id: number
@@ -164,7 +153,7 @@ export const setUpTelegramBot = async (
       await listSenders(tx, setup, ids)
       return { value: address, startUrl: ids.length > 0 ? null : await introduce(deps, tx, setup, address) }
     })
-  return limited(deps, () => mapUniqueViolation(address, setUp))
+  return deps.externalCalls.setUp(() => mapUniqueViolation(address, setUp))
 }
 
 /**
@@ -195,7 +184,7 @@ export const adoptManagedBot = async (deps: SetUpTelegramDeps, bot: ManagedBot):
   })
   if (known) {
     const update = (tx: Prisma.TransactionClient) => bringUpToDate(deps, tx, known, bot)
-    return limited(deps, () => deps.prisma.$transaction(update, { timeout: 25_000 }))
+    return deps.externalCalls.setUp(() => deps.prisma.$transaction(update, { timeout: 25_000 }))
   }
   const link = await linkFor(deps, bot)
   const add = (open: { id: string }) => () =>
@@ -205,6 +194,6 @@ export const adoptManagedBot = async (deps: SetUpTelegramDeps, bot: ManagedBot):
       await listSenders(tx, setup, [...(await provenAddresses(tx, setup)), ...maker])
       return true
     })
-  const added = link && (await limited(deps, () => mapUniqueViolation(bot.address, add(link))))
+  const added = link && (await deps.externalCalls.setUp(() => mapUniqueViolation(bot.address, add(link))))
   deps.log.info({ bot: bot.id, added: added === true }, 'managed bot created')
 }

@@ -18,7 +18,7 @@ const KIND = 'ClientDocument'
 const FRESH_MS = 300_000
 /** While a client's server is down, members who connected it are not cut off for this long. */
 const USABLE_MS = 7 * 24 * 3_600_000
-/** More than any real document has; the draft suggests 5 KB. */
+/** Document that describes a client: more than any real one has; the draft suggests 5 KB. @limit OAuth */
 const MAX_BYTES = 20 * 1024
 
 interface Row {

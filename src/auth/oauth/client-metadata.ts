@@ -6,6 +6,7 @@ import { errors } from './library.ts'
 /** The rules for what a client says about itself, in a registration (RFC 7591) or in its metadata document. */
 
 const GRANTS = ['authorization_code', 'refresh_token']
+/** Redirect URIs of a client. @limit OAuth */
 const MAX_REDIRECT_URIS = 20
 const MAX_URI_LENGTH = 2_000
 const MAX_NAME_LENGTH = 200

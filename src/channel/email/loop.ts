@@ -11,6 +11,7 @@ export const hasAgentHeader = (headers: readonly RawHeader[]): boolean =>
 
 // Postfix's hopcount_limit is 50 and Exchange's is 30; legitimate mail to an agent has far fewer than 25
 // hops.
+/** Hops after which an email is taken for a loop (RFC 5321 6.3). @limit Receiving */
 const MAX_RECEIVED = 25
 
 /**

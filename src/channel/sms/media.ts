@@ -5,7 +5,7 @@ import type { Check, InboundAttachment } from '../inbound.ts'
 import { oneLine } from '../sanitize-text.ts'
 import type { Twilio } from './twilio.ts'
 
-/** Twilio accepts 5 MB in an MMS; some carriers accept larger files. */
+/** File of a received MMS. Twilio accepts 5 MB; some carriers accept larger files. @limit SMS and Telegram */
 const MAX_FILE_BYTES = 10 * 1024 * 1024
 const MAX_FILES = 10
 const MAX_REDIRECTS = 3

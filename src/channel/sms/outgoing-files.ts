@@ -1,8 +1,9 @@
 import { AppError, invalidInput } from '../../core/errors.ts'
 import type { InboundAttachment } from '../inbound.ts'
 
-/** Twilio's limits for one message (MMS). */
+/** Files of an MMS: Twilio's limit. @limit SMS and Telegram */
 const MAX_FILES = 10
+/** Maximum size of the files of an MMS. @limit SMS and Telegram */
 const MAX_BYTES = 5 * 1024 * 1024
 
 /** Twilio's own servers fetch files over https only from the public internet; a stand-in can be anywhere. */

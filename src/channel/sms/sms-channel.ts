@@ -19,7 +19,10 @@ export interface SmsChannel extends Channel {
   readonly numbers: NumberProvider
 }
 
-/** Twilio's limit for one message, which is sent in segments and reassembled by the phone. */
+/**
+ * Characters of an SMS: Twilio's limit; it is sent in segments and reassembled by the phone.
+ * @limit SMS and Telegram
+ */
 const MAX_CHARACTERS = 1_600
 
 /** Creates the channel for SMS and MMS through Twilio. Makes no request until it is used. */

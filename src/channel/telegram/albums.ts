@@ -5,7 +5,7 @@ type AlbumKind = 'visual' | 'audio' | 'document'
 export type MediaType = 'photo' | 'video' | 'audio' | 'document'
 
 const MAX_FILES = 10
-/** Telegram takes larger photos as documents only. */
+/** Photos: Telegram takes larger ones as documents only. @limit SMS and Telegram */
 const MAX_PHOTO_BYTES = 10 * 1024 * 1024
 
 /** How Telegram shows a file: only of these types it makes a picture, a film or a track that can be played. */

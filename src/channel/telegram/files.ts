@@ -1,11 +1,11 @@
 import { AppError, messageOf } from '../../core/errors.ts'
+import { Turns } from '../../core/turns.ts'
 import type { InboundAttachment } from '../inbound.ts'
 import { oneLine } from '../sanitize-text.ts'
-import { Semaphore } from '../semaphore.ts'
 import { type BotApi, BotApiError } from './bot-api.ts'
 import type { FileToFetch } from './content.ts'
 
-/** Maximum size of a file that bots can download. */
+/** Maximum size of a file that bots can download. @limit SMS and Telegram */
 const MAX_FILE_BYTES = 20 * 1024 * 1024
 /** Maximum number of such files in memory. */
 const MAX_CONCURRENT = 4
@@ -36,17 +36,11 @@ const tooLarge = (size: number) =>
 const fileName = (name: string): string => oneLine(name.replaceAll(/[/\\]/g, '_'), MAX_NAME) || 'file'
 
 export const createFiles = (api: BotApi): Files => {
-  const semaphore = new Semaphore(MAX_CONCURRENT)
-
-  const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (!(await semaphore.enter(QUEUE_MS)))
-      throw new AppError('unavailable', 'Too many files are being fetched.', { retryAfter: 10 })
-    try {
-      return await work()
-    } finally {
-      semaphore.leave()
-    }
-  }
+  const turns = new Turns({
+    total: MAX_CONCURRENT,
+    waitMs: QUEUE_MS,
+    tooMany: () => new AppError('unavailable', 'Too many files are being fetched.', { retryAfter: 10 }),
+  })
 
   const once = async (token: string, { id }: FileToFetch, signal: AbortSignal): Promise<Uint8Array> => {
     const { file_path } = await api.call(token, 'getFile', { file_id: id }, signal)
@@ -77,7 +71,7 @@ export const createFiles = (api: BotApi): Files => {
       if (file.size !== null && file.size > MAX_FILE_BYTES)
         return { missing: `[${name} is missing: ${tooLarge(file.size)}]` }
       try {
-        const content = await inTurn(() => withRetries(token, file, signal))
+        const content = await turns.run(token, () => withRetries(token, file, signal))
         return { attachment: { name, type: oneLine(file.type, MAX_NAME), content } }
       } catch (error) {
         if (error instanceof AppError) throw error

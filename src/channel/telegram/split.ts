@@ -1,4 +1,4 @@
-/** Telegram's limit for one message, in UTF-16 units. */
+/** UTF-16 units of a Telegram message: Telegram's limit. Longer texts are split. @limit SMS and Telegram */
 export const MAX_UNITS = 4096
 
 const isLowSurrogate = (text: string, index: number): boolean => (text.charCodeAt(index) & 0xfc00) === 0xdc00

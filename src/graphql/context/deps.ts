@@ -7,6 +7,7 @@ import type { Subscriptions } from '../../agent/subscriptions.ts'
 import type { TokenDeps } from '../../agent/token.ts'
 import type { PasskeyDeps } from '../../auth/passkey.ts'
 import type { LargeBodies } from '../../core/large-bodies.ts'
+import type { Turns } from '../../core/turns.ts'
 import type { VerifyDeps } from '../../email-domain/verify.ts'
 import type { Feed } from '../../event/feed.ts'
 import type { SendDeps } from '../../message/out/send.ts'
@@ -19,7 +20,7 @@ import type { WebhookDeps } from '../../webhook/webhook.ts'
 import type { IdentityDeps } from '../../workspace/identity.ts'
 import type { InvitationDeps } from '../../workspace/invitation.ts'
 import type { MemberDeps } from '../../workspace/member.ts'
-import type { QuotaDeps, TokenRequests } from '../../workspace/token-requests.ts'
+import type { QuotaDeps } from '../../workspace/token-requests.ts'
 import type { ViewerDeps } from '../../workspace/viewer.ts'
 
 /** Allowed operations by id; undefined allows any. */
@@ -54,7 +55,7 @@ export type GraphqlDeps = ViewerDeps &
     place: { readonly smtp: string | null }
     /** Base URL of agents' Message URLs, without a trailing slash. */
     messageUrlBase(): string
-    requests: TokenRequests
+    requests: Turns
     largeBodies: LargeBodies
     /** The only operations that are allowed; undefined allows any. */
     persisted: PersistedOperations

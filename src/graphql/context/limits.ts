@@ -13,16 +13,21 @@ import { AppError } from '../../core/errors.ts'
 import { type Size, sizesOf, totalOf } from './document-size.ts'
 
 /**
- * Fits a message text of maximum length, counted in code points, even if each takes two UTF-16 units, with
- * room for the rest of the document.
+ * Characters of a document: the longest text of a message, counted in code points, even if each takes two UTF-16
+ * units, with room for the rest.
+ * @limit GraphQL
  */
 const MAX_CHARACTERS = 100_000
+/** Tokens of a document: names, values and punctuation. @limit GraphQL */
 const MAX_TOKENS = 2_000
+/** Aliases of a document. @limit GraphQL */
 const MAX_ALIASES = 50
+/** Directives of a document. @limit GraphQL */
 const MAX_DIRECTIVES = 50
 
-/** Fields of one operation, and of all operations of a document together: validating them takes time. */
+/** Fields of one operation, and of all operations of a document together: validating them takes time. @limit GraphQL */
 const MAX_FIELDS = 300
+/** Fields of all operations of a document together. @limit GraphQL */
 const MAX_FIELDS_IN_ALL = 1_000
 /** The query with which tools read the whole schema is half of it. */
 const MAX_DESCRIBED = 60_000
@@ -34,11 +39,14 @@ const COST_PER_REQUEST = 2_500
 /** Of a query's fields at the top. Each of a mutation's is as much as a request. */
 const ROOTS_PER_REQUEST = 10
 
+/** Levels of a selection. @limit GraphQL */
 const MAX_DEPTH = 12
+/** Cost of an operation: the fields that it reads, each multiplied by the lengths of the lists around it. @limit GraphQL */
 const MAX_COST = 25_000
 /**
  * Maximum number of rows that all lists of one request may read together. The cost above assumes fifty
  * agents for a list of agents.
+ * @limit GraphQL
  */
 const MAX_ROWS = 25_000
 
@@ -237,7 +245,7 @@ export const countRows = ({ budget }: Budgeted, rows: number): void => {
     throw refuse(`requests too much at once (its lists have more than ${MAX_ROWS} entries in total)`)
 }
 
-/** Maximum length of the texts that one request reads outside of lists, in characters; the last may exceed it. */
+/** Maximum length of the texts that one request reads outside of lists, in characters; the last may exceed it. @limit GraphQL */
 const MAX_TEXT = 16 * 1024 * 1024
 
 interface Reading {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Viewer } from '../../workspace/viewer.ts'
 
-/** Maximum number of results that wait for one reader. */
+/** Maximum number of results that wait for one reader. @limit GraphQL */
 const MAX_WAITING = 1_000
 /** Maximum number of queries per reader that run, or whose results wait, concurrently. */
 const MAX_RUNNING = 4

@@ -6,6 +6,7 @@ import { MAX_SEND_BODY_BYTES } from '../../core/rules.ts'
 
 /**
  * Maximum body size, as in REST. Bodies with attachments to send may be longer, from authenticated clients.
+ * @limit GraphQL
  */
 const MAX_BODY_BYTES = 1024 * 1024
 
@@ -78,7 +79,7 @@ const readBody = async (request: IncomingMessage): Promise<string> => {
   return body.toString()
 }
 
-/** How many operations one request may have. */
+/** How many operations one request may have. @limit GraphQL */
 const MAX_OPERATIONS = 10
 
 /** Parameters of a GraphQL request. */
@@ -94,7 +95,11 @@ export interface Params {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** More than any valid input has. Values are processed recursively, so their depth must be limited. */
+/**
+ * Levels of a value: more than any valid input has. Values are processed recursively, so their depth must be
+ * limited.
+ * @limit GraphQL
+ */
 const MAX_LEVELS = 20
 
 const isDeeper = (value: unknown, levels: number): boolean =>

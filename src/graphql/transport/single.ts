@@ -22,6 +22,7 @@ import { ensureAllowed } from './persisted.ts'
 
 /** How long a reservation waits for its reader, and maximum number of streams per token. */
 const RESERVED_MS = 30_000
+/** Maximum number of reserved event streams of a token. @limit GraphQL */
 const MAX_RESERVED = 20
 /** Time for a stream's operations to send their final errors after its token has become invalid. */
 const CLOSE_GRACE_MS = 200

@@ -6,8 +6,12 @@ import { compact, READS_OUTSIDE, ResultWithImage, tool } from '../call/tool.ts'
 import { cleanPage } from '../outside-text/pages.ts'
 import { mediaTypeOf } from '../view/message.ts'
 
-/** 1 MiB is 1.4 million characters in base64, about as much as hosts accept. */
+/**
+ * Images that a tool returns: 1 MiB is 1.4 million characters in base64, about as much as hosts accept.
+ * @limit MCP
+ */
 const MAX_IMAGE_BYTES = 1024 * 1024
+/** Maximum size of an attachment whose text a tool returns. @limit MCP */
 const MAX_TEXT_BYTES = 5 * 1024 * 1024
 
 const MAX_NAME = 160

@@ -13,6 +13,7 @@ import { listView, messageView } from '../view/message.ts'
 import { threadView } from '../view/thread.ts'
 
 const DEFAULT_LIMIT = 20
+/** Messages on one page. @limit MCP */
 const MAX_LIMIT = 50
 
 /** Throws `invalid_input` for filters that no message meets together, which a model takes for an empty inbox. */

@@ -22,6 +22,7 @@ import { atMostOnce, callKey } from '../call/once.ts'
 import { compact, SENDS, type ToolCall, tool } from '../call/tool.ts'
 import { filesArgument, readFiles } from './files.ts'
 
+/** Recipients of a message that a tool sends. @limit MCP */
 const MAX_TO = 10
 
 /** The text is required unless there is HTML. */

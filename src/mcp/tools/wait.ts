@@ -10,7 +10,7 @@ import { readPosition } from '../call/position.ts'
 import { READS_OUTSIDE, type ToolCall, tool } from '../call/tool.ts'
 import { eventView } from '../view/event.ts'
 
-/** Some clients end a call after 60 seconds. */
+/** Time that a call waits for messages: some clients end a call after 60 seconds. @limit MCP */
 const MAX_SECONDS = 45
 const DEFAULT_SECONDS = 30
 

@@ -1,4 +1,4 @@
-/** Size in bytes of the largest mail that is imported, the same as of one that is received. */
+/** Largest mail that is imported, the same as of one that is received. @limit Import and export */
 export const MAX_MAIL_BYTES = 25 * 1024 * 1024
 
 /** A mail to import, with the name under which a problem with it is reported. */

@@ -16,7 +16,7 @@ export interface PostmasterDeps extends Db {
   mailer: Pick<SystemMailer, 'deliver'>
 }
 
-/** Maximum number of mails accepted per minute from one source, so that nobody uses up what others may send. */
+/** Maximum number of mails accepted per minute from one source, so that nobody uses up what others may send. @limit Receiving */
 const MAX_MAILS_A_MINUTE = 5
 /** Maximum number of mails forwarded per minute: a flood of mail to the postmaster does not flood a person. */
 const MAX_FORWARDED_A_MINUTE = 10

@@ -14,6 +14,7 @@ const DAY_MS = 24 * 3_600_000
 /**
  * For how many days a signature alone proves a mail. Mail servers try for up to five days (RFC 5321 4.5.4.1), some of
  * them through a relay that queues as well.
+ * @limit Receiving
  */
 const MAX_SIGNATURE_AGE_DAYS = 7
 

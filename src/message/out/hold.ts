@@ -7,6 +7,7 @@ import type { HoldReason } from '../../db/generated/prisma/enums.ts'
 import { MESSAGE_HELD } from '../../event/event.ts'
 import { IMPORT_CHECK } from '../import/prepare.ts'
 
+/** How many days ahead a message can be scheduled. @limit Messages */
 const MAX_AHEAD_DAYS = 30
 const DAY_MS = 24 * 3_600_000
 
@@ -17,7 +18,7 @@ export const checkSendAt = (sendAt: Date, now: Date): void => {
     throw invalidInput('sendAt', `must be at most ${MAX_AHEAD_DAYS} days ahead`)
 }
 
-/** Days after which a message that nobody approved is rejected. */
+/** Days after which a message that nobody approved is rejected. @limit Messages */
 export const APPROVAL_DAYS = 7
 
 const MAIL_IN_SQL = `(${CHANNEL_KINDS.filter((kind) => CHANNELS[kind].mail)

@@ -9,13 +9,15 @@ import { type TransmitDeps, transmit } from './transmit.ts'
 const MAX_FRESH = 16
 const FRESH_MS = 5_000
 /**
- * Maximum including attempts that a slow server holds up, which must not block all other mail. Each may have
- * 25 MiB of attachments in memory.
+ * Attempts at once in a process, with those that a slow server holds up, which must not block all other mail. Each
+ * may have 25 MiB of attachments in memory.
+ * @limit Sending
  */
 const MAX_CONCURRENT = 48
 /**
  * An agent with this many attempts in progress waits until one of them ends, so that slow recipients hold up
  * only the agent's own mail.
+ * @limit Sending
  */
 const MAX_PER_AGENT = 8
 /** Interval of the fallback poll in case a notification is missed; also the precision of retry times. */

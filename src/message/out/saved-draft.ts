@@ -15,7 +15,7 @@ import type { AttachmentView, MessageWithFiles } from '../row.ts'
 import { type SendDeps, sendMessage } from './send.ts'
 import type { SendInput } from './send-intent.ts'
 
-/** Maximum number of drafts of an agent. */
+/** Maximum number of drafts of an agent. @limit Messages */
 const MAX_DRAFTS = 1000
 
 /** Fields of a draft: those of a request to send, each of which may be undecided (null). */

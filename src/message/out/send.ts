@@ -39,7 +39,7 @@ const withObjects = (created: Draft, objects: readonly (string | null)[]): Draft
   return { ...created, blobs: [...forwarded, ...objects] }
 }
 
-/** Maximum number of messages that an agent may send per minute. */
+/** Maximum number of messages that an agent may send per minute. @limit Sending */
 const SENDS_A_MINUTE = 60
 
 /** Counted per calling workspace, so that none can use up another's limit. */

@@ -2,8 +2,9 @@ import type { Db } from '../../db/client.ts'
 import { columnOf, type ReadableField } from '../row.ts'
 
 /**
- * Maximum size of the texts in one response, in bytes. A text may be as long as a mail, and a hundred of
- * those would exceed what a response, or a process, can hold.
+ * Texts in one response. A text may be as long as a mail, and a hundred of those would exceed what a response, or
+ * a process, can hold.
+ * @limit Messages
  */
 export const MAX_TEXT_BYTES = 8 * 1024 * 1024
 

@@ -5,7 +5,10 @@ import { searchWords, UNSPACED_CHARACTERS } from './words.ts'
 const PARTS = /"([^"]*)"?|-|[^\s"!&|()<-][^\s"!&|()<]*/g
 const QUOTES = /[“”„«»]/g
 
-/** Each word of a phrase costs time for every message that has the words before it. */
+/**
+ * Words of a search. Each word of a phrase costs time for every message that has the words before it.
+ * @limit Messages
+ */
 const MAX_WORDS = 128
 
 const quoted = (word: string): string => `'${word.replace(/['\\]/g, '$&$&')}'`

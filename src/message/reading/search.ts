@@ -36,6 +36,7 @@ export const matches = (w: string, q: string, unmarked: boolean): string => {
  * Maximum number of agents that a search in a workspace names. Each costs time for every message with the words
  * (docs/decisions.md#naming-agents); a workspace with more agents is searched without names, which finds words that
  * are rare in the whole database.
+ * @limit Messages
  */
 const MAX_NAMED = 20
 

@@ -2,6 +2,7 @@ import type { Blobs } from '../../blob/blobs.ts'
 import type { Channels } from '../../channel/channel.ts'
 import type { MailView, ViewOptions } from '../../channel/mail-view.ts'
 import type { ChannelKind } from '../../core/channels.ts'
+import { AppError } from '../../core/errors.ts'
 import { Turns } from '../../core/turns.ts'
 import type { Db } from '../../db/client.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
@@ -16,7 +17,12 @@ export interface ViewDeps extends Db {
 }
 
 /** A message has up to 25 MiB, and its view takes several times as much memory. */
-export const createViews = (): Turns => new Turns({ total: 6, perSource: 3, waiting: 200 })
+export const createViews = (): Turns =>
+  new Turns({
+    ...{ total: 6, perKey: 3, waiting: 200 },
+    tooMany: () =>
+      new AppError('unavailable', 'Too many messages are being opened at once.', { retryAfter: 5 }),
+  })
 
 /** A message whose reader is known to be allowed to read it. */
 export interface Readable {

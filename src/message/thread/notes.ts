@@ -19,7 +19,7 @@ export interface ThreadNote {
   author: { id: string; name: string }
 }
 
-/** Maximum number of notes of a thread. */
+/** Maximum number of notes of a thread. @limit Messages */
 export const MAX_NOTES = 100
 
 interface NoteRow extends ThreadKey {

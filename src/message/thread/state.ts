@@ -20,6 +20,7 @@ export interface ThreadKey {
   threadId: string
 }
 
+/** How many days ahead a thread can be snoozed. @limit Messages */
 const MAX_SNOOZE_DAYS = 366
 const DAY_MS = 24 * 3_600_000
 

@@ -15,7 +15,7 @@ const tags = ['Listening']
 const security = SECURITY
 const position = integer(0, Number.MAX_SAFE_INTEGER)
 const types = heardTypesInQuery.optional()
-/** Many proxies end a request after 60 seconds. */
+/** Time that a request waits for events: many proxies end a request after 60 seconds. @limit Streams */
 const MAX_WAIT_SECONDS = 50
 
 const events = createRoute({

@@ -12,8 +12,9 @@ import type { RestEnv } from '../route/env.ts'
 import { answerError } from '../route/errors.ts'
 import { failures, ids, ok, SECURITY } from '../route/route.ts'
 
+/** Maximum size of an uploaded mbox. @limit Import and export */
 const MAX_MBOX_BYTES = 1024 * 1024 * 1024
-/** 1 GiB at 24 KiB/s. */
+/** Time that an upload may take: 1 GiB at 24 KiB/s. @limit Import and export */
 const MAX_MS = 12 * 3_600_000
 
 const ImportView = z

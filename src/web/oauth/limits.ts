@@ -15,16 +15,19 @@ interface Limit {
 }
 
 /**
- * Requests that need no token, by what they cost: each authorization request and each registration is stored,
- * and a client's document is fetched from its server. A hosted client renews the tokens of all its users from
- * a few addresses.
+ * Requests that need no token, for each address, all addresses together, and what nobody else can use up.
+ * @limit OAuth
  */
 const LIMITS = {
+  /** Authorization requests. */
   authorize: { each: 60, windowMs: MINUTE_MS },
-  /** Each is stored for an hour. */
+  /** Authorization requests that nobody has answered: each is stored for an hour. */
   pending: { each: 300, windowMs: HOUR_MS },
+  /** Requests for tokens: a hosted client renews those of all its users from a few addresses. */
   token: { each: 600, windowMs: MINUTE_MS },
+  /** Registrations of clients: each is stored. */
   register: { each: 20, own: 3, all: 1_000, windowMs: HOUR_MS },
+  /** Documents of clients that are fetched from their servers. */
   document: { each: 30, own: 5, all: 300, windowMs: MINUTE_MS },
 } satisfies Record<string, Limit>
 

@@ -8,6 +8,7 @@ const DELAYS_MS = [10 * SECOND, MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 6 * H
 /** Jitter only lengthens a delay, so that at most 17 attempts fit into an event's three days. */
 const JITTER = 0.1
 
+/** Time after which an event that was not delivered is given up. @limit Webhooks */
 const GIVE_UP_MS = 72 * HOUR
 
 const delayAfter = (failures: number): number => DELAYS_MS[Math.min(failures, DELAYS_MS.length) - 1]!

@@ -2,7 +2,7 @@ import { type Dispatcher, errors } from 'undici'
 import { type Connection, ForbiddenAddress, type Stage } from '../../outgoing-http/dial.ts'
 import { type Answer, AnswerReader } from './answer.ts'
 
-/** Time limit in milliseconds of an attempt, from connecting to the end of the response. */
+/** Time for one attempt. @limit Webhooks */
 export const ATTEMPT_MS = 5000
 
 const MAX_RESPONSE_BYTES = 64 * 1024

@@ -35,6 +35,7 @@ const OpenPostalMime = PostalMime as unknown as new (options: PostalMimeOptions)
 // are shown instead of being attached.
 const SHOWN_AS_PLAIN =
   /^text\/(?:markdown|x-markdown|enriched|richtext|x-amp-html-fallback|troff|x-web-markdown|x-plain|english|us-ascii|x-unknown)$/
+/** Attachments of an email that are kept; the text says how many more there were. @limit Receiving */
 export const MAX_ATTACHMENTS = 1_000
 /** Maximum length of a text that is reflowed; each line and each command takes an object. */
 const MAX_REFLOWED = 2 * 1024 * 1024

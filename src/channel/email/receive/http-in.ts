@@ -17,7 +17,9 @@ export interface HttpInOptions extends SignatureDeps {
   log: Logger
 }
 
+/** Maximum size of an email that arrives over HTTP. @limit Receiving */
 const MAX_BYTES = 25 * 1024 * 1024
+/** Maximum number of its recipients. @limit Receiving */
 const MAX_RECIPIENTS = 100
 
 const withoutBrackets = (address: string): string => address.replace(/^<(.*)>$/, '$1')

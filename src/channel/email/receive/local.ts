@@ -18,7 +18,10 @@ export interface LocalDelivery {
   unknown: WindowCounts
 }
 
-/** How many unknown recipients a workspace can have in a window: more are guesses. */
+/**
+ * Unknown recipients of this service that a workspace can write to within an hour: more are guesses.
+ * @limit Sending
+ */
 const MAX_UNKNOWN = 50
 export const UNKNOWN_WINDOW_MS = 3_600_000
 

@@ -1,6 +1,7 @@
 export interface SmtpLimits {
   /** Maximum size of a message in bytes. */
   size: number
+  /** Maximum number of recipients of a message. */
   recipients: number
   /**
    * Maximum number of concurrent sessions, in total and per source (an IPv4 address, an IPv6 /56). An idle
@@ -76,6 +77,7 @@ export interface SmtpLimits {
   maxTarpitMs: number
 }
 
+/** @limit SMTP */
 export const SMTP_LIMITS: SmtpLimits = {
   size: 25 * 1024 * 1024,
   recipients: 100,

@@ -42,7 +42,7 @@ export interface DirectOptions {
   onTlsResult?: OnTlsResult
 }
 
-/** Maximum number of servers tried per domain in one attempt. The rest can wait for the next attempt. */
+/** Maximum number of servers tried per domain in one attempt. The rest can wait for the next attempt. @limit Sending */
 const MAX_TRIED = 4
 /**
  * Maximum number of octets a server may send in one session. A certificate chain, an EHLO reply and three

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import type { Clock } from '../../../../core/clock.ts'
 import { AppError, messageOf } from '../../../../core/errors.ts'
+import { WindowCounts } from '../../../../core/window-counts.ts'
 
 /** Amazon replaces certificates about once a year. */
 const CACHE_MS = 24 * 3_600_000
@@ -13,7 +14,7 @@ const MAX_FAILED = 1000
  * up URLs. Amazon needs one a day.
  */
 const WINDOW_MS = 60_000
-const MAX_LOOKUPS = { source: 5, all: 60 }
+const MAX_FETCHES = { source: 5, all: 60 }
 
 const unavailable = (cause: string) =>
   new AppError('unavailable', 'The certificate of Amazon SNS could not be fetched.', {
@@ -32,35 +33,6 @@ const parse = (document: Buffer): X509Certificate => {
   return new X509Certificate(document)
 }
 
-/** Counts fetches in the current minute. */
-class Lookups {
-  readonly #clock: Clock
-  #window = 0
-  #all = 0
-  readonly #bySource = new Map<string, number>()
-
-  constructor(clock: Clock) {
-    this.#clock = clock
-  }
-
-  /** Counts a fetch. Returns false if a limit has been reached. */
-  take(source: string): boolean {
-    const window = Math.floor(this.#clock.now().getTime() / WINDOW_MS)
-    if (window !== this.#window) this.#begin(window)
-    const before = this.#bySource.get(source) ?? 0
-    if (this.#all >= MAX_LOOKUPS.all || (source !== '' && before >= MAX_LOOKUPS.source)) return false
-    this.#all++
-    this.#bySource.set(source, before + 1)
-    return true
-  }
-
-  #begin(window: number): void {
-    this.#window = window
-    this.#all = 0
-    this.#bySource.clear()
-  }
-}
-
 const setBounded = <Value>(map: Map<string, Value>, key: string, value: Value, max: number): void => {
   map.delete(key)
   map.set(key, value)
@@ -77,12 +49,12 @@ export class SnsCertificates {
   readonly #known = new Map<string, { until: number; certificate: X509Certificate }>()
   readonly #failed = new Map<string, number>()
   readonly #pending = new Map<string, Promise<X509Certificate>>()
-  readonly #lookups: Lookups
+  readonly #fetches: WindowCounts
 
   constructor(get: (url: string) => Promise<Buffer>, clock: Clock) {
     this.#get = get
     this.#clock = clock
-    this.#lookups = new Lookups(clock)
+    this.#fetches = new WindowCounts(clock, WINDOW_MS)
   }
 
   /**
@@ -96,10 +68,19 @@ export class SnsCertificates {
     const pending = this.#pending.get(url)
     if (pending) return pending
     if ((this.#failed.get(url) ?? 0) > now) throw unavailable('an attempt failed a few seconds ago')
-    if (!this.#lookups.take(source)) throw unavailable('too many fetches within a minute')
+    if (!this.#mayFetch(source)) throw unavailable('too many fetches within a minute')
     const fetching = this.#fetch(url)
     this.#pending.set(url, fetching)
     return fetching
+  }
+
+  /** Counts a fetch, unless a limit has been reached. */
+  #mayFetch(source: string): boolean {
+    if (this.#fetches.of('') >= MAX_FETCHES.all) return false
+    if (source !== '' && this.#fetches.of(source) >= MAX_FETCHES.source) return false
+    this.#fetches.note('')
+    if (source !== '') this.#fetches.note(source)
+    return true
   }
 
   async #fetch(url: string): Promise<X509Certificate> {

@@ -1,0 +1,3 @@
+import { printedLimits } from './limits-table.ts'
+
+process.stdout.write(printedLimits())
