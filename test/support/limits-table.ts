@@ -121,7 +121,9 @@ const limitsOfObject = (area: string, node: Node, source: Source): Limit[] => {
     if (value.type === 'Literal' && typeof value.value !== 'number') continue
     const words = source.docBefore(start) || docs.get(key.name) || wordsOf(key.name)
     const numbers: Node[] = value.type === 'ObjectExpression' ? value.properties : [{ key, value }]
-    const texts = numbers.map((one) => `\`${one.key.name}\` ${written(one.key.name, numberOf(one.value, source))}`)
+    const texts = numbers.map(
+      (one) => `\`${one.key.name}\` ${written(one.key.name, numberOf(one.value, source))}`,
+    )
     const before = limits.get(words)?.value
     limits.set(words, { area, words, value: [...(before ? [before] : []), ...texts].join('<br>') })
   }
