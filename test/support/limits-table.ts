@@ -166,5 +166,5 @@ export const printedLimits = (): string => {
       .map(({ words, value }) => `| ${value} | ${words} |`)
     return `\n## ${area}\n\n| Limit | Of what, and why |\n| --- | --- |\n${rows.join('\n')}\n`
   })
-  return `${HEAD}${tables.join('')}`
+  return `${HEAD}${tables.join('')}`.replaceAll(/\bdocs\/(decisions\.md#[\w-]+)/g, '[decisions]($1)')
 }
