@@ -3,6 +3,7 @@ import type { AgentDeps } from '../../agent/create.ts'
 import type { Subscriptions } from '../../agent/subscriptions.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Metrics } from '../../core/metrics.ts'
+import type { Turns } from '../../core/turns.ts'
 import type { Feed } from '../../event/feed.ts'
 import type { SendDeps } from '../../message/out/send.ts'
 import type { MessageUrlDeps } from '../../message/out/url.ts'
@@ -11,7 +12,6 @@ import type { SubscribeDeps } from '../../webhook/subscribe.ts'
 import type { IdempotencyDeps } from '../../workspace/idempotency.ts'
 import type { InvitationDeps } from '../../workspace/invitation.ts'
 import type { RateLimits } from '../../workspace/rate-limits.ts'
-import type { TokenRequests } from '../../workspace/token-requests.ts'
 import type { ViewerDeps } from '../../workspace/viewer.ts'
 
 /** Everything that the operations behind the tools and events need. */
@@ -30,7 +30,7 @@ export type McpDeps = ViewerDeps &
     rates: RateLimits
     /** Requests per token and minute. */
     rateLimit: number
-    requests: TokenRequests
+    requests: Turns
     publicUrl(): string
     messageUrlBase(): string
     metrics?: Metrics

@@ -7,6 +7,7 @@ import type { NumberPoolDeps } from '../../agent/number-pool.ts'
 import type { SetupLinkDeps } from '../../agent/setup/setup-link.ts'
 import type { TokenDeps } from '../../agent/token.ts'
 import type { LargeBodies } from '../../core/large-bodies.ts'
+import type { Turns } from '../../core/turns.ts'
 import type { VerifyDeps } from '../../email-domain/verify.ts'
 import type { ExportDeps } from '../../export/export.ts'
 import type { ImportDeps } from '../../message/import/import.ts'
@@ -24,7 +25,6 @@ import type { IdentityDeps } from '../../workspace/identity.ts'
 import type { InvitationDeps } from '../../workspace/invitation.ts'
 import type { MemberDeps } from '../../workspace/member.ts'
 import type { RateLimits } from '../../workspace/rate-limits.ts'
-import type { TokenRequests } from '../../workspace/token-requests.ts'
 import type { Viewer, ViewerDeps } from '../../workspace/viewer.ts'
 
 /** Dependencies of the operations behind the routes. */
@@ -54,7 +54,7 @@ export type RestDeps = ViewerDeps &
   ExportDeps & {
     rates: RateLimits
     rateLimit: number
-    requests: TokenRequests
+    requests: Turns
     largeBodies: LargeBodies
     imports: LargeBodies
     messageUrlBase(): string
