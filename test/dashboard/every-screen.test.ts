@@ -12,6 +12,7 @@ import { expectCommands } from '../support/commands.ts'
 import { expectAccessible, expectLegible, openApp, originOf, untilLive } from '../support/dashboard.ts'
 import { fakeResolver } from '../support/dns.ts'
 import { type Furnished, furnish, NORTHWIND } from '../support/furnished.ts'
+import { createReceiver } from '../support/receiver.ts'
 import { startService, type Tenant, type TestService } from '../support/service.ts'
 
 /** Every screen with something in it: by the rules of accessibility, light and dark, on wide and narrow screens. */
@@ -23,7 +24,7 @@ let furnished: Furnished
 beforeAll(async () => {
   service = await startService({ world: { resolver: fakeResolver(NORTHWIND) } })
   owner = await service.workspace('Northwind', 'olivia@northwind.example')
-  furnished = await furnish(service, owner)
+  furnished = await furnish(service, owner, (await createReceiver()).url)
   browser = await startBrowser()
 })
 

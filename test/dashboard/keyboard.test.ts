@@ -4,6 +4,7 @@ import { browserTest, errorsOf, startBrowser, type TestBrowser } from '../suppor
 import { openApp, originOf, untilLive } from '../support/dashboard.ts'
 import { fakeResolver } from '../support/dns.ts'
 import { type Furnished, furnish, NORTHWIND } from '../support/furnished.ts'
+import { createReceiver } from '../support/receiver.ts'
 import { startService, type Tenant, type TestService } from '../support/service.ts'
 
 /** Dialogs by keyboard alone: what is typed lands in the field, and the focus returns. */
@@ -15,7 +16,7 @@ let furnished: Furnished
 beforeAll(async () => {
   service = await startService({ world: { resolver: fakeResolver(NORTHWIND) } })
   owner = await service.workspace('Northwind', 'olivia@northwind.example')
-  furnished = await furnish(service, owner)
+  furnished = await furnish(service, owner, (await createReceiver()).url)
   browser = await startBrowser()
 })
 

@@ -13,6 +13,7 @@ import {
 import { expectAccessible, openApp, originOf } from '../support/dashboard.ts'
 import { fakeResolver } from '../support/dns.ts'
 import { type Furnished, furnish, NORTHWIND } from '../support/furnished.ts'
+import { createReceiver } from '../support/receiver.ts'
 import { startService, type Tenant, type TestService } from '../support/service.ts'
 
 /** The language of the web application. */
@@ -24,7 +25,7 @@ let furnished: Furnished
 beforeAll(async () => {
   service = await startService({ world: { resolver: fakeResolver(NORTHWIND) } })
   owner = await service.workspace('Northwind', 'olivia@northwind.example')
-  furnished = await furnish(service, owner)
+  furnished = await furnish(service, owner, (await createReceiver()).url)
   browser = await startBrowser()
 })
 

@@ -1,11 +1,11 @@
+import { type Api, createTestAgent, type TestAgent } from './api.ts'
 import type { Zone } from './dns.ts'
 import { post } from './letter.ts'
 import { dkimKey } from './mail.ts'
-import { createReceiver } from './receiver.ts'
-import { type Api, createTestAgent, type Tenant, type TestAgent, type TestService } from './service.ts'
+import type { Tenant, TestService } from './service.ts'
 import { until } from './until.ts'
 
-/** A workspace in which every screen of the web application has something to show. */
+/** A workspace in which every screen of the web application has something to show, for tests and `npm run dev`. */
 
 const signer = dkimKey('northwind.example')
 
@@ -26,13 +26,17 @@ const strictly =
     return answer as never
   }
 
+/** The service whose workspace is filled. */
+type Place = Pick<TestService, 'http' | 'smtp' | 'db'>
+type Owner = Pick<Tenant, 'id' | 'api'>
+
 export interface Furnished {
   support: TestAgent
   /** A thread of several messages, one of which proves its sender. */
   thread: string
 }
 
-const fillInbox = async (service: TestService, agent: TestAgent): Promise<string> => {
+const fillInbox = async (service: Place, agent: TestAgent): Promise<string> => {
   const anna = 'Anna Northwind <anna@northwind.example>'
   const letters = [
     { from: 'Bob Builder <bob@example.org>', subject: 'Re: the offer', text: 'Could you send it again?' },
@@ -64,7 +68,7 @@ const fillInbox = async (service: TestService, agent: TestAgent): Promise<string
   return first.id
 }
 
-const fillOutbox = async ({ db }: TestService, owner: Tenant, agent: TestAgent): Promise<void> => {
+const fillOutbox = async ({ db }: Place, owner: Owner, agent: TestAgent): Promise<void> => {
   const send = (message: object) =>
     agent.api('POST', `/agents/${agent.id}/messages`, { channel: 'email', ...message })
   const { body } = await send({
@@ -103,7 +107,7 @@ const fillOutbox = async ({ db }: TestService, owner: Tenant, agent: TestAgent):
   })
 }
 
-const fillCounts = async ({ db }: TestService, { id }: Tenant): Promise<void> => {
+const fillCounts = async ({ db }: Place, { id }: Owner): Promise<void> => {
   const today = Math.floor(Date.now() / DAY_MS) * DAY_MS
   const metrics = {
     received: 40,
@@ -125,22 +129,25 @@ const fillCounts = async ({ db }: TestService, { id }: Tenant): Promise<void> =>
   })
 }
 
-const fillSettings = async (owner: Tenant, agent: TestAgent): Promise<void> => {
-  const receiver = await createReceiver()
-  await owner.api('POST', `/agents/${agent.id}/webhooks`, { url: receiver.url, name: 'Shop' })
+const fillSettings = async (owner: Owner, agent: TestAgent, webhook: string): Promise<void> => {
+  await owner.api('POST', `/agents/${agent.id}/webhooks`, { url: webhook, name: 'Shop' })
   await owner.api('PUT', `/agents/${agent.id}/secrets/STRIPE_KEY`, { value: 'sk_live' })
   await owner.api('PUT', `/agents/${agent.id}/secrets/CRM_PASSWORD`, { value: 'hush' })
   await owner.api('POST', '/domains', { name: 'robots.example' })
   await owner.api('POST', '/members/invitations', { email: 'bo@example.com', role: 'member' })
 }
 
-/** Fills a workspace. The service must resolve the names of NORTHWIND. */
-export const furnish = async (service: TestService, tenant: Tenant): Promise<Furnished> => {
+/**
+ * Fills an empty workspace, whose webhook posts to `webhook`. One sender is proven if the service resolves the names of
+ * NORTHWIND. Only what takes time in a real service is written into the database: the counts of past days, and addresses
+ * that have bounced.
+ */
+export const furnish = async (service: Place, tenant: Owner, webhook: string): Promise<Furnished> => {
   const owner = { ...tenant, api: strictly(tenant.api) }
   const made = await createTestAgent(service, owner, 'Support')
   const support = { ...made, api: strictly(made.api) }
   await createTestAgent(service, owner, 'Billing')
-  await fillSettings(owner, support)
+  await fillSettings(owner, support, webhook)
   const list = { admit: 'list', senders: ['*@example.com'], blocked: ['*@spam.example'] }
   await owner.api('PUT', `/agents/${support.id}/access/email`, list)
   await post(service, {

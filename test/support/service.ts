@@ -9,8 +9,11 @@ import type { World } from '../../src/platform.ts'
 import { createKeyring, type Keyring } from '../../src/workspace/keyring.ts'
 import { createWorkspace } from '../../src/workspace/workspace.ts'
 import { afterFile } from './after-file.ts'
+import { type Api, apiOf } from './api.ts'
 import { createTestDatabase } from './database.ts'
 import { temporaryDir } from './postgres.ts'
+
+export { type Answer, type Api, apiOf, createTestAgent, type TestAgent } from './api.ts'
 
 /**
  * A service that runs in the test's own process. Everything is real except DNS and, where a test replaces it,
@@ -38,44 +41,6 @@ export interface Tenant {
   token: string
   api: Api
 }
-
-export interface Answer<Body = unknown> {
-  status: number
-  headers: Headers
-  body: Body
-  text: string
-}
-
-/** The HTTP API. `body` is sent as JSON; a string is sent unchanged. */
-// biome-ignore lint/suspicious/noExplicitAny: tests check the shape of the answers
-export type Api = <Body = any>(
-  method: string,
-  path: string,
-  body?: unknown,
-  headers?: Record<string, string>,
-) => Promise<Answer<Body>>
-
-export const apiOf =
-  (base: string, token: string | null): Api =>
-  async (method, path, body, headers = {}) => {
-    const response = await fetch(base + path, {
-      method,
-      headers: {
-        ...(token === null ? {} : { Authorization: `Bearer ${token}` }),
-        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    })
-    const text = await response.text()
-    const isJson = response.headers.get('content-type')?.includes('json')
-    return {
-      status: response.status,
-      headers: response.headers,
-      text,
-      body: isJson ? JSON.parse(text) : (text as never),
-    }
-  }
 
 /** No domain publishes any record, so no sender can be verified. */
 const emptyResolver: World['resolver'] = async (name) => {
@@ -148,28 +113,4 @@ export const startService = async ({
     },
     stop,
   }
-}
-
-export interface TestAgent {
-  id: string
-  address: string
-  token: string
-  api: Api
-}
-
-/** Creates an agent of the tenant with its own token. */
-export const createTestAgent = async (
-  service: TestService,
-  { api }: Tenant,
-  name = 'Support Bot',
-): Promise<TestAgent> => {
-  const ask = async (...request: Parameters<Api>) => {
-    const { status, body, text } = await api(...request)
-    if (status >= 300) throw new Error(`${request[0]} ${request[1]}: ${status} ${text}`)
-    return body
-  }
-  const { id } = await ask('POST', '/agents', { name, icon: 'bot' })
-  const [{ value: address }] = await ask('GET', `/agents/${id}/addresses`)
-  const { token } = await ask('POST', `/agents/${id}/tokens`, { name: 'test' })
-  return { id, address, token, api: apiOf(service.http, token) }
 }
