@@ -22,7 +22,7 @@ const STOP_SECONDS = 30
 /** Loaded only when needed: invalid settings and commands such as `token` do not need most of it. */
 const loadApp = () => import('./app.ts')
 
-/** Starts the service on an open foundation, and tells whoever started it where it is. */
+/** Starts the service on an open foundation, and prints where it listens. */
 const bringUp = async (config: Config, log: Logger, foundation: Foundation): Promise<App> => {
   // stdout is reserved for the lines below, but a library (mailauth, for some mails with `l=`) writes to the
   // console.

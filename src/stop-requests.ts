@@ -58,7 +58,7 @@ const hasTerminal = (): boolean => [0, 1, 2].some((stream) => isatty(stream))
 const wasClosed = (): boolean => process.platform === 'win32' || !hasTerminal()
 
 /**
- * Starts to follow signals and the parent process. From then on no signal ends the process by itself: what it
+ * Starts to follow signals and the parent process. From then on no signal alone ends the process: what it
  * has started would live on. SIGHUP says that the terminal was closed, if there was one, which is then none any more.
  * Otherwise somebody wants `reload`; who has nothing to reload stops.
  */

@@ -231,7 +231,7 @@ export const listeningAt = (now: Date) =>
     webhooks: Prisma.WebhookWhereInput
   }
 
-/** Does the same without checking permissions. */
+/** Lists an agent's current listeners, without checking permissions. */
 export const currentListeners = async (
   { prisma, clock }: ConnectionDeps,
   agentId: string,

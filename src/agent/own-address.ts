@@ -61,7 +61,7 @@ const domainOf = async (
 }
 
 /**
- * How many addresses of other workspaces a workspace can ask for in an hour. Whoever chooses a name on a shared
+ * How many addresses of other workspaces a workspace can ask for in an hour. Someone who chooses a name on a shared
  * domain learns that it is taken; this keeps it from becoming a way to find out who is here.
  * @limit Agents
  */
@@ -154,7 +154,7 @@ export const ensureFree = async (
 
 /**
  * Reserves an address on the service's domain for its workspace, in the transaction that assigns it; an address
- * on an own domain belongs to whoever verifies the domain. Throws `conflict` when another workspace was faster.
+ * on an own domain belongs to the workspace that verifies the domain. Throws `conflict` when another one was faster.
  */
 export const reserveAddress = async (
   tx: Prisma.TransactionClient,

@@ -257,7 +257,7 @@ export class Subscriptions {
     }
   }
 
-  /** Does the same, and renews the leases of the others. */
+  /** Ends the subscriptions that are no longer valid, and renews the leases of the others. */
   async #verify(subscriptions: readonly Subscription[]): Promise<void> {
     const clients = subscriptions.filter(({ options }) => leases(options))
     const held = new Map(clients.map(({ options }) => [options.connectionId!, options.agentId!]))

@@ -39,7 +39,8 @@ const TIGHTEN = `
 
 /**
  * Makes an agent's limits hold for all agents that it created, and for those that these created. Must follow the change
- * of the agent in one transaction: whoever creates another one meanwhile waits for it. Returns those that it changed.
+ * of the agent in one transaction: a request that creates another one meanwhile waits for it. Returns those that it
+ * changed.
  */
 export const tightenDescendants = async (
   tx: Pick<Prisma.TransactionClient, '$queryRawUnsafe'>,

@@ -32,7 +32,7 @@ export const suppress = async (
 }
 
 /**
- * The part of a statement that does the same with the rows of `entries (agent_id, channel, recipient, reason,
+ * The part of a statement that suppresses the rows of `entries (agent_id, channel, recipient, reason,
  * detail, created_at)`, whose recipients are in lower case. `materialized`, since Citus inserts nothing from a join
  * that it plans as part of the `insert`.
  */

@@ -44,7 +44,7 @@ export const replayWebhook = operation({
 
 export const resendGivenUp = operation({
   name: 'resendGivenUp',
-  says: 'Resends the events that were given up (`expired`), of those that happened at `since` or later. They are sent in order and with retries, and their three days start anew. Messages to the Message URL are skipped, because their text is not stored.',
+  says: 'Resends the events that were given up (`expired`), of those that happened at `since` or later. They are sent in order and with retries, for another three days. Messages to the Message URL are skipped, because their text is not stored.',
   rest: 'POST /agents/{agentId}/webhooks/{webhookId}/resend',
   tag,
   input: { ...WEBHOOK, since: says(timestamp, 'Only events that happened at this time or later.') },

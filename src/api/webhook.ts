@@ -100,7 +100,7 @@ export const listWebhooks = operation({
 
 export const updateWebhook = operation({
   name: 'updateWebhook',
-  says: "Changes a webhook's name or the types of the events that it receives, or pauses or resumes it. New types apply to all events that it has not received yet. While a webhook is paused, nothing is sent to it, its events wait, and it does not receive messages to the Message URL. When it is resumed, the three days of its pending events start anew. An event that is being delivered when it is changed may arrive twice.",
+  says: "Changes a webhook's name or the types of the events that it receives, or pauses or resumes it. New types apply to all events that it has not received yet. While a webhook is paused, nothing is sent to it, its events wait, and it does not receive messages to the Message URL. When it is resumed, its pending events get three days again. An event that is being delivered when it is changed may arrive twice.",
   rest: 'PATCH /agents/{agentId}/webhooks/{webhookId}',
   tag,
   input: {

@@ -26,7 +26,7 @@ const HOUR_MS = 3_600_000
 /**
  * After as many mails to one address in an hour, strangers cause one more in five minutes, at most: until then the
  * last one counts in their browsers, too, for five minutes at least. A mail is in the service's name to someone who
- * may not want it; but whoever asks for links all day must not keep the member from signing in.
+ * may not want it; but someone who asks for links all day must not keep the member from signing in.
  */
 const MAIL_PAUSE_MS = 5 * 60_000
 /** Workspaces of one person for which a mail has links. */

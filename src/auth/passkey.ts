@@ -94,7 +94,7 @@ export const passkeyOptions = async (deps: ChallengeDeps, viewer: Viewer) => {
     excludeCredentials: known.map(({ credentialId }) => ({
       id: Buffer.from(credentialId).toString('base64url'),
     })),
-    // A passkey that the device finds by itself and unlocks by itself is both factors at once.
+    // A passkey that the device finds and unlocks on its own is both factors at once.
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
   })
 }

@@ -41,7 +41,7 @@ const EVERY_MS = 5_000
 
 /**
  * The worker that deletes what deleted agents have left, as much of the time as it leaves the database alone, so
- * that others hardly notice. After a crash it goes on where it was. Any number of processes may run one.
+ * that others barely notice. After a crash it continues where it was. Any number of processes may run one.
  */
 export const createRemover = (deps: RemovalDeps): Routine =>
   new Routine(

@@ -176,7 +176,7 @@ const isClear = (error: unknown): boolean =>
 /**
  * Brings the embedded database in `dir` to the major version of this release: everything is copied from the former
  * server to a new one, compared, and the folders are exchanged. Killed at any moment, nothing is lost: until the
- * exchange the former database is what it was, and another run begins anew; afterwards it completes the exchange.
+ * exchange the former database is unchanged, and another run starts over; afterwards it completes the exchange.
  */
 export const upgradePostgres = async (
   dir: string,

@@ -16,7 +16,7 @@ export const keyOf = ({ workspaceId, agentId, hash, id }: BlobName): string =>
   `${workspaceId}/${agentId}/${Buffer.from(hash).toString('hex')}-${id}`
 
 /**
- * The key of one workspace's objects. The names of objects depend on it too: whoever reads the bucket cannot find
+ * The key of one workspace's objects. The names of objects depend on it too: someone who reads the bucket cannot find
  * out whether a workspace has a certain file.
  */
 export class BlobKey {

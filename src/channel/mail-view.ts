@@ -25,7 +25,7 @@ export interface MailView {
 /** An email to be shown: one as received, or the HTML of one that was sent. */
 export interface Viewing extends ViewOptions {
   mail: { raw: Uint8Array } | { html: string }
-  /** Key for fair queueing: whoever looks at it. */
+  /** Key for fair queueing: the viewer. */
   source: string
 }
 

@@ -1568,7 +1568,7 @@ export interface paths {
         head?: never;
         /**
          * Changes a webhook's name or the types of the events that it receives, or pauses or resumes it
-         * @description New types apply to all events that it has not received yet. While a webhook is paused, nothing is sent to it, its events wait, and it does not receive messages to the Message URL. When it is resumed, the three days of its pending events start anew. An event that is being delivered when it is changed may arrive twice.
+         * @description New types apply to all events that it has not received yet. While a webhook is paused, nothing is sent to it, its events wait, and it does not receive messages to the Message URL. When it is resumed, its pending events get three days again. An event that is being delivered when it is changed may arrive twice.
          */
         patch: operations["updateWebhook"];
         trace?: never;
@@ -1721,7 +1721,7 @@ export interface paths {
         put?: never;
         /**
          * Resends the events that were given up (`expired`), of those that happened at `since` or later
-         * @description They are sent in order and with retries, and their three days start anew. Messages to the Message URL are skipped, because their text is not stored.
+         * @description They are sent in order and with retries, for another three days. Messages to the Message URL are skipped, because their text is not stored.
          */
         post: operations["resendGivenUp"];
         delete?: never;

@@ -6,7 +6,7 @@ interface Process {
   emitWarning?(message: string, type: string): void
 }
 
-/** On standard error. (A browser shows in its console by itself which requests failed.) */
+/** On standard error. (A browser's console shows failed requests anyway.) */
 const warn: OnWaiting = ({ message }) => {
   const { process } = globalThis as { process?: Process }
   process?.emitWarning?.(`${message}; waiting for it`, 'AmsWarning')

@@ -51,7 +51,7 @@ export const SKIP_LOCKED: string = dialect('for update skip locked', '')
  * Keeps a row of a reference table from being deleted until the transaction ends. Left out with Citus, where two such
  * statements at once wait for each other: each locks the table against writers, and then as a writer. There a row
  * that the transaction inserts keeps the rows that it refers to, and all others from when it is inserted: deleting
- * from a reference table waits for whoever writes to it or to a table that refers to it.
+ * from a reference table waits for writes to it and to tables that refer to it.
  */
 export const FOR_KEY_SHARE: string = dialect('for key share', '')
 

@@ -24,7 +24,7 @@ const BACKOFF_MS = { initial: 50, max: 1000 }
 const PROBE_MS = 15_000
 
 /**
- * The connection that listens. It reconnects by itself. While it is connected it holds an advisory lock that no
+ * The connection that listens. It reconnects automatically. While it is connected it holds an advisory lock that no
  * other process asks for: PostgreSQL releases it when the process ends, however it ends, so that others can see
  * that it is gone.
  */

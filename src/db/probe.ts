@@ -27,7 +27,7 @@ export class UnusableDatabaseError extends Error {
     this.name = 'UnusableDatabaseError'
   }
 
-  /** Whether it may become usable by itself. */
+  /** Whether it may become usable without a change of settings. */
   get isAway(): boolean {
     return this.message === STANDBY || (this.message !== POOLER && isUnavailable(this.cause))
   }
@@ -72,7 +72,7 @@ async function ask(url: string, settings: pg.ClientConfig): Promise<Server> {
   }
 }
 
-/** Whoever waits for a database that cannot be reached yet. */
+/** What waiting for a database that cannot be reached yet needs. */
 export interface Waiting {
   clock: Clock
   log: Logger

@@ -165,7 +165,7 @@ export class Replica implements ReadReplica {
     }
   }
 
-  /** The primary's position. Whoever asks before the statement is sent shares it: an earlier one may be too old. */
+  /** The primary's position. Reads that ask before the statement is sent share it: an earlier one may be too old. */
   #primaryPosition(): Promise<string> {
     this.#position ??= new Promise<void>((resolve) => setImmediate(resolve)).then(async () => {
       this.#position = undefined

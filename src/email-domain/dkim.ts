@@ -110,13 +110,13 @@ const published = (keys: readonly DkimKey[]): PublishedKey[] =>
 export const dkimKeys = async (deps: DkimDeps, owner: DkimOwner): Promise<PublishedKey[]> =>
   published(await ensureKeys(deps, owner))
 
-/** Does the same without creating a key: for looking on. */
+/** Returns the keys without creating any. */
 export const publishedDkimKeys = async (
   deps: Pick<DkimDeps, 'prisma' | 'clock'>,
   owner: DkimOwner,
 ): Promise<PublishedKey[]> => published(await current(deps, owner))
 
-/** Does the same for many domains, in their order, with one statement besides creating missing keys. */
+/** Like `dkimKeys` for many domains, in their order, with one statement besides creating missing keys. */
 export const dkimKeysOfAll = async (
   deps: DkimDeps,
   owners: readonly DkimOwner[],

@@ -69,7 +69,7 @@ export const recordsOfAll = async (
   return domains.map((domain, n) => recordsWith(deps, domain, keys[n]!))
 }
 
-/** Does the same for one domain. */
+/** Returns the records of one domain. */
 export const recordsOf = async (deps: DomainDeps, domain: RecordedDomain): Promise<DomainRecord[]> =>
   (await recordsOfAll(deps, [domain]))[0]!
 

@@ -4,7 +4,7 @@ import { dialect } from '../db/dialect.ts'
 /** More events than an agent's log gets between two restores. Ids remain exact numbers through nine million of these. */
 const STEP = 1_000_000_000
 
-/** With Citus, ids above the horizon must have no gaps (see log.ts): readers before one are told to read everything anew. */
+/** With Citus, ids above the horizon must have no gaps (see log.ts): readers before one are told to read everything again. */
 const BEFORE_GAP = `greatest(horizon, last_id / ${STEP} * ${STEP})`
 
 /**

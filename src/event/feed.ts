@@ -91,7 +91,7 @@ export class Feed {
     else this.#followers.delete(agentId)
   }
 
-  /** Does the same as `follow` for a loop, until `signal` aborts. Throws what the sink's `failed` would get. */
+  /** Like `follow`, as an iterator that ends when `signal` aborts. Throws what the sink's `failed` would get. */
   steady(agentId: string, after: number, signal: AbortSignal): AsyncIterableIterator<FeedItem[], void> {
     return new FeedIterator(this, { agentId, after }, signal)
   }

@@ -24,7 +24,7 @@ const DELETE = {
     select id from gone`,
 }
 
-/** In a statement of its own, so that the one that deletes sees the notes of whoever held the messages before. */
+/** In a statement of its own, so that the one that deletes sees notes that were added while it waited for the lock. */
 const LOCK = {
   name: 'lock messages to delete',
   text: 'select id from message where agent_id = $1 and id = any($2::uuid[]) order by id for update',

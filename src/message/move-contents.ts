@@ -5,7 +5,7 @@ import type { Db } from '../db/client.ts'
 
 /**
  * Moves the contents of stored messages into the object store, or back into the database, beside a running service.
- * Each row is changed by itself, after its content is where it is going, so that it is always whole and this may be
+ * Each row is changed on its own, after its content is where it is going, so that it is always whole and this may be
  * interrupted at any point; what was moved is passed over when it is run again.
  */
 

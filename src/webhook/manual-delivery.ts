@@ -108,7 +108,7 @@ export const requeueGivenUp = async (
   return rows.map(({ seq }) => seq)
 }
 
-/** Starts the three days of a lane's pending events anew: they were not delivered while it was paused. */
+/** Restarts the three days of a lane's pending events: they were not delivered while it was paused. */
 export const restartPending = async (
   tx: Prisma.TransactionClient,
   { lane, agentId, after, at }: Omit<EventRange, 'upTo'>,

@@ -69,7 +69,7 @@ const positionOf = async (tx: Tx, agentId: string, start: ReplayStart): Promise<
 /**
  * Resends every event from `start` on, in order, and then continues. It applies to events that the webhook is
  * done with and that are still in the log, including those from before it was added. Message URL events are
- * left out, because their texts are not stored. The events' three days start anew. Returns the number of
+ * left out, because their texts are not stored. The events get three days again. Returns the number of
  * events to be sent again. Throws `not_found`.
  */
 export const replayWebhook = (
@@ -85,8 +85,8 @@ export const replayWebhook = (
   })
 
 /**
- * Resends, in order, the events that were given up, of those that happened at `since` or later. Their three
- * days start anew. Message URL events are left out. Returns the number of events to be sent again. Throws
+ * Resends, in order, the events that were given up, of those that happened at `since` or later. They get three
+ * days again. Message URL events are left out. Returns the number of events to be sent again. Throws
  * `not_found`.
  */
 export const resendGivenUp = (

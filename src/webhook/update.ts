@@ -24,7 +24,7 @@ export interface WebhookChanges {
   /** Types of the events that it receives, of all that it is not done with. Others are skipped. */
   events?: readonly EventType[] | undefined
   /**
-   * Whether it is paused: nothing is sent to it, and its events wait. Their three days start anew when it is
+   * Whether it is paused: nothing is sent to it, and its events wait. They get three days again when it is
    * resumed.
    */
   paused?: boolean | undefined

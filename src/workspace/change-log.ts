@@ -50,7 +50,7 @@ const XID = 'pg_current_xact_id()::text::bigint'
 export const noteChanges = (kind: ChangeKind, changed: string): string => `
     noted as (${insertChanges(kind, changed, 'array_agg(c.id)')})`
 
-/** Does the same for a second kind in one statement, whose objects, of `changed (agent_id, workspace_id)`, have no ids. */
+/** Adds rows for a second kind in one statement, whose objects, of `changed (agent_id, workspace_id)`, have no ids. */
 export const noteNameless = (kind: ChangeKind, changed: string): string => `
     noted_${kind} as (${insertChanges(kind, changed, "'{}'::uuid[]")})`
 
@@ -118,7 +118,7 @@ export const isSnapshot = async ({ pool }: Pick<Db, 'pool'>, snapshot: string): 
  */
 const VALID_HOURS = 24
 const RETENTION_MS = (VALID_HOURS + 1) * 3_600_000
-/** Maximum number of rows, and of ids in them, that are listed. Whoever missed more reads everything anew. */
+/** Maximum number of rows, and of ids in them, that are listed. A watcher that missed more reads everything again. */
 const MAX_ROWS = 500
 const MAX_IDS = 2_000
 
@@ -127,7 +127,7 @@ const RESTORED = 0
 
 /**
  * Ends the positions from before a restore to an earlier moment: the transactions that they have seen are not those
- * that will have the same ids. Whoever resumes at one reads everything anew.
+ * that will have the same ids. A watcher that resumes at one reads everything again.
  */
 export const endChangePositions = async ({ pool }: Pick<Db, 'pool'>): Promise<void> => {
   await pool.query(

@@ -20,7 +20,7 @@ type Account = Pick<MemberIdentity, 'channel' | 'value'>
 /** Time for which a link is valid that proves an identity. @limit Signing in */
 const VALID_MS = 3_600_000
 
-/** A code counts only at the address that its link opens: whoever holds the token of another bot learns nothing of use. */
+/** A code counts only at the address that its link opens, so the holder of another bot's token learns nothing useful. */
 const hashOf = (code: string, address: string) => Uint8Array.from(hashToken(`${code} ${address}`))
 
 /**

@@ -80,7 +80,7 @@ export const ensureRoom = async (
   await checkLimit(tx, { workspaceId, plan, kind })
 }
 
-/** Does the same without a lock, for a check before costly work. */
+/** Like `ensureRoom`, but without a lock: for a check before costly work. */
 export const checkRoom = async (
   tx: Prisma.TransactionClient,
   workspaceId: string,

@@ -86,7 +86,7 @@ export class KnownViewers {
     this.#forgetOldest(now)
   }
 
-  /** Reads a member anew, whose name was just changed. */
+  /** Reads a member again whose name has just changed. */
   forgetMember(memberId: string): void {
     this.#forget((viewer) => viewer.id === memberId)
   }

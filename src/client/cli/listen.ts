@@ -38,7 +38,7 @@ const shown = ({ event, message }: Received, terminal: Terminal): string =>
     ? lineOf(message, terminal)
     : `${terminal.style('bold', event.type)} ${lineOf(message, terminal)}`
 
-/** With `--from` the stored position counts no more, and is written anew. */
+/** With `--from` the stored position no longer counts, and is overwritten. */
 const storeOf = (input: Input, credentials: Credentials, agentId: string): PositionStore => {
   if (input.text('exec') === undefined) return memoryStore()
   const store = fileStore(positionFile(process.env, credentials, agentId))

@@ -3,7 +3,7 @@ import { Transform } from 'node:stream'
 const MASK = '***'
 /** A shorter value would be found in ordinary text. */
 export const MIN_MASKED_LENGTH = 4
-/** A line of a long value, such as a private key, is masked by itself too. */
+/** A line of a long value, such as a private key, is masked on its own too. */
 const MIN_MASKED_LINE = 8
 
 /** Bytes as a string in which each byte is a character, so that borders of chunks cannot split a character. */

@@ -32,7 +32,7 @@ const CODES: Record<Host, (access: Access) => string> = {
     ].join('\n'),
   cursor: ({ publicUrl, token }) =>
     server({ url: `${publicUrl}/mcp`, headers: { Authorization: `Bearer ${token}` } }),
-  // It signs in by itself.
+  // It signs in automatically.
   chatgpt: ({ publicUrl }) => `${publicUrl}/mcp`,
   curl: ({ agentId, publicUrl, token }) =>
     `curl ${publicUrl}/agents/${agentId}/messages -H "Authorization: Bearer ${token}"`,

@@ -14,7 +14,7 @@ const WRITERS = graphql(`
   }
 `)
 
-/** Whoever saved their answer within this time is still writing it. */
+/** Someone who saved their answer within this time is still writing it. */
 const WRITING_MS = 60_000
 
 interface WritersProps {

@@ -176,7 +176,7 @@ const loadMessages = async (client: Client, search: Search, after: string | null
 export const loadPage = (client: Client, search: Search, after: string | null): Promise<Loaded> =>
   (isOfThreads(search) ? loadThreads : loadMessages)(client, search, after)
 
-/** Reads the threads of some messages anew; null if that failed, or one of them is gone. */
+/** Reads the threads of some messages again; null if that failed, or one of them is gone. */
 export const loadThreadsOf = async (client: Client, messageIds: readonly string[]): Promise<Row[] | null> => {
   const parts = Array.from({ length: Math.ceil(messageIds.length / MOST_IDS) }, (_, part) =>
     messageIds.slice(part * MOST_IDS, (part + 1) * MOST_IDS),

@@ -88,7 +88,7 @@ export const tellChanges = (changes: readonly Change[]): void => {
   if (timer === undefined) tell()
 }
 
-/** Whoever has just done something sees what follows from it at once. */
+/** Someone who has just done something sees its effect at once. */
 export const expectChange = (): void => {
   toldAt = Number.NEGATIVE_INFINITY
   tell()

@@ -4,7 +4,7 @@ import { noTrouble, sayTrouble } from './trouble.ts'
 /**
  * How requests go to the service: all queries of one moment as one, and again after a failure that may pass. When
  * the service asks to wait, every query of this tab waits. The service limits what one request may read: what it
- * refuses for that reason among others goes again by itself.
+ * refuses for that reason among others is repeated automatically.
  */
 
 /** Queries that are made within this time go together. */

@@ -76,7 +76,7 @@ export const usePages = <Data, Variables extends AnyVariables, Node>({
     [client],
   )
   const key = JSON.stringify(variables)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: read anew when the variables change
+  // biome-ignore lint/correctness/useExhaustiveDependencies: read again when the variables change
   useEffect(() => void load([], null), [load, key])
   const shown = Math.min(state.rows?.length ?? 0, MOST_AGAIN)
   const refresh = () => void load([], null, shown)

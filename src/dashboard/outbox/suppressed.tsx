@@ -61,7 +61,7 @@ const columnsOf = (onRemove: (entry: Entry) => void): readonly Column<Entry>[] =
 
 interface ListProps {
   agent: Agent
-  /** Reads anew which agents have a list. */
+  /** Reads again which agents have a list. */
   onChanged(): void
 }
 

@@ -42,7 +42,7 @@ interface ConfirmProps {
   onClose(): void
 }
 
-/** Asks before something that cannot be undone: whoever only presses Enter has changed nothing. */
+/** Asks before something that cannot be undone: pressing Enter alone changes nothing. */
 export const Confirm = ({ title, children, label, onConfirm, onClose }: ConfirmProps) => {
   const [busy, setBusy] = useState(false)
   const confirm = async () => {

@@ -32,7 +32,7 @@ export const Loading = ({ lines = 3 }: { lines?: number }) => (
   </div>
 )
 
-/** A failure in the API's words, with the request's id for whoever reads the service's log. */
+/** A failure in the API's words, with the request's id, under which the service's log has it. */
 export const Failed = ({ failure, onRetry }: { failure: Failure; onRetry?: () => void }) => (
   <div className="failed" role="alert">
     <CircleAlertIcon />

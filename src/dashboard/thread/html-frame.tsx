@@ -54,7 +54,7 @@ const followHeight = (frame: HTMLIFrameElement, mail: Document): (() => void) =>
   const observer = new ResizeObserver(measure)
   observer.observe(mail.documentElement)
   observer.observe(mail.body)
-  // A wider window starts anew.
+  // A wider window starts over.
   const onResize = (): void => {
     changes = 0
     measure()
@@ -67,7 +67,7 @@ const followHeight = (frame: HTMLIFrameElement, mail: Document): (() => void) =>
   }
 }
 
-/** A link to the same page that is signed anew does not load the mail again. */
+/** A new signed link to the same page does not load the mail again. */
 const useSame = (url: string): string => {
   const [shown, setShown] = useState(url)
   const isSame = new URL(shown).pathname === new URL(url).pathname

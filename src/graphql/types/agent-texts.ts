@@ -19,7 +19,7 @@ builder.prismaObjectFields(Agent, (t) => ({
     nullable: true,
     select: { texts: { select: { signature: true } } },
     description:
-      'What the web application puts below what people write for the agent; null if there is none. The service adds it to nothing by itself.',
+      'What the web application puts below what people write for the agent; null if there is none. The service does not add it to messages.',
     resolve: ({ texts }, _args, context) => counted(context, texts?.signature ?? null),
   }),
   templates: t.field({

@@ -21,7 +21,7 @@ builder.prismaObjectField(Agent, 'tokens', (t) =>
   }),
 )
 
-/** Adds a mutation that creates a token, whoever holds it. */
+/** Adds a mutation that creates a token, of an agent or a member. */
 export const creationOfToken = <Input extends Fields>(
   operation: Operation<GraphqlDeps, Input, TokenRow & { token: string }>,
 ): void =>

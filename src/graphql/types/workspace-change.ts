@@ -37,7 +37,7 @@ const WorkspaceChanges = builder.objectRef<ChangesShape>('WorkspaceChanges').imp
     }),
     truncated: t.exposeBoolean('truncated', {
       description:
-        'Whether there is more than can be listed: `after` was more than a day ago, or too much has changed. Query everything that you show anew.',
+        'Whether there is more than can be listed: `after` was more than a day ago, or too much has changed. Query everything that you show again.',
     }),
     changes: t.field({
       type: [WorkspaceChange],

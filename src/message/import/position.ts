@@ -7,7 +7,7 @@ export interface ImportPosition {
   load(): Promise<string | null>
   /** Everything up to here is committed. */
   save(position: string): Promise<void>
-  /** The import is complete: the next one begins anew, and leaves known mails alone. */
+  /** The import is complete: the next one starts over, and skips mails that are there already. */
   clear(): Promise<void>
 }
 

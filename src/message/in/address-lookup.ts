@@ -8,7 +8,7 @@ interface ChannelAddress {
 }
 
 /**
- * $1 the addresses as JSON, whose plan is generic: with an array, PostgreSQL would plan the statement anew at
+ * $1 the addresses as JSON, whose plan is generic: with an array, PostgreSQL would plan the statement again at
  * every call.
  */
 const EXISTING = {

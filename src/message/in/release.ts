@@ -177,8 +177,8 @@ export const releaseMessage = async (
 export type ReleasedMessage = Pick<Message, 'id' | 'status' | 'admission'>
 
 /**
- * Does the same for up to 100 messages, oldest first: for all of them or, when it throws, for none. Returns them
- * in the order of the ids.
+ * Releases up to 100 messages, oldest first: all of them or, when it throws, none. Returns them in the order of
+ * the ids.
  */
 export const releaseMessages = async (
   deps: ReleaseDeps,

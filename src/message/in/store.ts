@@ -161,7 +161,7 @@ export const storeBatch = async (
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** Does the same. Returns each arrival's event, or null when it raised none or was already stored. */
+/** Like `storeBatch`, but returns each arrival's event, or null when it raised none or was already stored. */
 export const storeArrivals = async (
   db: Pick<Db, 'pool'>,
   arrivals: readonly Arrival[],

@@ -33,7 +33,7 @@ const IS_MEMBER = `exists (select from member p where p.workspace_id = m.workspa
     and case when m.channel = 'email' then p.email = ${CANONICAL}
              else exists (select from member_identity i where i.member_id = p.id and i.channel = m.channel and i.value = ${CANONICAL}) end)`
 
-/** Mail to a domain that is not verified any more goes to whoever has it. */
+/** A domain that is no longer verified may belong to anybody, and so may mail to it. */
 const IS_AGENT = `exists (select from address o left join domain d on d.id = o.domain_id
     where o.channel = m.channel and o.value = ${CANONICAL} and o.workspace_id = m.workspace_id and (o.domain_id is null or d.state = 'verified'))`
 

@@ -146,7 +146,7 @@ export interface Owner {
   threadId?: string | undefined
 }
 
-/** The messages of deleted agents are gone for everybody before their rows are; hardly ever are there any. */
+/** Hides the messages of deleted agents, whose rows are deleted later; there are seldom any. */
 const OF_DELETED = 'm.agent_id = any(array(select agent_id from deleted_agent))'
 
 /** Whether the message, or another row, `m` is the owner's. */

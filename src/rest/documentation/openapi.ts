@@ -15,7 +15,7 @@ Every operation requires a bearer token: a member's (\`amt_…\`) or an agent's 
 
 Every error response has the body \`{"error": {"code", "message"}}\`; an \`invalid_input\` message names the field and the rule that it violates. Resources of another workspace are reported as if they did not exist. Lengths are counted in Unicode code points: most emoji count as one.
 
-A POST with an \`Idempotency-Key\` is processed at most once: for 24 hours, the same key with the same body returns the first response again (secrets are revealed anew each time).`
+A POST with an \`Idempotency-Key\` is processed at most once: for 24 hours, the same key with the same body returns the first response again (secrets are revealed again each time).`
 
 const TAGS = [
   {

@@ -75,7 +75,7 @@ function isHeaderLine(raw: Uint8Array, start: number, end: number): boolean {
 /**
  * Whether the line consists of spaces and line ends only. In the header of a part or of an enclosed message it counts as
  * empty: most signatures do not cover the spaces at the end of a line of the body (RFC 6376 3.4.4), so that
- * whoever adds one would turn the text below into a part of the header.
+ * someone who adds one would turn the text below into a part of the header.
  */
 export const isBlankLine = (line: Uint8Array): boolean =>
   line.every((byte) => isBlank(byte) || byte === LF || byte === CR)

@@ -153,7 +153,7 @@ function keptLineEnd(lineEnd: Uint8Array, hasEnded: boolean): Uint8Array {
 
 /**
  * Passes the lines of a base64 body on in blocks, without those that do not belong to it. Each update of
- * postal-mime's decoder converts and splits its input anew, which takes longer than decoding a line.
+ * postal-mime's decoder converts and splits its input again, which takes longer than decoding a line.
  */
 function inBlocks(take: (block: Uint8Array) => void) {
   const belongs = createBase64End()

@@ -18,7 +18,7 @@ export interface Transport {
 
 export interface TransportEvents {
   message(message: FromWorker): void
-  /** The worker exited by itself. Called at most once, after its last message. */
+  /** The worker exited on its own. Called at most once, after its last message. */
   ended(reason: string): void
 }
 

@@ -10,7 +10,7 @@ export interface WorkerEvents<Job> {
   done(job: Job, result: ReadMail | MailView, parseMs: number): void
   failed(job: Job, reason: string): void
   /**
-   * The worker exited by itself, for example out of memory. `jobs` are released from it; `culprit` is the one
+   * The worker exited on its own, for example out of memory. `jobs` are released from it; `culprit` is the one
    * that it was working on.
    */
   exited(jobs: Job[], culprit: Culprit<Job> | null, reason: string): void

@@ -35,7 +35,7 @@ const signedValues = (headers: readonly RawHeader[], covered: ReadonlySet<string
   covered.has(name) ? valuesOf(headers, name).map((value) => value.replace(/\s+/g, ' ')) : []
 
 /**
- * Identifies what is signed. Signatures of the same content have the same id as far as they cover the same: whoever sends
+ * Identifies what is signed. Signatures of the same content have the same id as far as they cover the same: someone who sends
  * a copy can remove all but one. If neither Date nor Message-ID is signed, `b=` tells two messages with the same words
  * apart.
  */

@@ -31,7 +31,7 @@ export function sanitizeHtml(html: string, images: Images, outgoing = false): st
   return result
 }
 
-/** Sanitizes a part of a page that was written anew. */
+/** Sanitizes a part of a page that was rewritten. */
 const again = ({ css, body }: { css: string; body: string }) => ({
   css,
   body: toHtml(sanitize(fromHtml(body, { fragment: true }), OUTGOING_SCHEMA)),

@@ -48,8 +48,8 @@ const isCertificateError = (error: unknown): boolean =>
   )
 
 /**
- * Finds MTA-STS policies (RFC 8461). They are cached in memory for as long as they are valid, so that whoever
- * blocks DNS or https later cannot remove them.
+ * Finds MTA-STS policies (RFC 8461). They are cached in memory for as long as they are valid, so that blocking DNS
+ * or https later does not remove them.
  */
 export class StsPolicyCache implements StsPolicies {
   readonly #options: StsOptions
