@@ -1,6 +1,6 @@
 import { WAYS_IN } from '../core/channels.ts'
+import { domainOf, normalizeGiven } from '../core/email-address.ts'
 import { AppError, invalidInput } from '../core/errors.ts'
-import { toHostname } from '../core/hostname.ts'
 import { lowerCase } from '../core/lower-case.ts'
 import type { Db } from '../db/client.ts'
 import type { Access, Prisma } from '../db/generated/prisma/client.ts'
@@ -18,13 +18,24 @@ const MAX_ENTRIES = 1000
 
 const tooMany = (field: string) => invalidInput(field, `must have at most ${MAX_ENTRIES} entries`)
 
-/** The form in which entries are stored: that of addresses, in which a domain is in A-labels. */
-export const canonicalEntry = (channel: Channel, given: string): string => {
-  const entry = lowerCase(given.trim())
-  const at = entry.lastIndexOf('@') + 1
-  const domain = channel === 'email' ? toHostname(entry.slice(at)) : null
-  return domain === null ? entry : entry.slice(0, at) + domain
+/** The form in which entries are stored: that of addresses. */
+export const canonicalEntry = (channel: Channel, given: string): string =>
+  channel === 'email' ? normalizeGiven(given) : lowerCase(given.trim())
+
+/** What stands for all addresses of one domain, without its subdomains. */
+const ANYBODY = '*@'
+
+export const isDomain = (entry: string): boolean => entry.startsWith(ANYBODY)
+
+/** Returns the entries that stand for a normalized address. */
+export const entriesFor = (channel: Channel, address: string): string[] => {
+  const own = lowerCase(address)
+  return channel === 'email' ? [own, ANYBODY + domainOf(own)] : [own]
 }
+
+/** The same in SQL, of an address in lower case: an expression for an array. */
+export const entriesForSql = (channel: string, address: string): string =>
+  `array[${address}, case when ${channel} = 'email' then '${ANYBODY}' || split_part(${address}, '@', 2) end]`
 
 /** Returns the entry as lists contain it. Throws `invalid_input` naming the field. */
 export const normalizeEntry = (channel: Channel, given: string, field: string): string => {
@@ -91,16 +102,15 @@ const NOT_LISTED: Record<AccessList, string> = {
   blocked: 'This sender is not blocked.',
 }
 
-/** Removes an entry from a list, whatever others change at the same time. Throws `not_found`. */
+/** Removes a (normalized) entry from a list, whatever others change at the same time. Throws `not_found`. */
 export const removeEntry = async (
   tx: Prisma.TransactionClient,
   { agentId, channel, list, entry }: ListedEntry,
 ): Promise<void> => {
   const { rows } = await within(tx).pool.query(
-    `update access set ${list} = array_remove(array_remove(${list}, $3), $4)${alsoOfMembers(list, (column) => `array_remove(array_remove(${column}, $3), $4)`)}
-      where agent_id = $1::uuid and channel = $2::"Channel" and ${list} && array[$3, $4]::text[] returning agent_id`,
-    // Entries of earlier versions may have a domain in another script.
-    [agentId, channel, canonicalEntry(channel, entry), entry.trim().toLowerCase()],
+    `update access set ${list} = array_remove(${list}, $3)${alsoOfMembers(list, (column) => `array_remove(${column}, $3)`)}
+      where agent_id = $1::uuid and channel = $2::"Channel" and $3 = any(${list}) returning agent_id`,
+    [agentId, channel, entry],
   )
   if (rows.length === 0) throw new AppError('not_found', NOT_LISTED[list])
 }

@@ -182,9 +182,10 @@ export const removeSender = async (
   const { agentId, channel, list } = input
   await findOwnAgent(deps, viewer, agentId)
   if (list === 'blocked') await ensureUnsupervised(deps, viewer, WIDEN)
+  const entry = canonicalEntry(channel, sender)
   return deps.prisma.$transaction(async (prisma) => {
-    const detail = { channel, [list]: { removed: [canonicalEntry(channel, sender)] } }
-    await removeEntry(prisma, { ...input, entry: sender })
+    const detail = { channel, [list]: { removed: [entry] } }
+    await removeEntry(prisma, { ...input, entry })
     await audit({ ...deps, prisma }, viewer, { action: 'access.set', agentId, detail })
     return prisma.access.findUniqueOrThrow({ where: { agentId_channel: { agentId, channel } } })
   })

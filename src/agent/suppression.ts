@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import { type Page, pageOf, readCursor, readTime, writeCursor } from '../core/cursor.ts'
+import { normalizeGiven } from '../core/email-address.ts'
 import { AppError, invalidInput } from '../core/errors.ts'
 import { lowerCase } from '../core/lower-case.ts'
 import type { Db } from '../db/client.ts'
@@ -106,7 +107,7 @@ export const removeSuppression = async (
   recipient: string,
 ): Promise<void> => {
   await findAgent(deps, viewer, agentId)
-  const entries = { agentId, recipient: lowerCase(recipient) }
+  const entries = { agentId, recipient: normalizeGiven(recipient) }
   await deps.prisma.$transaction(async (tx) => {
     if (
       viewer.kind === 'agent' &&

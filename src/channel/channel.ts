@@ -28,12 +28,7 @@ export interface Channel {
    */
   spell?(recipient: string): string
   /**
-   * Returns whether an entry of an access list (`ann@example.com`, `*@example.com`) matches the normalized
-   * `address`.
-   */
-  matches(entry: string, address: string): boolean
-  /**
-   * Returns whether an entry is this username. A username may pass to another account, so it is replaced on
+   * Returns whether an entry of an access list is this username. A username may pass to another account, so it is replaced on
    * the list with its owner's address after their first message.
    */
   names?(entry: string, username: string): boolean

@@ -1,7 +1,7 @@
 import { v7 as newId } from 'uuid'
 import type { Clock } from '../core/clock.ts'
+import { normalizeGiven } from '../core/email-address.ts'
 import { AppError } from '../core/errors.ts'
-import { lowerCase } from '../core/lower-case.ts'
 import type { Db } from '../db/client.ts'
 import type { Member } from '../db/generated/prisma/client.ts'
 import { within } from '../db/transaction.ts'
@@ -46,7 +46,7 @@ export const createWorkspace = async (
       data: { id, name: input.name, planKey: plan.key, dataKey: Uint8Array.from(wrapDataKey(masterKey, id)) },
     }),
     prisma.member.create({
-      data: { id: member, workspaceId: id, email: lowerCase(input.ownerEmail), role: 'owner' },
+      data: { id: member, workspaceId: id, email: normalizeGiven(input.ownerEmail), role: 'owner' },
     }),
     prisma.token.create({
       data: { workspaceId: id, memberId: member, name: 'owner', hash: Uint8Array.from(hashToken(token)) },
@@ -79,7 +79,7 @@ export const findOnlyMember = async (
   workspaceId?: string,
 ): Promise<Member> => {
   const members = await prisma.member.findMany({
-    where: { email: lowerCase(email), ...(workspaceId ? { workspaceId } : {}) },
+    where: { email: normalizeGiven(email), ...(workspaceId ? { workspaceId } : {}) },
     take: 2,
   })
   const [member, other] = members

@@ -93,12 +93,6 @@ export const describeChannel = (name: string, arrange: () => Promise<ChannelCase
       }
     })
 
-    test('matches the entries of access lists case-insensitively', () => {
-      expect(at.channel.matches(at.theirs, at.theirs)).toBe(true)
-      expect(at.channel.matches(at.theirs.toUpperCase(), at.theirs)).toBe(true)
-      expect(at.channel.matches(at.ours, at.theirs)).toBe(false)
-    })
-
     test('passes an inbound message to the sink, and responds only after it is stored', async () => {
       const order: string[] = []
       const got: Inbound[] = []

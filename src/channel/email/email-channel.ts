@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { type Clock, systemClock } from '../../core/clock.ts'
+import { normalize, spell } from '../../core/email-address.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Metrics } from '../../core/metrics.ts'
 import type { TlsFiles } from '../../core/tls-pair.ts'
@@ -8,7 +9,6 @@ import { WindowCounts } from '../../core/window-counts.ts'
 import type { Channel } from '../channel.ts'
 import type { Inbound, Sink } from '../inbound.ts'
 import type { Outbound, Progress, SendResult } from '../outbound.ts'
-import { matches, normalize, spell } from './address.ts'
 import { createReturnPaths } from './bounce/return-path.ts'
 import { createMailReader } from './reading/create-reader.ts'
 import type { ReadMail } from './reading/protocol.ts'
@@ -155,7 +155,6 @@ export function createEmailChannel(options: EmailChannelOptions): EmailChannel {
     threads: 'replies',
     normalize,
     spell,
-    matches,
     routes: (sink) => {
       const reception = receptionFor(sink)
       const httpRoute = createHttpIn({

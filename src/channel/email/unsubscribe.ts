@@ -1,5 +1,5 @@
+import { normalize } from '../../core/email-address.ts'
 import type { UnsubscribeWay } from '../unsubscribe.ts'
-import { normalize } from './address.ts'
 import { type RawHeader, scanHeaders, valuesOf } from './parse/headers.ts'
 import { isAligned } from './verify/hostname.ts'
 

@@ -1,6 +1,5 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js'
 import { invalidInput } from '../../core/errors.ts'
-import { lowerCase } from '../../core/lower-case.ts'
 import { oneLine } from '../sanitize-text.ts'
 
 /** Punctuation that people write between digits. */
@@ -39,6 +38,3 @@ export const senderOf = (from: string): string => {
     return oneLine(from, MAX_SENDER_LENGTH)
   }
 }
-
-export const matchesNumber = (entry: string, address: string): boolean =>
-  lowerCase(entry.trim()) === lowerCase(address)

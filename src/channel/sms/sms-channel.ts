@@ -2,7 +2,7 @@ import type { Logger } from '../../core/logger.ts'
 import { createPublicFetch } from '../../core/public-fetch.ts'
 import type { Channel } from '../channel.ts'
 import type { NumberProvider } from '../number-provider.ts'
-import { matchesNumber, normalizeNumber } from './number.ts'
+import { normalizeNumber } from './number.ts'
 import { createNumbers } from './numbers.ts'
 import { checkOutgoingFiles } from './outgoing-files.ts'
 import { querySms, sendSms } from './send.ts'
@@ -34,7 +34,6 @@ export const createSmsChannel = ({ publicUrl, log, ...account }: SmsChannelOptio
     limits: { text: MAX_CHARACTERS, subject: false, cc: false, files: true, coldStart: true },
     threads: 'counterpart',
     normalize: normalizeNumber,
-    matches: matchesNumber,
     routes: (sink) =>
       webhooks({ twilio, apiUrl, publicFetch: createPublicFetch(), authToken, publicUrl, log }, sink),
     checkFiles: (files) => checkOutgoingFiles(files, { apiUrl, publicUrl: publicUrl() }),

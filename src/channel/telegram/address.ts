@@ -39,9 +39,6 @@ export const normalize = (recipient: string): string => {
 
 const withoutAt = (name: string): string => lowerCase(name.replace(/^@/, ''))
 
-/** Returns whether an entry of a list is this user id. */
-export const matches = (entry: string, address: string): boolean => entry === address
-
 /** Returns whether an entry of a list is this username. */
 export const names = (entry: string, username: string): boolean => withoutAt(entry) === withoutAt(username)
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Channel } from '../channel.ts'
-import { matches, names, normalize } from './address.ts'
+import { names, normalize } from './address.ts'
 import { type BotApiOptions, createBotApi } from './bot-api.ts'
 import type { Bot, BotStore } from './bots.ts'
 import type { FileToFetch } from './content.ts'
@@ -50,7 +50,6 @@ export const createTelegramChannel = (options: TelegramChannelOptions): Telegram
     limits: { text: Number.POSITIVE_INFINITY, subject: false, cc: false, files: true, coldStart: false },
     threads: 'replies',
     normalize,
-    matches,
     names,
     routes: (sink) => [createWebhook({ api, bots, albums, fetch, manager, log }, sink)],
     assemble: (sink, signal) => storeAlbums({ albums, bots, fetch, log }, sink, signal),

@@ -1,6 +1,6 @@
 import { admit } from '../../admission/admit.ts'
 import { ensureMaySetAccess } from '../../agent/access.ts'
-import { addEntry, normalizeEntry } from '../../agent/access-list.ts'
+import { addEntry, isDomain, normalizeEntry } from '../../agent/access-list.ts'
 import { findAgent } from '../../agent/permission.ts'
 import { ensureUnsupervised } from '../../agent/supervision.ts'
 import type { Channels } from '../../channel/channel.ts'
@@ -96,6 +96,8 @@ const listSenders = async (
   for (const { message } of released) {
     const { agentId, channel, counterpart } = message
     const entry = normalizeEntry(channel, counterpart, 'listSender')
+    if (isDomain(entry))
+      throw invalidInput('listSender', 'cannot list this sender, whose address would stand for a domain')
     if (await addEntry(deps.prisma, viewer, { agentId, channel, list: 'senders', entry }))
       await audit(deps, viewer, {
         action: 'access.set',

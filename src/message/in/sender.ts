@@ -1,4 +1,4 @@
-import { type AccessList, pinSender } from '../../agent/access-list.ts'
+import { type AccessList, entriesFor, pinSender } from '../../agent/access-list.ts'
 import type { Channels } from '../../channel/channel.ts'
 import type { Inbound } from '../../channel/inbound.ts'
 import { CHANNELS } from '../../core/channels.ts'
@@ -11,8 +11,8 @@ export type Sender = Pick<Inbound, 'channel' | 'from' | 'proven' | 'automatic'>
 
 type Within = Db & { channels: Channels }
 
-const byAddress = ({ channels }: Within, { channel, from }: Sender, entries: readonly string[]) =>
-  entries.some((entry) => channels[channel]?.matches(entry, from.address))
+const byAddress = ({ channel, from }: Sender, entries: readonly string[]) =>
+  entriesFor(channel, from.address).some((entry) => entries.includes(entry))
 
 /** Returns the entry that names the sender by username. */
 const byUsername = ({ channels }: Within, sender: Sender, entries: readonly string[]) => {
@@ -23,7 +23,7 @@ const byUsername = ({ channels }: Within, sender: Sender, entries: readonly stri
 }
 
 const isOn = async (deps: Within, sender: Sender, target: Target, list: AccessList): Promise<boolean> => {
-  if (byAddress(deps, sender, target[list])) return true
+  if (byAddress(sender, target[list])) return true
   const { channel, from } = sender
   const entry = byUsername(deps, sender, target[list])
   return entry ? pinSender(deps, { agentId: target.agentId, channel, list, entry }, from.address) : false
@@ -40,7 +40,7 @@ export const listsOf = async (deps: Within, sender: Sender, target: Target) => {
     listed,
     blocked: await isOn(deps, sender, target, 'blocked'),
     listedByMember:
-      listed && (byAddress(deps, sender, ofMembers) || byUsername(deps, sender, ofMembers) !== undefined),
+      listed && (byAddress(sender, ofMembers) || byUsername(deps, sender, ofMembers) !== undefined),
   }
 }
 

@@ -1,4 +1,4 @@
-import { CHANNEL_KINDS, CHANNELS } from '../../core/channels.ts'
+import { entriesForSql } from '../../agent/access-list.ts'
 import { invalidInput } from '../../core/errors.ts'
 import { lowerCaseSql } from '../../core/lower-case.ts'
 import { amongAgents } from '../../db/dialect.ts'
@@ -21,10 +21,6 @@ export const checkSendAt = (sendAt: Date, now: Date): void => {
 /** Days after which a message that nobody approved is rejected. @limit Messages */
 export const APPROVAL_DAYS = 7
 
-const MAIL_IN_SQL = `(${CHANNEL_KINDS.filter((kind) => CHANNELS[kind].mail)
-  .map((kind) => `'${kind}'`)
-  .join(', ')})`
-
 /** The address of a recipient `r` as addresses are compared. */
 const CANONICAL = lowerCaseSql('r.address')
 
@@ -39,7 +35,7 @@ const IS_AGENT = `exists (select from address o left join domain d on d.id = o.d
 
 /** What the agent itself listed does not count: it could list whom it wants to write to. */
 const IS_LISTED_AT = `c.channel = m.channel and exists (select from unnest(c.senders) s
-         where s = any(c.member_senders) and (s = ${CANONICAL} or m.channel in ${MAIL_IN_SQL} and s = '*@' || split_part(${CANONICAL}, '@', 2)))`
+         where s = any(c.member_senders) and s = any(${entriesForSql('m.channel', CANONICAL)}))`
 const IS_LISTED = `exists (select from access c where c.agent_id = m.agent_id and ${IS_LISTED_AT})`
 
 const IS_IMPORTED_FOR_IT = `not w.checks @> '[{"name": "${IMPORT_CHECK}", "verdict": "agent"}]'`

@@ -1,4 +1,5 @@
 import { readMoment } from '../../core/cursor.ts'
+import { normalizeGiven } from '../../core/email-address.ts'
 import { invalidInput } from '../../core/errors.ts'
 import { lowerCase, lowerCaseSql } from '../../core/lower-case.ts'
 import {
@@ -66,7 +67,7 @@ const escaped = (part: string): string => part.replaceAll(/[\\%_]/g, '\\$&')
 
 /** A pattern for `like`, in lowercase; null for what is no address. */
 const addressPattern = (wanted: string): string | null =>
-  ADDRESS.test(wanted) ? escaped(lowerCase(wanted)).replace(/^\*(?=@)/, '%') : null
+  ADDRESS.test(wanted) ? escaped(normalizeGiven(wanted)).replace(/^\*(?=@)/, '%') : null
 
 /** Patterns for `like`, one for each word of a text, folded as in the search index. Throws `invalid_input` for a blank, and for what looks like an address. */
 const wordPatterns = (field: string, wanted: string): string[] => {

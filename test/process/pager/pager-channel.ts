@@ -70,7 +70,6 @@ export const createPagerChannel = (network: string): Channel => ({
   limits: { text: MAX_CHARACTERS, subject: false, cc: false, files: false, coldStart: true },
   threads: 'counterpart',
   normalize,
-  matches: (entry, address) => entry === address,
   routes: (sink) => [receivePages(sink)],
   send: async (message, signal) => {
     const tried = message.envelopeTo.map(async (recipient) => ({

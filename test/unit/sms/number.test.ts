@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { matchesNumber, normalizeNumber, senderOf } from '../../../src/channel/sms/number.ts'
+import { normalizeNumber, senderOf } from '../../../src/channel/sms/number.ts'
 
 test.each([
   ['+15551234567', '+15551234567'],
@@ -38,9 +38,3 @@ test.each([
   ['', ''],
   [`A\0\r\nB${'x'.repeat(100)}`, `A\ufffd B${'x'.repeat(35)}…`],
 ])('the sender %j is stored as %j', (from, stored) => expect(senderOf(from)).toBe(stored))
-
-test('an access list entry matches a sender regardless of case', () => {
-  expect(matchesNumber('acme', 'ACME')).toBe(true)
-  expect(matchesNumber('+15551234567', '+15551234567')).toBe(true)
-  expect(matchesNumber('+1555123456', '+15551234567')).toBe(false)
-})

@@ -1,5 +1,5 @@
+import { normalizeLoosely } from '../../../core/email-address.ts'
 import type { InboundAttachment } from '../../inbound.ts'
-import { normalizeLoosely } from '../address.ts'
 import { decodeText } from '../parse/charset.ts'
 
 /** The fields of a group in a machine-readable report, by name in lower case. */

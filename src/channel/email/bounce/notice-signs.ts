@@ -1,4 +1,4 @@
-import { domainOf } from '../address.ts'
+import { domainOf } from '../../../core/email-address.ts'
 import { valuesOf } from '../parse/headers.ts'
 import type { ParsedMail } from '../parse/parse.ts'
 import { reasonOf } from './nonexistent.ts'

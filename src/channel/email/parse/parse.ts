@@ -1,7 +1,7 @@
 import { decodeWords } from 'postal-mime'
+import { normalizeLoosely, spellLoosely } from '../../../core/email-address.ts'
 import type { Check, Inbound } from '../../inbound.ts'
 import { oneLine, sanitizeText } from '../../sanitize-text.ts'
-import { normalizeLoosely, spellLoosely } from '../address.ts'
 import { addressesIn } from './address-list.ts'
 import { purposeOf } from './answer.ts'
 import { decodeUnlabelled } from './charset.ts'

@@ -1,7 +1,8 @@
+import { domainOf } from '../../../core/email-address.ts'
 import type { WindowCounts } from '../../../core/window-counts.ts'
 import type { Inbound, Sink } from '../../inbound.ts'
 import type { Outbound, SendResult } from '../../outbound.ts'
-import { domainOf, recipientCandidates } from '../address.ts'
+import { recipientCandidates } from '../address.ts'
 import type { MailReader } from '../reading/mail-reader.ts'
 import { compose } from '../send/compose.ts'
 

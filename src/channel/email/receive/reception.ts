@@ -1,6 +1,6 @@
+import { domainOf } from '../../../core/email-address.ts'
 import { publicSourceOf, sourceOf } from '../../../core/source.ts'
 import type { Check, Inbound, Origin, Sink } from '../../inbound.ts'
-import { domainOf } from '../address.ts'
 import { type AcceptBounceDeps, acceptBounce, bounceRecipientsOf } from '../bounce/accept-bounce.ts'
 import type { ReturnPaths } from '../bounce/return-path.ts'
 import type { MailReader, Wait } from '../reading/mail-reader.ts'

@@ -1,6 +1,6 @@
+import { normalizeLoosely } from '../../../core/email-address.ts'
 import { publicSourceOf } from '../../../core/source.ts'
 import type { Check, Inbound, SignedContent } from '../../inbound.ts'
-import { normalizeLoosely } from '../address.ts'
 import { purposeOf } from '../parse/answer.ts'
 import type { ReadMail } from '../reading/protocol.ts'
 import type { Envelope } from '../verify/verify.ts'

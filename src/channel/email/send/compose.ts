@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import MailComposer from 'nodemailer/lib/mail-composer'
+import { spell } from '../../../core/email-address.ts'
 import type { Outbound } from '../../outbound.ts'
 import { oneLine } from '../../sanitize-text.ts'
-import { spell } from '../address.ts'
 import { AGENT_HEADER } from '../loop.ts'
 
 /**

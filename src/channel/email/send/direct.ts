@@ -1,7 +1,7 @@
+import { domainOf } from '../../../core/email-address.ts'
 import { messageOf } from '../../../core/errors.ts'
 import { isPublicAddress } from '../../../core/public-address.ts'
 import type { SendResult } from '../../outbound.ts'
-import { domainOf } from '../address.ts'
 import { rejectionOf } from '../bounce/nonexistent.ts'
 import type { DnsResolver } from '../verify/resolver.ts'
 import { findAddresses, findMxHosts } from './mx.ts'
