@@ -1,5 +1,4 @@
 import { randomInt } from 'node:crypto'
-import type { ChannelKind } from '../core/channels.ts'
 import { slugOf } from '../core/slug.ts'
 import type { Db } from '../db/client.ts'
 import type { Address, Agent } from '../db/generated/prisma/client.ts'
@@ -83,16 +82,6 @@ export const listAddresses = async (deps: Db, viewer: Viewer, agentId: string): 
   await findAgent(deps, viewer, agentId)
   return deps.prisma.address.findMany({ where: { agentId }, orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] })
 }
-
-/** Returns an address in its public form. */
-export const presentAddress = ({ id, channel, value, domainId, primary, createdAt }: Address) => ({
-  id,
-  channel: channel as ChannelKind,
-  value,
-  domainId,
-  primary,
-  createdAt: createdAt.toISOString(),
-})
 
 /**
  * Returns the email address that the service assigned to an agent, or the one that it was changed to. Does

@@ -18,14 +18,6 @@ export interface PhoneNumbersDeps extends Db {
   sms: Pick<Channel, 'normalize' | 'numbers'> | undefined
 }
 
-/** Returns a phone number of the pool in its public form. */
-export const presentPhoneNumber = ({ id, value, addressId, createdAt }: PhoneNumber) => ({
-  id,
-  value,
-  addressId,
-  createdAt: createdAt.toISOString(),
-})
-
 /** Maximum number of phone numbers reconnected in one round. */
 const MAX_PER_ROUND = 500
 

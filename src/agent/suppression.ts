@@ -123,12 +123,3 @@ export const removeSuppression = async (
     await audit({ ...deps, prisma: tx }, viewer, { action: 'suppression.remove', agentId, detail })
   })
 }
-
-/** Returns an entry of the list in its public form. */
-export const presentSuppression = ({ channel, recipient, reason, detail, createdAt }: Suppression) => ({
-  channel,
-  recipient,
-  reason,
-  detail,
-  createdAt: createdAt.toISOString(),
-})

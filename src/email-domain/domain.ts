@@ -23,15 +23,6 @@ export interface DomainDeps extends DkimDeps, MailPlace {
 /** A record with the result of the last check; `ok` is false before the first one. */
 export type DomainRecord = WantedRecord & Omit<Finding, 'certain'>
 
-/** Returns a domain in its public form, without its records. */
-export const presentDomain = ({ id, name, state, checkedAt, createdAt }: Domain) => ({
-  id,
-  name,
-  state,
-  checkedAt: checkedAt?.toISOString() ?? null,
-  createdAt: createdAt.toISOString(),
-})
-
 /** Stored result of a check, by the record's purpose and name. */
 export type StoredFinding = Pick<WantedRecord, 'purpose' | 'name'> & Omit<Finding, 'certain'>
 

@@ -1,7 +1,8 @@
-import { presentAddress } from '../agent/address.ts'
 import { presentAgent } from '../agent/agent.ts'
-import { presentSuppression } from '../agent/suppression.ts'
 import { readTexts } from '../agent/texts.ts'
+import { Address } from '../api/address.ts'
+import { present } from '../api/resource.ts'
+import { Suppression } from '../api/suppression.ts'
 import type { Db } from '../db/client.ts'
 import type { Agent } from '../db/generated/prisma/client.ts'
 import { json, jsonLines } from './json.ts'
@@ -37,11 +38,11 @@ const settingsOf = async ({ prisma }: Db, agent: Agent): Promise<ArchiveFile[]> 
       path: 'agent.json',
       content: json({ ...presentAgent(agent), ...(await readTexts({ prisma }, agent.id)) }),
     },
-    { path: 'addresses.jsonl', content: jsonLines(addresses.map(presentAddress)) },
+    { path: 'addresses.jsonl', content: jsonLines(addresses.map((row) => present(Address, row))) },
     { path: 'access.jsonl', content: jsonLines(access.map(({ agentId: _, ...entry }) => entry)) },
     { path: 'webhooks.jsonl', content: jsonLines(webhooks) },
     { path: 'secrets.jsonl', content: jsonLines(secrets) },
-    { path: 'suppressions.jsonl', content: jsonLines(suppressions.map(presentSuppression)) },
+    { path: 'suppressions.jsonl', content: jsonLines(suppressions.map((row) => present(Suppression, row))) },
     { path: 'drafts.jsonl', content: jsonLines(drafts) },
   ].filter(({ content }) => content.length > 0)
 }

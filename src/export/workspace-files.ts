@@ -1,7 +1,8 @@
-import { presentPhoneNumber } from '../agent/phone-numbers.ts'
+import { Domain } from '../api/domain.ts'
+import { Member } from '../api/member.ts'
+import { PhoneNumber } from '../api/phone-number.ts'
+import { present } from '../api/resource.ts'
 import type { Clock } from '../core/clock.ts'
-import { presentDomain } from '../email-domain/domain.ts'
-import { presentMember } from '../workspace/member.ts'
 import { presentAudit } from '../workspace/read-audit.ts'
 import { presentWorkspace, readWorkspace } from '../workspace/settings.ts'
 import { agentFiles } from './agent-files.ts'
@@ -42,9 +43,9 @@ const settingsOf = async (deps: Deps, workspaceId: string): Promise<ArchiveFile[
   ])
   return [
     { path: 'workspace.json', content: json(presentWorkspace(workspace)) },
-    { path: 'members.jsonl', content: jsonLines(members.map(presentMember)) },
-    { path: 'domains.jsonl', content: jsonLines(domains.map(presentDomain)) },
-    { path: 'phone-numbers.jsonl', content: jsonLines(numbers.map(presentPhoneNumber)) },
+    { path: 'members.jsonl', content: jsonLines(members.map((row) => present(Member, row))) },
+    { path: 'domains.jsonl', content: jsonLines(domains.map((row) => present(Domain, row))) },
+    { path: 'phone-numbers.jsonl', content: jsonLines(numbers.map((row) => present(PhoneNumber, row))) },
   ].filter(({ content }) => content.length > 0)
 }
 

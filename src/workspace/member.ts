@@ -16,16 +16,6 @@ export interface MemberDeps extends Db {
   endSubscriptions: EndSubscriptions
 }
 
-/** Returns a member in its public form. */
-export const presentMember = ({ id, email, name, role, approvalMails, createdAt }: Member) => ({
-  id,
-  email,
-  name,
-  role,
-  approvalMails,
-  createdAt: createdAt.toISOString(),
-})
-
 /** Throws `forbidden` for an agent, naming what it cannot do. */
 export const ensureMember = (viewer: Pick<Viewer, 'kind'>, act = 'do this'): void => {
   if (viewer.kind !== 'member') throw new AppError('forbidden', `Only a member can ${act}.`)
