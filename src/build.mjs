@@ -225,7 +225,7 @@ const WEEK = 7 * 24 * 60 * 60 * 1000
 /** A service that still runs from an earlier build may load these later. */
 const isRecentChunk = (file) => isChunk(file) && Date.now() - fs.statSync(at(file)).mtimeMs < WEEK
 
-/** Removes from dist/ what no source has any more. */
+/** Removes from dist/ what no longer has a source. */
 function prune() {
   const kept = new Set([
     ...sources().flatMap(outputsOf),

@@ -59,8 +59,8 @@ const wasClosed = (): boolean => process.platform === 'win32' || !hasTerminal()
 
 /**
  * Starts to follow signals and the parent process. From then on no signal alone ends the process: what it
- * has started would live on. SIGHUP says that the terminal was closed, if there was one, which is then none any more.
- * Otherwise somebody wants `reload`; who has nothing to reload stops.
+ * has started would live on. SIGHUP means that the terminal was closed, if there was one that is gone; otherwise it
+ * asks for `reload`, and stops what has nothing to reload.
  */
 export const followStopRequests = (reload?: () => void): StopRequests => {
   const requests = new Requests()

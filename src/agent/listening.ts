@@ -5,7 +5,7 @@ import { HEARD_BY_DEFAULT } from '../event/selection.ts'
 /** Whether anybody receives an agent's messages as they arrive. */
 export interface Listening {
   now: boolean
-  /** Since when somebody listens, or since when nobody does; null if nobody ever did, or it is not known any more. */
+  /** Since when somebody listens, or since when nobody does; null if nobody ever did, or it is no longer known. */
   since: Date | null
 }
 

@@ -90,7 +90,7 @@ export type SessionsOf = { memberId: string } | 'everyone'
 
 /**
  * Throws `forbidden` unless the sessions are the viewer's own or the viewer is an owner, and `not_found` for
- * someone who is no member of the workspace.
+ * someone who is not a member of the workspace.
  */
 export const ensureMayManage = async (
   { prisma }: Pick<Db, 'prisma'>,

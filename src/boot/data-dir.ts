@@ -53,7 +53,7 @@ export const markInstalled = async (dir: string): Promise<void> => {
 export const checkNotInstalled = (dir: string): void => {
   if (existsSync(markOf(dir)))
     throw new ConfigError([
-      `The service of DATA_DIR ${dir} has had data, but this database is empty: check DATABASE_URL. To begin anew, remove ${markOf(dir)}.`,
+      `The service of DATA_DIR ${dir} has had data, but this database is empty: check DATABASE_URL. To start over, remove ${markOf(dir)}.`,
     ])
 }
 

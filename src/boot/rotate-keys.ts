@@ -74,7 +74,7 @@ export interface RotatedDataKeys extends Resealed {
 /**
  * Gives every workspace a new data key while other processes run, and re-encrypts what the old keys
  * encrypted. An interrupted run is continued by the next one. The services delete the old keys an hour later,
- * when nothing can be encrypted with them any more; so does another run.
+ * when nothing can be encrypted with them; so does another run.
  */
 export const rotateDataKeys = (foundation: Foundation, log: Logger): Promise<RotatedDataKeys> =>
   withRotationLock(foundation, async () => {

@@ -6831,7 +6831,7 @@ export interface operations {
                 /** @description Maximum number of entries to return; defaults to 20 */
                 limit?: number;
                 cursor?: number;
-                /** @description How many seconds to wait for an event if there is none yet. Whoever waits is no listener, and replaces no client */
+                /** @description How many seconds to wait for an event if there is none yet. A waiting call does not count as a listener, and replaces no client */
                 wait?: number;
                 /** @description Only events of these types, separated by commas; all in the log if left out */
                 types?: string;

@@ -14,7 +14,7 @@ export const fileStore = (path: string): PositionStore => ({
     if (text === null) return null
     const position = Number(text)
     if (/^\d{1,16}\s*$/.test(text) && Number.isSafeInteger(position)) return position
-    throw new AmsError('invalid_input', `${path}: does not contain a position; remove it to start anew`)
+    throw new AmsError('invalid_input', `${path}: does not contain a position; remove it to start over`)
   },
   save: async (position) => {
     const draft = `${path}.${randomUUID()}`

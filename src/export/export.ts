@@ -28,7 +28,7 @@ const tooSlow = () => new Error('the reader of an export has stopped reading')
 
 /**
  * Returns a stream that takes the next chunk only when it is asked for it. `onEnd` is called once, also when the
- * reader leaves or takes nothing any more.
+ * reader leaves or stops reading.
  */
 const streamOf = (chunks: AsyncGenerator<Uint8Array>, onEnd: () => void): ReadableStream<Uint8Array> => {
   let timer: NodeJS.Timeout | undefined
@@ -86,7 +86,7 @@ const RIGHTS = {
 /** What the viewer must still be while an export runs. */
 type Right = (viewer: Viewer) => void
 
-/** Throws `unauthorized` when the token is not valid any more, and what `right` throws for the role of its member. */
+/** Throws `unauthorized` when the token is no longer valid, and what `right` throws for the role of its member. */
 const ensureStill = async ({ pool, clock }: ExportDeps, viewer: Viewer, right: Right): Promise<void> => {
   const now = clock.now()
   const { rows } = await pool.query<Pick<Viewer, 'role'>>({ ...RIGHTS, values: [viewer.tokenId, now] })

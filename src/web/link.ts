@@ -39,7 +39,7 @@ const CLOSED = {
   },
 } as const
 
-/** Returns the page of a link that cannot be used (any more), with advice on what to do. */
+/** Returns the page of a link that cannot be used, with advice on what to do. */
 export const closedPage = (state: keyof typeof CLOSED, advice: string): Page => {
   const { status, title, says } = CLOSED[state]
   return { status, title, body: html`<p>${says}</p><p class="soft">${advice}</p>` }

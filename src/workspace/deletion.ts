@@ -142,7 +142,7 @@ export const deleteRecords = async (
 }
 
 /**
- * Deletes the workspace itself with its members and settings, once it has no agents any more. Returns whether
+ * Deletes the workspace itself with its members and settings, once it has no agents left. Returns whether
  * it did: a request that was in progress may have created another agent.
  */
 export const deleteRow = ({ prisma }: Db, workspaceId: string): Promise<boolean> =>

@@ -120,7 +120,7 @@ export const inviteMember = async (
 
 const WITH_INVITER = { invitedBy: { select: { role: true } } } as const
 
-/** The role that an invitation gives now: no more than its sender may give by now, who may have been an owner then. */
+/** The role that an invitation gives now: no more than its sender may give now, who may have been an owner then. */
 const roleNow = ({
   role,
   invitedBy,
@@ -189,7 +189,7 @@ export interface Joined {
 
 /**
  * Makes the invited person a member with their own token, once. Returns null when the link is not valid or no
- * longer valid. An owner who invited them as an owner and is none any more makes them a member. Throws `plan_limit`
+ * longer valid. An owner who invited them as an owner and no longer is one makes them a member. Throws `plan_limit`
  * when the workspace has become full; the link then stays valid.
  */
 export const join = async (

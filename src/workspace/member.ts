@@ -28,7 +28,7 @@ export const ensureOwner = (viewer: Viewer): void => {
 
 /**
  * Throws `unauthorized` for a member who has been removed since the request was authenticated, and `forbidden` for one
- * who is no owner any more. The workspace must be locked, as it is when a role is changed.
+ * who is no longer an owner. The workspace must be locked, as it is when a role is changed.
  */
 export const ensureStillOwner = async (
   { member }: Pick<Prisma.TransactionClient, 'member'>,

@@ -183,7 +183,7 @@ const MAX = 5_000
 /**
  * $1 the maximum number of changes, $2 the time from which the minutes of sent messages are kept. The rows of
  * the totals are locked in one order, because two workers would deadlock otherwise. Changes of a workspace
- * that does not exist any more are dropped.
+ * that no longer exists are dropped.
  */
 const ADD_UP = {
   name: 'add up usage',

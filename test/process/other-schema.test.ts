@@ -192,7 +192,7 @@ describe('a database of a later release', () => {
 })
 
 describe('an installation that has data', () => {
-  const EMPTY = /has had data, but this database is empty: check DATABASE_URL\. To begin anew, remove /
+  const EMPTY = /has had data, but this database is empty: check DATABASE_URL\. To start over, remove /
 
   test('does not become an empty one when its database is not named, or another one is', async () => {
     const service = run(settings)

@@ -107,7 +107,7 @@ export interface ClientIdentity {
   isCommandLine: boolean
 }
 
-/** What follows the scheme of an app looks like a host, and is none. */
+/** What follows the scheme of an app looks like a host, but is not. */
 const placeOf = (url: URL): string => (url.protocol.startsWith('http') ? url.host : url.protocol)
 
 const SHOWN_NAME = 60

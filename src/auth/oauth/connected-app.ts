@@ -94,7 +94,7 @@ export const listApps = async (
 
 type Actor = Parameters<typeof audit>[1]
 
-/** Deletes an app with its tokens; false when it does not exist (any more). */
+/** Deletes an app with its tokens; false when it does not exist. */
 const deleteApp = async (
   deps: ConnectedAppDeps,
   where: Prisma.ConnectedAppWhereInput,

@@ -11,7 +11,7 @@ import type { WorkspaceChanges } from './item.ts'
 
 /** Notifications within this time are read with one statement. */
 const GATHER_MS = 10
-/** Interval of the poll that makes up for lost notifications, and hears of what nobody announces. */
+/** Interval of the poll that makes up for lost notifications, and finds what nobody announces. */
 const POLL_MS = 1_500
 
 /** A reader of one workspace's log. While it is not waiting, it holds nothing but its position. */

@@ -146,7 +146,7 @@ class Server implements Graphql {
     await this.#run(request, response, asker, slot).finally(() => slot.leave())
   }
 
-  /** `slot`: the place of a large request, left as soon as nothing of it is needed any more. */
+  /** `slot`: the place of a large request, left as soon as nothing of it is needed. */
   async #run(request: IncomingMessage, response: ServerResponse, asker: Asker, slot?: Slot): Promise<void> {
     if (pathOf(request) === '/graphql/stream') {
       const context = await this.#contextOf(request, response, asker)

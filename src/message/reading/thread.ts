@@ -175,7 +175,7 @@ const stateOf = (
   assignedTo: id !== null && name !== null ? { id, name } : null,
 })
 
-/** Reads each of these threads, in their order; null for one that has no messages (any more). */
+/** Reads each of these threads, in their order; null for one without messages. */
 export const readThreads = async (
   { pool, clock }: Db & { clock: Clock },
   threads: readonly Pick<ThreadPlace, 'agentId' | 'threadId'>[],

@@ -33,7 +33,7 @@ const events = createRoute({
       cursor: position.optional(),
       wait: integer(0, MAX_WAIT_SECONDS).optional().openapi({
         description:
-          'How many seconds to wait for an event if there is none yet. Whoever waits is no listener, and replaces no client',
+          'How many seconds to wait for an event if there is none yet. A waiting call does not count as a listener, and replaces no client',
       }),
       types: types.openapi({
         type: 'string',

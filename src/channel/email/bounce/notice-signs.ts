@@ -61,7 +61,7 @@ export const isFromMachine = (mail: ParsedMail): boolean =>
 
 /**
  * Whether a mail is a bounce, given its text on one line and whether a header field lists the recipients that
- * failed. A warning that a message is late is none.
+ * failed. A warning that a message is late is not one.
  */
 export function isBounce(mail: ParsedMail, words: string, isListed: boolean): boolean {
   if (STILL_TRYING.test(words)) return false

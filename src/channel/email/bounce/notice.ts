@@ -14,7 +14,7 @@ const MAX_RECIPIENTS = 100
 
 /**
  * Reads bounces without a machine-readable part (qmail, Exim, old Exchange versions, many appliances): text
- * for humans, sometimes with an `X-Failed-Recipients` header. Null if the mail is none, or only a warning.
+ * for humans, sometimes with an `X-Failed-Recipients` header. Null if the mail is not a bounce, or only a warning.
  */
 export function readNotice(mail: ParsedMail): Report | null {
   const text = textOfBounce(mail)

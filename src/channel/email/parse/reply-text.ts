@@ -79,7 +79,7 @@ const attributionsIn = (lines: readonly string[]): Map<number, Attribution> =>
     }),
   )
 
-/** The history that begins with this line, or whose attribution ends with it; null if it is none. */
+/** The history that begins with this line, or whose attribution ends with it; null for any other line. */
 function rangeAt(letter: Letter, at: number): Range | null {
   const { lines, isAnswer } = letter
   const line = lines[at]!

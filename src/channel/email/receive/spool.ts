@@ -20,7 +20,7 @@ const orFull = (error: NodeJS.ErrnoException): never => {
 }
 
 /**
- * A message on disk while it arrives. Its file is only readable by the service and has no name any more, so that the
+ * A message on disk while it arrives. Its file is only readable by the service and no longer has a name, so that the
  * system deletes it however the process ends.
  */
 export class SpoolFile {

@@ -79,7 +79,7 @@ const RATIO = new RegExp(`^${NUMBER}%?$`)
 const ANGLE = new RegExp(`^(${NUMBER})(deg|rad|grad|turn)?$`)
 
 /**
- * Converts a length to pixels; null if it is none. `em` is the font size and `whole` what 100% is, if that is
+ * Converts a length to pixels; null for anything else. `em` is the font size and `whole` what 100% is, if that is
  * known.
  */
 export function toPixels(value: string | undefined, em: number, whole: number | null = null): number | null {
@@ -93,14 +93,14 @@ export function toPixels(value: string | undefined, em: number, whole: number | 
   return PIXELS.test(computed) ? Number.parseFloat(computed) : null
 }
 
-/** Converts a number or percentage, such as an opacity; null if it is none. */
+/** Converts a number or percentage, such as an opacity; null for anything else. */
 export function toNumber(value: string | undefined): number | null {
   const computed = value?.includes('(') ? calc(value) : value
   if (computed === undefined || !RATIO.test(computed)) return null
   return Number.parseFloat(computed) / (computed.endsWith('%') ? 100 : 1)
 }
 
-/** Converts an angle to radians; null if it is none. */
+/** Converts an angle to radians; null for anything else. */
 export function toAngle(value: string | undefined): number | null {
   const [, number, unit = 'rad'] = ANGLE.exec(value ?? '') ?? []
   const circle: Record<string, number> = { deg: 360, grad: 400, turn: 1, rad: 2 * Math.PI }
