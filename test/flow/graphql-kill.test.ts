@@ -1,7 +1,7 @@
 import { createClient } from 'graphql-sse'
 import { afterAll, expect, test, vi } from 'vitest'
 import { deliver } from '../support/mail.ts'
-import { temporaryDir } from '../support/postgres.ts'
+import { preparedDataDir } from '../support/prepared.ts'
 import { cleanUp, run, type ServiceProcess } from '../support/process.ts'
 import { apiOf } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -9,7 +9,7 @@ import { until } from '../support/until.ts'
 // Each start of Node and PostgreSQL takes seconds on a busy machine.
 vi.setConfig({ testTimeout: 90_000 })
 
-const dataDir = temporaryDir()
+const dataDir = preparedDataDir()
 const token = 'the token of the owner of this test'
 let service: ServiceProcess
 let ready: { http: string; smtp: string }
@@ -90,7 +90,7 @@ test('after a SIGKILL in mid-stream and a restart, `after` resumes without losin
       messageId: `<${n}@example.com>`,
       date: new Date(0),
     }
-    await until(async () => (await deliver(ready.smtp, letter)).accepted.length === 1, 30_000)
+    await until(async () => (await deliver(ready.smtp, letter)).accepted.length === 1)
     accepted.push(`letter ${n}`)
   }
 

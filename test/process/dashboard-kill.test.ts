@@ -3,14 +3,14 @@ import { browserTest, picture, startBrowser } from '../support/browser.ts'
 import { untilLive } from '../support/dashboard.ts'
 import { deliver } from '../support/mail.ts'
 import { freePort } from '../support/port.ts'
-import { temporaryDir } from '../support/postgres.ts'
+import { preparedDataDir } from '../support/prepared.ts'
 import { cleanUp, run } from '../support/process.ts'
 import { apiOf } from '../support/service.ts'
 
 // Each start of Node and PostgreSQL takes seconds on a busy machine.
 vi.setConfig({ testTimeout: 180_000 })
 
-const dataDir = temporaryDir()
+const dataDir = preparedDataDir()
 afterAll(() => cleanUp(dataDir))
 
 browserTest(

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, expect, test, vi } from 'vitest'
-import { temporaryDir } from '../support/postgres.ts'
+import { preparedDataDir } from '../support/prepared.ts'
 import { cleanUp, run, type ServiceProcess } from '../support/process.ts'
 import { createReceiver } from '../support/receiver.ts'
 import { startRelay } from '../support/relay.ts'
@@ -10,7 +10,7 @@ import { until } from '../support/until.ts'
 // Each start of Node and PostgreSQL takes seconds on a busy machine.
 vi.setConfig({ testTimeout: 240_000 })
 
-const dataDir = temporaryDir()
+const dataDir = preparedDataDir()
 const token = 'the token of the owner of this test'
 const relay = await startRelay()
 const receiver = await createReceiver()

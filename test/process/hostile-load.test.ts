@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { mutatedMail } from '../support/mutated-mail.ts'
-import { temporaryDir } from '../support/postgres.ts'
+import { preparedDataDir } from '../support/prepared.ts'
 import { cleanUp, run, type ServiceProcess } from '../support/process.ts'
 import { sendRaw } from '../support/raw-smtp.ts'
 import { apiOf } from '../support/service.ts'
@@ -14,7 +14,7 @@ const SESSIONS = 10
 /** One of these messages once blocked the service for minutes. Two busy cores alone may take a second. */
 const MAX_PAUSE_MS = 5_000
 
-const dataDir = temporaryDir()
+const dataDir = preparedDataDir()
 let service: ServiceProcess
 let smtp: string
 let http: string

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { temporaryDir } from '../support/postgres.ts'
+import { preparedDataDir } from '../support/prepared.ts'
 import { cleanUp, run, type ServiceProcess } from '../support/process.ts'
 import { apiOf } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -13,7 +13,7 @@ const MAILS = process.env.MEMORY ? 20 : 4
 const MAIL_BYTES = 25 * 1024 * 1024 - 4_096 - filler.length
 const MAX_BYTES = 570 * 1024 * 1024
 
-const dataDir = temporaryDir()
+const dataDir = preparedDataDir()
 let service: ServiceProcess
 let smtp: string
 let api: ReturnType<typeof apiOf>

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { temporaryDir } from '../support/postgres.ts'
+import { preparedDataDir } from '../support/prepared.ts'
 import { cleanUp, lives, run, type ServiceProcess } from '../support/process.ts'
 import { sendRaw } from '../support/raw-smtp.ts'
 import { apiOf } from '../support/service.ts'
@@ -13,7 +13,7 @@ let api: ReturnType<typeof apiOf>
 let agent: { id: string; address: string }
 
 beforeEach(async () => {
-  dataDir = temporaryDir()
+  dataDir = preparedDataDir()
   service = run({
     DATA_DIR: dataDir,
     LOG_LEVEL: 'warn',

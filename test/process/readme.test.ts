@@ -3,9 +3,10 @@ import { readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { temporaryDir } from '../support/postgres.ts'
+import { preparedDataDir } from '../support/prepared.ts'
 import { cleanUp, run, type ServiceProcess } from '../support/process.ts'
 
-/** The tour of the README, run as it is written there, except for the ports, on a machine that is busy. */
+/** The tour of the README, run as it is written there, except for the ports, with a service that is slow to answer. */
 
 const readme = readFileSync(join(import.meta.dirname, '..', '..', 'README.md'), 'utf8')
 const tour = readme.slice(readme.indexOf('## A tour with curl'), readme.indexOf('## Ways to use it'))
@@ -13,9 +14,9 @@ const lines = [...tour.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block]) =>
 
 const has = (program: string) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0
 
-const dataDir = temporaryDir()
+const dataDir = preparedDataDir()
 const folder = temporaryDir()
-const busy: ChildProcess[] = []
+let pauses: ChildProcess
 let service: ServiceProcess
 let script: string
 beforeAll(async () => {
@@ -25,10 +26,12 @@ beforeAll(async () => {
   script = lines
     .replaceAll('http://localhost:4000', http)
     .replaceAll('smtp://localhost:2525', `smtp://${smtp}`)
-  for (let n = 0; n < 2; n++) busy.push(spawn('sh', ['-c', 'while :; do :; done'], { stdio: 'ignore' }))
+  const pause = `while :; do kill -STOP ${service.pid}; sleep 0.2; kill -CONT ${service.pid}; sleep 0.1; done`
+  pauses = spawn('sh', ['-c', pause], { stdio: 'ignore' })
 })
 afterAll(async () => {
-  for (const one of busy) one.kill('SIGKILL')
+  pauses.kill('SIGKILL')
+  service.kill('SIGCONT')
   service.kill('SIGTERM')
   expect((await service.exited).code).toBe(0)
   await cleanUp(dataDir)

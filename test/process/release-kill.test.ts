@@ -1,6 +1,6 @@
 import { afterAll, expect, test, vi } from 'vitest'
 import { deliver } from '../support/mail.ts'
-import { temporaryDir } from '../support/postgres.ts'
+import { preparedDataDir } from '../support/prepared.ts'
 import { cleanUp, run, type ServiceProcess } from '../support/process.ts'
 import { createReceiver } from '../support/receiver.ts'
 import { apiOf } from '../support/service.ts'
@@ -9,7 +9,7 @@ import { until } from '../support/until.ts'
 // Each start of Node and PostgreSQL takes seconds on a busy machine.
 vi.setConfig({ testTimeout: 180_000 })
 
-const dataDir = temporaryDir()
+const dataDir = preparedDataDir()
 const token = 'the token of the owner of this test'
 const receiver = await createReceiver()
 let service: ServiceProcess

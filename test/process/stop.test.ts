@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { temporaryDir } from '../support/postgres.ts'
+import { preparedDataDir } from '../support/prepared.ts'
 import { cleanUp, lives, postgresOf, run, type ServiceProcess } from '../support/process.ts'
 import { until } from '../support/until.ts'
 
@@ -19,7 +19,7 @@ let settings: Record<string, string>
 
 beforeAll(() => void execFileSync(process.execPath, [join(root, 'src', 'build.mjs')]), 120_000)
 beforeEach(() => {
-  dataDir = temporaryDir()
+  dataDir = preparedDataDir()
   settings = { DATA_DIR: dataDir }
 })
 afterEach(() => cleanUp(dataDir))

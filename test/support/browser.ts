@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
-import { expect, test } from 'vitest'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { expect, onTestFinished, test } from 'vitest'
 import { afterFile } from './after-file.ts'
 import { CHROMIUM, launchChromium } from './chromium.ts'
 
@@ -16,8 +16,13 @@ if (!CHROMIUM)
 export const browserTest = test.skipIf(!CHROMIUM)
 
 export interface TestBrowser {
-  /** Opens a page with cookies of its own. */
+  /**
+   * Opens a page with cookies of its own, which is closed after the test: each page that listens for changes loads
+   * them.
+   */
   page(options?: BrowserContextOptions): Promise<Page>
+  /** Opens a page that is closed after the file's last test. */
+  keptPage(): Promise<Page>
 }
 
 /** Errors that a page logs; a test may remove those that it expects. */
@@ -26,21 +31,35 @@ const errors = new WeakMap<Page, string[]>()
 /** Returns the errors that the page has logged so far, such as violations of its policy. */
 export const errorsOf = (page: Page): string[] => errors.get(page) ?? []
 
-/** Starts a browser, which ends after the file's last test. */
+/** Test files that run in the same process share a browser, which ends with the process. */
+let shared: Promise<Browser> | undefined
+
+const open = async (browser: Browser, options: BrowserContextOptions): Promise<Page> => {
+  const page = await (await browser.newContext(options)).newPage()
+  const logged: string[] = []
+  errors.set(page, logged)
+  page.on('console', (message) => {
+    if (message.type() === 'error') logged.push(message.text())
+  })
+  page.on('pageerror', (error) => logged.push(String(error)))
+  return page
+}
+
+/** Starts a browser, unless one runs. */
 export const startBrowser = async (): Promise<TestBrowser> => {
-  if (!CHROMIUM) return { page: () => Promise.reject(new Error('there is no browser')) }
-  const browser = await launchChromium()
-  afterFile(() => browser.close())
+  const none = () => Promise.reject(new Error('there is no browser'))
+  if (!CHROMIUM) return { page: none, keptPage: none }
+  if ((await shared)?.isConnected() !== true) shared = launchChromium()
+  const browser = await shared!
   return {
     page: async (options = {}) => {
-      const context: BrowserContext = await browser.newContext(options)
-      const page = await context.newPage()
-      const logged: string[] = []
-      errors.set(page, logged)
-      page.on('console', (message) => {
-        if (message.type() === 'error') logged.push(message.text())
-      })
-      page.on('pageerror', (error) => logged.push(String(error)))
+      const page = await open(browser, options)
+      onTestFinished(() => page.context().close())
+      return page
+    },
+    keptPage: async () => {
+      const page = await open(browser, {})
+      afterFile(() => page.context().close())
       return page
     },
   }

@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
@@ -12,9 +13,9 @@ declare module 'vitest' {
   export interface ProvidedContext {
     /**
      * A server's connection string, and the name of its migrated but otherwise empty database. With Citus it is the
-     * coordinator, and the workers have a database of the same name.
+     * coordinator, and the workers have a database of the same name. `prepared` is a DATA_DIR with the same tables.
      */
-    postgres: { url: string; template: string; workers?: string[] }
+    postgres: { url: string; template: string; workers?: string[]; prepared?: string }
   }
 }
 
@@ -75,41 +76,78 @@ function sweep(): void {
   }
 }
 
-async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
-  const given = process.env.TEST_DATABASE_URL
-  if (given !== undefined) return { url: given, stop: async () => undefined }
-  sweep()
-  const dir = temporaryDir()
-  const server: EmbeddedPostgres = await startEmbedded({ dir, log: silentLogger, settings: forgetful })
-  return {
-    url: server.url,
-    async stop() {
-      await server.stop()
-      rmSync(dir, { recursive: true, force: true })
-    },
-  }
-}
-
 export const errorLogger: Logger = {
   ...silentLogger,
   error: (fields, text) => process.stderr.write(`${text} ${JSON.stringify(fields)}\n`),
 }
 
-/** vitest's globalSetup: starts one PostgreSQL for the whole run and migrates the template once. */
-export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const server = await startServer()
-  const template = `ams_template_${randomUUID().replaceAll('-', '')}`
-  const teardown = async () => {
-    await execute(server.url, `DROP DATABASE IF EXISTS ${template} WITH (FORCE)`)
-    await server.stop()
+/** What a database folder of the embedded PostgreSQL consists of, in DATA_DIR. */
+const PARTS = ['pg', 'pg-password']
+
+/** Copies the database of a DATA_DIR, on which nothing runs, with its owners and modes. */
+export const copyDatabase = (from: string, to: string): void => {
+  mkdirSync(to, { recursive: true, mode: 0o711 })
+  execFileSync('cp', ['-a', ...PARTS.map((part) => join(from, part)), to])
+}
+
+interface Server {
+  url: string
+  /** A folder with the same tables as the template, which `preparedDataDir` copies. */
+  prepared?: string
+  stop(): Promise<void>
+}
+
+/** Creates the tables in the service's own database, keeps a copy of the folder, and clones the template. */
+async function startServer(template: string): Promise<Server> {
+  sweep()
+  const [dir, prepared] = [temporaryDir(), temporaryDir()]
+  const start = () => startEmbedded({ dir, log: silentLogger, settings: forgetful })
+  const remove = () => {
+    for (const folder of [dir, prepared]) rmSync(folder, { recursive: true, force: true })
   }
+  let server: EmbeddedPostgres = await start()
   try {
-    await execute(server.url, `CREATE DATABASE ${template}`)
-    await migrate(urlOf(server.url, template), migrations, errorLogger)
+    await migrate(server.url, migrations, errorLogger)
+    await server.stop()
+    copyDatabase(dir, prepared)
+    server = await start()
+    await execute(
+      urlOf(server.url, 'postgres'),
+      `CREATE DATABASE ${template} TEMPLATE ams STRATEGY file_copy`,
+    )
   } catch (error) {
-    await teardown()
+    await server.stop()
+    remove()
     throw error
   }
-  project.provide('postgres', { url: server.url, template })
-  return teardown
+  return {
+    url: server.url,
+    prepared,
+    stop: async () => {
+      await server.stop()
+      remove()
+    },
+  }
+}
+
+async function useServer(url: string, template: string): Promise<Server> {
+  const stop = () => execute(url, `DROP DATABASE IF EXISTS ${template} WITH (FORCE)`)
+  try {
+    await execute(url, `CREATE DATABASE ${template}`)
+    await migrate(urlOf(url, template), migrations, errorLogger)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { url, stop }
+}
+
+/** vitest's globalSetup: starts one PostgreSQL for the whole run, or uses a given one, and migrates the template once. */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const template = `ams_template_${randomUUID().replaceAll('-', '')}`
+  const given = process.env.TEST_DATABASE_URL
+  const { stop, ...server } =
+    given === undefined ? await startServer(template) : await useServer(given, template)
+  project.provide('postgres', { ...server, template })
+  return stop
 }

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
  */
 export async function until<T>(
   ask: () => T | Promise<T>,
-  ms = 20_000,
+  ms = 60_000,
 ): Promise<NonNullable<Exclude<T, false>>> {
   const deadline = performance.now() + ms
   let failure: unknown

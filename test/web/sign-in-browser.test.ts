@@ -231,7 +231,7 @@ describe('another site', () => {
   // None of the scripts ends the session, so they share one.
   let signedIn: Promise<Page> | undefined
   const run = async (script: string) => {
-    signedIn ??= browser.page().then((page) => enter(page))
+    signedIn ??= browser.keptPage().then((page) => enter(page))
     const page = await (await signedIn).context().newPage()
     const before = await agents()
     await page.goto(
