@@ -11,7 +11,7 @@ import { build } from 'esbuild'
 
 const root = path.dirname(import.meta.dirname)
 const outdir = process.argv[2]
-const reading = 'src/channel/email/reading'
+const reading = 'src/mail/reading'
 
 /**
  * CommonJS packages load Node's own modules by `require`, and nothing else: optional packages (pg-native, node-libcurl)

@@ -1,6 +1,6 @@
 import { countDomains, databaseSize, readDepths } from './background/queue-depths.ts'
 import { lastDump } from './boot/data-dir.ts'
-import type { Listening } from './channel/channel.ts'
+import type { Listening } from './core/channel/inbound.ts'
 import type { Clock } from './core/clock.ts'
 import { countMigrations } from './db/schema.ts'
 import { oldestDueSend } from './message/out/send-job.ts'

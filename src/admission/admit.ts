@@ -1,4 +1,4 @@
-import type { Check } from '../channel/inbound.ts'
+import type { Check } from '../core/channel/inbound.ts'
 import type { Admission, Admit, Refusal } from '../db/generated/prisma/enums.ts'
 
 /** Facts about one inbound message and one agent that it is addressed to. */

@@ -1,4 +1,4 @@
-import type { Inbound } from '../channel/inbound.ts'
+import type { Inbound } from '../core/channel/inbound.ts'
 import type { RateLimits } from '../workspace/rate-limits.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Channels } from '../channel/channel.ts'
-import type { Sink } from '../channel/inbound.ts'
+import type { Sink } from '../core/channel/inbound.ts'
 import type { ChannelKind } from '../core/channels.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Logger } from '../core/logger.ts'

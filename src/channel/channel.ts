@@ -1,10 +1,10 @@
+import type { Route } from '../core/channel/callback-route.ts'
+import type { DeliveryReport, InboundAttachment, Listening, Sink } from '../core/channel/inbound.ts'
+import type { HtmlContent, MailView, Viewing } from '../core/channel/mail-view.ts'
+import type { Outbound, Progress, SendResult } from '../core/channel/outbound.ts'
+import type { UnsubscribeWay } from '../core/channel/unsubscribe.ts'
 import type { ChannelKind } from '../core/channels.ts'
-import type { Route } from './callback-route.ts'
-import type { DeliveryReport, InboundAttachment, Sink } from './inbound.ts'
-import type { HtmlContent, MailView, Viewing } from './mail-view.ts'
 import type { NumberProvider } from './number-provider.ts'
-import type { Outbound, Progress, SendResult } from './outbound.ts'
-import type { UnsubscribeWay } from './unsubscribe.ts'
 
 /**
  * The interface that every channel implements. A channel converts between its protocol and these types, and
@@ -123,18 +123,4 @@ export interface ChannelLimits {
   readonly files: boolean
   /** Whether a message may be sent to someone who never wrote. */
   readonly coldStart: boolean
-}
-
-export interface Listening {
-  /** `host:port` */
-  readonly address: string
-  /** Number of open connections. */
-  readonly sessions: number
-  /**
-   * Stops accepting connections, lets those in progress finish, and resolves after at most `graceMs`
-   * milliseconds.
-   */
-  stop(graceMs: number): Promise<void>
-  /** The certificate that it serves, unless the service made it. */
-  readonly certificate?: { readonly expiry: Date; reload(): Promise<void> }
 }

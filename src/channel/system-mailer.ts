@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import type { InboundAttachment } from '../core/channel/inbound.ts'
+import type { Outbound } from '../core/channel/outbound.ts'
 import type { Clock } from '../core/clock.ts'
 import { messageOf } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Channel } from './channel.ts'
-import type { InboundAttachment } from './inbound.ts'
-import type { Outbound } from './outbound.ts'
 
 export interface SystemMailerOptions {
   email: Pick<Channel, 'normalize' | 'send'>

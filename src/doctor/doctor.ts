@@ -1,6 +1,6 @@
-import { createFreshResolver, type DnsResolver } from '../channel/email/verify/resolver.ts'
 import type { Environment } from '../config/config.ts'
 import { messageOf } from '../core/errors.ts'
+import { createFreshResolver, type DnsResolver } from '../mail/index.ts'
 import { checkDatabase } from './database.ts'
 import { checkDns } from './dns.ts'
 import { checkPorts } from './ports.ts'

@@ -1,8 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
-import { findMxHosts } from '../channel/email/send/mx.ts'
-import type { DnsResolver } from '../channel/email/verify/resolver.ts'
 import type { Config } from '../config/config.ts'
+import { type DnsResolver, findMxHosts } from '../mail/index.ts'
 import { addressesOf, isPublic } from './dns.ts'
 import { type Finding, ok, problem, skipped, warning } from './report.ts'
 

@@ -1,6 +1,6 @@
-import type { DnsResolver } from '../channel/email/verify/resolver.ts'
 import type { Db } from '../db/client.ts'
 import type { DkimKey } from '../db/generated/prisma/client.ts'
+import type { DnsResolver } from '../mail/index.ts'
 import { boundTo, type DkimDeps, type DkimOwner, ed25519Selector, makeEd25519, makeKey } from './key-pair.ts'
 
 /** A key as published by its domain. */

@@ -1,4 +1,4 @@
-import type { DnsResolver } from '../channel/email/verify/resolver.ts'
+import type { DnsResolver } from '../mail/index.ts'
 
 /** The result of a DNS lookup for one name and type. */
 export type Answer =

@@ -1,4 +1,4 @@
-import type { DnsResolver } from '../channel/email/verify/resolver.ts'
+import type { DnsResolver } from '../mail/index.ts'
 import { type SigningKey, signingKeys } from './dkim.ts'
 import type { DkimDeps, DkimOwner } from './key-pair.ts'
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Entrance, ReadBody, Route, RouteAnswer, RouteHead } from '../channel/callback-route.ts'
 import { readUpTo } from '../core/body.ts'
+import type { Entrance, ReadBody, Route, RouteAnswer, RouteHead } from '../core/channel/callback-route.ts'
 import { AppError } from '../core/errors.ts'
 import { arrivalOf, clientOf, httpFailure } from '../core/http.ts'
 import type { Metrics } from '../core/metrics.ts'

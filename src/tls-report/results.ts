@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
-import type { TlsResult } from '../channel/email/send/tls/result.ts'
-import type { DnsResolver } from '../channel/email/verify/resolver.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Logger } from '../core/logger.ts'
 import { Routine } from '../core/routine.ts'
 import type { Db } from '../db/client.ts'
+import type { DnsResolver, TlsResult } from '../mail/index.ts'
 import { reportAddresses } from './rua.ts'
 
 export interface TlsResultsDeps extends Db {

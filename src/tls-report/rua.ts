@@ -1,4 +1,4 @@
-import type { DnsResolver } from '../channel/email/verify/resolver.ts'
+import type { DnsResolver } from '../mail/index.ts'
 
 /** Maximum number of addresses that one domain's reports are sent to. */
 const MAX_ADDRESSES = 5

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Channel } from '../../src/channel/channel.ts'
-import type { Inbound } from '../../src/channel/inbound.ts'
-import type { Outbound, SendResult } from '../../src/channel/outbound.ts'
+import type { Inbound } from '../../src/core/channel/inbound.ts'
+import type { Outbound, SendResult } from '../../src/core/channel/outbound.ts'
 import { sinkWith } from '../support/sink.ts'
 
 /**

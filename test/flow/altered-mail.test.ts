@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { viewMail } from '../../src/channel/email/view/view.ts'
 import { systemClock } from '../../src/core/clock.ts'
+import { viewMail } from '../../src/mail/view/view.ts'
 import { signedBy } from '../support/dkim.ts'
 import { fakeResolver } from '../support/dns.ts'
 import { handOver, SECRET } from '../support/inbound-http.ts'

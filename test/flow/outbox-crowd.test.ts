@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import type { Channel } from '../../src/channel/channel.ts'
 import { createEmailChannel } from '../../src/channel/email/email-channel.ts'
-import type { Outbound, Progress } from '../../src/channel/outbound.ts'
+import type { Outbound, Progress } from '../../src/core/channel/outbound.ts'
 import { createNotifier } from '../../src/db/notify.ts'
 import { Outbox } from '../../src/message/out/outbox.ts'
 import { blobsOf } from '../support/blobs.ts'

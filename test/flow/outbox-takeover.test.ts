@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, expect, test } from 'vitest'
 import type { Channel } from '../../src/channel/channel.ts'
-import type { Outbound, Progress, SendResult } from '../../src/channel/outbound.ts'
+import type { Outbound, Progress, SendResult } from '../../src/core/channel/outbound.ts'
 import { createNotifier } from '../../src/db/notify.ts'
 import { Outbox } from '../../src/message/out/outbox.ts'
 import { blobsOf } from '../support/blobs.ts'

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
 import type { Channel } from '../../src/channel/channel.ts'
-import type { Outbound, SendResult } from '../../src/channel/outbound.ts'
 import { SystemMailer } from '../../src/channel/system-mailer.ts'
+import type { Outbound, SendResult } from '../../src/core/channel/outbound.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import { notifyOwners } from '../../src/webhook/incident.ts'
 import { openTestDatabase } from '../support/database.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { htmlToReadable } from '../../src/channel/email/parse/html/readable.ts'
-import { Budget } from '../../src/channel/email/parse/time-budget.ts'
+import { Budget } from '../../src/mail/decode/time-budget.ts'
+import { htmlToReadable } from '../../src/mail/parse/html/readable.ts'
 import { browserTest, startBrowser } from '../support/browser.ts'
 import { HIDDEN } from '../support/hidden-forms.ts'
 import { VISIBLE } from '../support/visible-forms.ts'

@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram'
 import { type AddressInfo, createServer } from 'node:net'
-import type { DnsResolver } from '../../src/channel/email/verify/resolver.ts'
+import type { DnsResolver } from '../../src/mail/verify/resolver.ts'
 
 /**
  * Records of a name by type. A TXT record longer than 255 bytes is split on the wire and joined again by

@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
-import { ownCertificate } from '../../src/channel/email/receive/tls.ts'
+import { ownCertificate } from '../../src/mail/receive/tls.ts'
 import { freePort, listens } from './port.ts'
 import { until } from './until.ts'
 

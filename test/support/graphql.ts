@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { Inbound } from '../../src/channel/inbound.ts'
+import type { Inbound } from '../../src/core/channel/inbound.ts'
 import { receive } from '../../src/message/in/receive.ts'
 import { hashToken } from '../../src/workspace/token.ts'
 import { authenticate } from '../../src/workspace/viewer.ts'

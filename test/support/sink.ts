@@ -1,4 +1,4 @@
-import type { Sink } from '../../src/channel/inbound.ts'
+import type { Sink } from '../../src/core/channel/inbound.ts'
 
 /** Returns a sink that accepts everything, except where the test overrides it. */
 export const sinkWith = (own: Partial<Sink> = {}): Sink => ({

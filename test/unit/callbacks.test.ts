@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Route, RouteCall } from '../../src/channel/callback-route.ts'
+import type { Route, RouteCall } from '../../src/core/channel/callback-route.ts'
 import { AppError } from '../../src/core/errors.ts'
 import { type HttpServer, startHttp } from '../../src/http/server.ts'
 import { ServiceMetrics } from '../../src/observability/metrics.ts'

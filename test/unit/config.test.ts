@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { ownCertificate } from '../../src/channel/email/receive/tls.ts'
 import { ConfigError, type Environment, readConfig } from '../../src/config/config.ts'
+import { ownCertificate } from '../../src/mail/receive/tls.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'ams-config-'))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { NUMBER } from '../../src/channel/email/parse/html/values.ts'
+import { NUMBER } from '../../src/mail/parse/html/values.ts'
 import { RULES as MARKERS } from '../../src/mcp/outside-text/markers.ts'
 import { type Found, regexesOf, slowTextFor } from '../support/regexes.ts'
 
@@ -11,12 +11,12 @@ import { type Found, regexesOf, slowTextFor } from '../support/regexes.ts'
  * of a list. Those of the demo do not process external text.
  */
 const BUILT: Record<string, Omit<Found, 'file'>[]> = {
-  'src/channel/email/loop.ts': [{ pattern: '(?:^|[@.<\\s])agents\\.localhost(?:$|[>\\s;])', flags: 'i' }],
-  'src/channel/email/bounce/return-path.ts': [
+  'src/mail/header/loop.ts': [{ pattern: '(?:^|[@.<\\s])agents\\.localhost(?:$|[>\\s;])', flags: 'i' }],
+  'src/mail/bounce/return-path.ts': [
     { pattern: '^bounce-([0-9a-f]{48})$', flags: '' },
     { pattern: '^(bounce-[0-9a-f]{32})[0-9a-f]+@', flags: 'i' },
   ],
-  'src/channel/email/parse/html/values.ts': [
+  'src/mail/parse/html/values.ts': [
     { pattern: `^${NUMBER}(?:px)?$`, flags: '' },
     { pattern: `(${NUMBER})([a-z]+|%)(?![\\w(])`, flags: 'g' },
     { pattern: `^${NUMBER}%?$`, flags: '' },

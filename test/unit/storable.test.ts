@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { toAttachment } from '../../src/channel/email/parse/attachment.ts'
-import { oneLine, sanitizeText } from '../../src/channel/sanitize-text.ts'
+import { oneLine, sanitizeText } from '../../src/core/sanitize-text.ts'
+import { toAttachment } from '../../src/mail/decode/attachment.ts'
 
 const tags = (words: string) =>
   [...words].map((character) => String.fromCodePoint(0xe0000 + character.charCodeAt(0))).join('')

@@ -1,5 +1,5 @@
 import type { Channels } from '../../channel/channel.ts'
-import type { ProofClaim } from '../../channel/inbound.ts'
+import type { ProofClaim } from '../../core/channel/inbound.ts'
 import { CHANNELS, type LinkChannel } from '../../core/channels.ts'
 import type { Clock } from '../../core/clock.ts'
 import { AppError } from '../../core/errors.ts'

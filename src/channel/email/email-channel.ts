@@ -1,4 +1,6 @@
 import { join } from 'node:path'
+import type { Inbound, Sink } from '../../core/channel/inbound.ts'
+import type { Outbound, Progress, SendResult } from '../../core/channel/outbound.ts'
 import { type Clock, systemClock } from '../../core/clock.ts'
 import { normalize, spell } from '../../core/email-address.ts'
 import type { Logger } from '../../core/logger.ts'
@@ -6,33 +8,38 @@ import type { Metrics } from '../../core/metrics.ts'
 import type { TlsFiles } from '../../core/tls-pair.ts'
 import type { Tracer } from '../../core/tracer.ts'
 import { WindowCounts } from '../../core/window-counts.ts'
+import {
+  capture,
+  createDirect,
+  createHttpIn,
+  createMailReader,
+  createReception,
+  createRelay,
+  createReturnPaths,
+  createRspamd,
+  createSesIn,
+  type DnsResolver,
+  deliverLocally,
+  emptySpool,
+  type FindSigningKeys,
+  Intake,
+  listenSmtp,
+  type OnTlsResult,
+  ownCertificate,
+  prepareHtml,
+  type ReaderLimits,
+  type ReadMail,
+  type Relay,
+  type RelayTimeouts,
+  SMTP_LIMITS,
+  type SmtpLimits,
+  StsPolicyCache,
+  toOutgoingMail,
+  UNKNOWN_WINDOW_MS,
+  unsubscribeWay,
+  viewEither,
+} from '../../mail/index.ts'
 import type { Channel } from '../channel.ts'
-import type { Inbound, Sink } from '../inbound.ts'
-import type { Outbound, Progress, SendResult } from '../outbound.ts'
-import { createReturnPaths } from './bounce/return-path.ts'
-import { createMailReader } from './reading/create-reader.ts'
-import type { ReadMail } from './reading/protocol.ts'
-import type { ReaderLimits } from './reading/reader-limits.ts'
-import { createHttpIn } from './receive/http-in.ts'
-import { Intake } from './receive/intake.ts'
-import { deliverLocally, UNKNOWN_WINDOW_MS } from './receive/local.ts'
-import { createReception } from './receive/reception.ts'
-import { createRspamd } from './receive/rspamd.ts'
-import { createSesIn } from './receive/ses/ses-in.ts'
-import { listenSmtp } from './receive/smtp-in.ts'
-import { SMTP_LIMITS, type SmtpLimits } from './receive/smtp-limits.ts'
-import { emptySpool } from './receive/spool.ts'
-import { ownCertificate } from './receive/tls.ts'
-import { capture } from './send/capture.ts'
-import { createDirect } from './send/direct.ts'
-import type { FindSigningKeys } from './send/dkim.ts'
-import { toOutgoingMail } from './send/outgoing-mail.ts'
-import { createRelay, type Relay, type RelayTimeouts } from './send/smtp-out.ts'
-import type { OnTlsResult } from './send/tls/result.ts'
-import { StsPolicyCache } from './send/tls/sts-policies.ts'
-import { unsubscribeWay } from './unsubscribe.ts'
-import type { DnsResolver } from './verify/resolver.ts'
-import { prepareHtml, viewEither } from './view/outgoing-html.ts'
 
 export interface EmailChannelOptions {
   /** The service's own domain: used in the SMTP greeting and to detect mail loops. */

@@ -1,4 +1,4 @@
-import type { Inbound } from '../inbound.ts'
+import type { Inbound } from '../../core/channel/inbound.ts'
 
 type Keyword = NonNullable<Inbound['keyword']>
 

@@ -1,8 +1,8 @@
 import { readUpTo } from '../../core/body.ts'
+import type { Check, InboundAttachment } from '../../core/channel/inbound.ts'
 import { messageOf } from '../../core/errors.ts'
 import type { PublicFetch } from '../../core/public-fetch.ts'
-import type { Check, InboundAttachment } from '../inbound.ts'
-import { oneLine } from '../sanitize-text.ts'
+import { oneLine } from '../../core/sanitize-text.ts'
 import type { Twilio } from './twilio.ts'
 
 /** File of a received MMS. Twilio accepts 5 MB; some carriers accept larger files. @limit SMS and Telegram */

@@ -1,6 +1,6 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js'
 import { invalidInput } from '../../core/errors.ts'
-import { oneLine } from '../sanitize-text.ts'
+import { oneLine } from '../../core/sanitize-text.ts'
 
 /** Punctuation that people write between digits. */
 const PUNCTUATION = /[\s().\-\u2010-\u2015\u00a0]/g

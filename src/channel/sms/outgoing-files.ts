@@ -1,5 +1,5 @@
+import type { InboundAttachment } from '../../core/channel/inbound.ts'
 import { AppError, invalidInput } from '../../core/errors.ts'
-import type { InboundAttachment } from '../inbound.ts'
 
 /** Files of an MMS: Twilio's limit. @limit SMS and Telegram */
 const MAX_FILES = 10

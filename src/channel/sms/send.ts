@@ -1,6 +1,6 @@
+import type { DeliveryReport } from '../../core/channel/inbound.ts'
+import type { Outbound, Progress, Rejection, SendResult } from '../../core/channel/outbound.ts'
 import { AppError } from '../../core/errors.ts'
-import type { DeliveryReport } from '../inbound.ts'
-import type { Outbound, Progress, Rejection, SendResult } from '../outbound.ts'
 import { detailOf, stateOf } from './report.ts'
 import { type Twilio, text } from './twilio.ts'
 

@@ -1,6 +1,6 @@
 import { readUpTo } from '../../core/body.ts'
 import { messageOf } from '../../core/errors.ts'
-import { oneLine } from '../sanitize-text.ts'
+import { oneLine } from '../../core/sanitize-text.ts'
 
 /** The part of Twilio's REST API that is used here, as plain HTTP calls without Twilio's library. */
 

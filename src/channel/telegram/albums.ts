@@ -1,4 +1,4 @@
-import type { InboundAttachment } from '../inbound.ts'
+import type { InboundAttachment } from '../../core/channel/inbound.ts'
 
 /** Telegram shows files of one kind together; photos and videos are one kind (Bot API, sendMediaGroup). */
 type AlbumKind = 'visual' | 'audio' | 'document'

@@ -1,5 +1,5 @@
+import type { Sink } from '../../core/channel/inbound.ts'
 import type { Logger } from '../../core/logger.ts'
-import type { Sink } from '../inbound.ts'
 import type { Bot, BotStore } from './bots.ts'
 import type { FileToFetch } from './content.ts'
 import type { Fetched } from './files.ts'

@@ -1,6 +1,6 @@
+import type { InboundAttachment } from '../../core/channel/inbound.ts'
+import type { Outbound, Progress, Rejection, SendResult } from '../../core/channel/outbound.ts'
 import { messageOf } from '../../core/errors.ts'
-import type { InboundAttachment } from '../inbound.ts'
-import type { Outbound, Progress, Rejection, SendResult } from '../outbound.ts'
 import { type Chat, keyOf, readChat, readKey } from './address.ts'
 import { albumsOf, type MediaType, mediaTypeOf } from './albums.ts'
 import { type Arguments, type BotApi, BotApiError, InputFile } from './bot-api.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { InboundAttachment } from '../../channel/inbound.ts'
+import type { InboundAttachment } from '../../core/channel/inbound.ts'
 import { AppError, messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import { fingerprintOf } from './fingerprint.ts'

@@ -1,5 +1,5 @@
 import { findAgent } from '../../agent/permission.ts'
-import type { Check } from '../../channel/inbound.ts'
+import type { Check } from '../../core/channel/inbound.ts'
 import { notFound } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
 import type { ActorKind } from '../../db/generated/prisma/enums.ts'

@@ -1,5 +1,5 @@
 import { v7 as newId } from 'uuid'
-import type { Check } from '../../channel/inbound.ts'
+import type { Check } from '../../core/channel/inbound.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 import { NOT_HELD, NOT_SENT, UNMARKED } from '../row.ts'
 import type { Mail } from './mail.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Blobs } from '../../blob/blobs.ts'
-import type { InboundAttachment } from '../../channel/inbound.ts'
+import type { InboundAttachment } from '../../core/channel/inbound.ts'
 import type { Clock } from '../../core/clock.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'

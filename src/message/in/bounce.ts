@@ -1,6 +1,6 @@
 import { isDeleted } from '../../agent/permission.ts'
 import { suppress } from '../../agent/suppression.ts'
-import type { BouncedRecipient, BounceReport } from '../../channel/inbound.ts'
+import type { BouncedRecipient, BounceReport } from '../../core/channel/inbound.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Logger } from '../../core/logger.ts'
 import { lowerCase } from '../../core/lower-case.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Inbound } from '../../channel/inbound.ts'
 import type { SystemMailer } from '../../channel/system-mailer.ts'
+import type { Inbound } from '../../core/channel/inbound.ts'
 import type { Clock } from '../../core/clock.ts'
 import { AppError, messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'

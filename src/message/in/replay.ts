@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { overRate } from '../../admission/sender-rate.ts'
-import type { Inbound } from '../../channel/inbound.ts'
+import type { Inbound } from '../../core/channel/inbound.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { RateLimits } from '../../workspace/rate-limits.ts'
 import type { SignedQuery, Target } from './target.ts'

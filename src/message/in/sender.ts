@@ -1,6 +1,6 @@
 import { type AccessList, entriesFor, pinSender } from '../../agent/access-list.ts'
 import type { Channels } from '../../channel/channel.ts'
-import type { Inbound } from '../../channel/inbound.ts'
+import type { Inbound } from '../../core/channel/inbound.ts'
 import { CHANNELS } from '../../core/channels.ts'
 import type { Db } from '../../db/client.ts'
 import type { EventSender } from '../../event/event.ts'

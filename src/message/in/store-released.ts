@@ -1,4 +1,4 @@
-import type { Check } from '../../channel/inbound.ts'
+import type { Check } from '../../core/channel/inbound.ts'
 import type { Db } from '../../db/client.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 import type { Admission, Instructors } from '../../db/generated/prisma/enums.ts'

@@ -1,5 +1,5 @@
 import type { Blobs } from '../../blob/blobs.ts'
-import type { InboundAttachment } from '../../channel/inbound.ts'
+import type { InboundAttachment } from '../../core/channel/inbound.ts'
 import { type Batch, createBatch } from '../../db/batch.ts'
 import { byteaArray } from '../../db/bytea.ts'
 import { type Db, isUnavailable } from '../../db/client.ts'

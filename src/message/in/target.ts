@@ -1,5 +1,5 @@
 import { AGENT_TURNS_AN_HOUR } from '../../admission/admit.ts'
-import type { Inbound } from '../../channel/inbound.ts'
+import type { Inbound } from '../../core/channel/inbound.ts'
 import { CHATS_IN_SQL } from '../../core/channels.ts'
 import type { Clock } from '../../core/clock.ts'
 import { type Batch, createBatch } from '../../db/batch.ts'

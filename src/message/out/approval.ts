@@ -1,6 +1,6 @@
 import { findAgent } from '../../agent/permission.ts'
 import type { Channels } from '../../channel/channel.ts'
-import type { Check } from '../../channel/inbound.ts'
+import type { Check } from '../../core/channel/inbound.ts'
 import type { ChannelKind } from '../../core/channels.ts'
 import type { Clock } from '../../core/clock.ts'
 import { AppError, invalidInput } from '../../core/errors.ts'

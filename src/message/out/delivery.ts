@@ -1,4 +1,4 @@
-import type { DeliveryReport } from '../../channel/inbound.ts'
+import type { DeliveryReport } from '../../core/channel/inbound.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Db } from '../../db/client.ts'

@@ -1,7 +1,7 @@
 import { v7 as newId } from 'uuid'
 import type { Blobs } from '../../blob/blobs.ts'
 import type { Channel, Channels } from '../../channel/channel.ts'
-import type { InboundAttachment } from '../../channel/inbound.ts'
+import type { InboundAttachment } from '../../core/channel/inbound.ts'
 import { CHANNELS } from '../../core/channels.ts'
 import type { Clock } from '../../core/clock.ts'
 import { AppError, invalidInput } from '../../core/errors.ts'

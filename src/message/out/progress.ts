@@ -1,4 +1,4 @@
-import type { Progress } from '../../channel/outbound.ts'
+import type { Progress } from '../../core/channel/outbound.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Logger } from '../../core/logger.ts'
 import { type Db, isUnavailable } from '../../db/client.ts'

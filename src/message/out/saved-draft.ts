@@ -1,6 +1,6 @@
 import { v7 as newId } from 'uuid'
 import { findAgent } from '../../agent/permission.ts'
-import type { InboundAttachment } from '../../channel/inbound.ts'
+import type { InboundAttachment } from '../../core/channel/inbound.ts'
 import { type Page, readMoment, writeCursor } from '../../core/cursor.ts'
 import { AppError, invalidInput, notFound } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'

@@ -1,4 +1,4 @@
-import type { InboundAttachment } from '../../channel/inbound.ts'
+import type { InboundAttachment } from '../../core/channel/inbound.ts'
 import type { ChannelKind } from '../../core/channels.ts'
 import { invalidInput } from '../../core/errors.ts'
 import { lowerCase } from '../../core/lower-case.ts'

@@ -1,6 +1,6 @@
 import { findOptOuts, noteKeyword } from '../../agent/opt-out.ts'
 import { findSuppressed } from '../../agent/suppression.ts'
-import type { Outbound, Rejection } from '../../channel/outbound.ts'
+import type { Outbound, Rejection } from '../../core/channel/outbound.ts'
 import { CHANNELS } from '../../core/channels.ts'
 import type { Clock } from '../../core/clock.ts'
 import { lowerCase } from '../../core/lower-case.ts'

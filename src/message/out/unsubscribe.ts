@@ -1,5 +1,5 @@
-import type { Check } from '../../channel/inbound.ts'
-import type { UnsubscribeWay } from '../../channel/unsubscribe.ts'
+import type { Check } from '../../core/channel/inbound.ts'
+import type { UnsubscribeWay } from '../../core/channel/unsubscribe.ts'
 import type { ChannelKind } from '../../core/channels.ts'
 import { AppError, messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'

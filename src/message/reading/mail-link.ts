@@ -1,6 +1,6 @@
 import { isDeleted } from '../../agent/permission.ts'
 import type { Blobs } from '../../blob/blobs.ts'
-import type { ViewOptions } from '../../channel/mail-view.ts'
+import type { ViewOptions } from '../../core/channel/mail-view.ts'
 import { notFound } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
 import type { Viewer } from '../../workspace/viewer.ts'

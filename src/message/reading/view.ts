@@ -1,6 +1,6 @@
 import type { Blobs } from '../../blob/blobs.ts'
 import type { Channels } from '../../channel/channel.ts'
-import type { MailView, ViewOptions } from '../../channel/mail-view.ts'
+import type { MailView, ViewOptions } from '../../core/channel/mail-view.ts'
 import type { ChannelKind } from '../../core/channels.ts'
 import { AppError } from '../../core/errors.ts'
 import { Turns } from '../../core/turns.ts'

@@ -1,7 +1,7 @@
-import type { Route } from '../../../src/channel/callback-route.ts'
 import type { Channel } from '../../../src/channel/channel.ts'
-import type { Inbound, Sink } from '../../../src/channel/inbound.ts'
-import type { Outbound } from '../../../src/channel/outbound.ts'
+import type { Route } from '../../../src/core/channel/callback-route.ts'
+import type { Inbound, Sink } from '../../../src/core/channel/inbound.ts'
+import type { Outbound } from '../../../src/core/channel/outbound.ts'
 import type { ChannelKind } from '../../../src/core/channels.ts'
 import { AppError, invalidInput } from '../../../src/core/errors.ts'
 

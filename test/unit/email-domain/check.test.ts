@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import type { DnsResolver } from '../../../src/channel/email/verify/resolver.ts'
 import { checkRecords, verdictOf } from '../../../src/email-domain/check.ts'
 import type { PublishedKey } from '../../../src/email-domain/dkim.ts'
 import { createAsk } from '../../../src/email-domain/lookup.ts'
 import { type Purpose, wantedRecords } from '../../../src/email-domain/record.ts'
+import type { DnsResolver } from '../../../src/mail/verify/resolver.ts'
 import { type DnsRecords, fakeResolver, type Zone } from '../../support/dns.ts'
 
 const PLACE = { mailDomain: 'agents.service.example', mailHost: 'mx.service.example' }

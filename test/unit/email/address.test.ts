@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { canonicalEntry } from '../../../src/agent/access-list.ts'
-import { recipientCandidates } from '../../../src/channel/email/address.ts'
 import { normalize, normalizeLoosely } from '../../../src/core/email-address.ts'
 import { toHostname } from '../../../src/core/hostname.ts'
+import { recipientCandidates } from '../../../src/mail/header/address.ts'
 
 describe('normalizing an address', () => {
   test.each([

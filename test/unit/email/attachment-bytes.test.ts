@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseMail } from '../../../src/channel/email/parse/parse.ts'
-import { Budget } from '../../../src/channel/email/parse/time-budget.ts'
+import { Budget } from '../../../src/mail/decode/time-budget.ts'
+import { parseMail } from '../../../src/mail/parse/parse.ts'
 import { qp } from '../../support/encodings.ts'
 
 /** Attachments are stored byte for byte, in whatever form they are sent. */

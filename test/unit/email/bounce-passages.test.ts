@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { provesNonexistent } from '../../../src/channel/email/bounce/nonexistent.ts'
-import { readReport } from '../../../src/channel/email/bounce/read-report.ts'
-import { parseMail } from '../../../src/channel/email/parse/parse.ts'
+import { provesNonexistent } from '../../../src/mail/bounce/nonexistent.ts'
+import { readReport } from '../../../src/mail/bounce/read-report.ts'
+import { parseMail } from '../../../src/mail/parse/parse.ts'
 
 /** Bounces for several recipients, with the returned header in the text, and those that do not look like one. */
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { describeCalendar } from '../../../src/channel/email/parse/calendar.ts'
-import { Budget } from '../../../src/channel/email/parse/time-budget.ts'
+import { Budget } from '../../../src/mail/decode/time-budget.ts'
+import { describeCalendar } from '../../../src/mail/parse/calendar.ts'
 
 const calendar = (event: string, method = 'REQUEST') =>
   `BEGIN:VCALENDAR\r\nMETHOD:${method}\r\nBEGIN:VEVENT\r\n${event.replace(/\n/g, '\r\n')}\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n`

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { clipHeader } from '../../../src/channel/email/reading/clip-header.ts'
+import { clipHeader } from '../../../src/mail/reading/clip-header.ts'
 
 const clip = (text: string) => {
   const { raw, reason } = clipHeader(Buffer.from(text))

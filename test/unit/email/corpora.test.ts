@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { headerLength } from '../../../src/channel/email/parse/headers.ts'
-import { parseMail } from '../../../src/channel/email/parse/parse.ts'
-import { replyText } from '../../../src/channel/email/parse/reply-text.ts'
+import { headerLength } from '../../../src/mail/header/headers.ts'
+import { parseMail } from '../../../src/mail/parse/parse.ts'
+import { replyText } from '../../../src/mail/parse/reply-text.ts'
 
 // Real mail that cannot be stored in this repository; it is read from a folder beside the checkout if there
 // is one.

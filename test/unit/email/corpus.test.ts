@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { parseMail } from '../../../src/channel/email/parse/parse.ts'
-import { Budget } from '../../../src/channel/email/parse/time-budget.ts'
+import { Budget } from '../../../src/mail/decode/time-budget.ts'
+import { parseMail } from '../../../src/mail/parse/parse.ts'
 
 // Made-up mail in the formats that real programs and services write, with the expected result for each.
 const folder = join(import.meta.dirname, '../../corpus')

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import type { Origin } from '../../../src/channel/email/reading/fair-queue.ts'
-import { SourceCosts } from '../../../src/channel/email/reading/source-costs.ts'
-import { type EvictableSession, sessionToEvict } from '../../../src/channel/email/receive/smtp-eviction.ts'
 import { Arrivals } from '../../../src/core/arrivals.ts'
 import { MemoryShare } from '../../../src/core/memory-share.ts'
+import type { Origin } from '../../../src/mail/reading/fair-queue.ts'
+import { SourceCosts } from '../../../src/mail/reading/source-costs.ts'
+import { type EvictableSession, sessionToEvict } from '../../../src/mail/receive/smtp-eviction.ts'
 import { createFakeClock } from '../../support/clock.ts'
 
 const guest = (

@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { afterEach, describe, expect, test } from 'vitest'
-import { createDirect, type DirectOptions } from '../../../src/channel/email/send/direct.ts'
-import { findMxHosts } from '../../../src/channel/email/send/mx.ts'
+import { createDirect, type DirectOptions } from '../../../src/mail/send/direct.ts'
+import { findMxHosts } from '../../../src/mail/send/mx.ts'
 import { fakeResolver, type Zone } from '../../support/dns.ts'
 
 const signal = new AbortController().signal

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseMail } from '../../../src/channel/email/parse/parse.ts'
+import { parseMail } from '../../../src/mail/parse/parse.ts'
 import { plainRtf, tnef } from '../../support/tnef.ts'
 
 const read = (raw: string | Buffer) => parseMail(Buffer.from(raw))

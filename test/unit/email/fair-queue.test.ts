@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { FairQueue } from '../../../src/channel/email/reading/fair-queue.ts'
+import { FairQueue } from '../../../src/mail/reading/fair-queue.ts'
 
 /** Its name begins with its source; a capital letter follows for a sender behind a gateway. */
 const itemOf = (name: string) => ({ name, source: name[0]!, sender: /[A-Z]/.exec(name)?.[0] ?? '' })

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { headerLength } from '../../../src/channel/email/parse/headers.ts'
-import { parseMail } from '../../../src/channel/email/parse/parse.ts'
-import { verify } from '../../../src/channel/email/verify/verify.ts'
+import { headerLength } from '../../../src/mail/header/headers.ts'
+import { parseMail } from '../../../src/mail/parse/parse.ts'
+import { verify } from '../../../src/mail/verify/verify.ts'
 import { fakeResolver } from '../../support/dns.ts'
 import { mutatedMail } from '../../support/mutated-mail.ts'
 

@@ -6,9 +6,9 @@ import { setImmediate } from 'node:timers/promises'
 import { TLSSocket } from 'node:tls'
 import SMTPConnection from 'nodemailer/lib/smtp-connection'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { ownCertificate } from '../../../src/channel/email/receive/tls.ts'
-import { createDirect } from '../../../src/channel/email/send/direct.ts'
-import { createRelay, type RelayTimeouts } from '../../../src/channel/email/send/smtp-out.ts'
+import { ownCertificate } from '../../../src/mail/receive/tls.ts'
+import { createDirect } from '../../../src/mail/send/direct.ts'
+import { createRelay, type RelayTimeouts } from '../../../src/mail/send/smtp-out.ts'
 import { fakeResolver } from '../../support/dns.ts'
 
 const signal = new AbortController().signal

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { automaticMark } from '../../../src/channel/email/loop.ts'
-import { scanHeaders } from '../../../src/channel/email/parse/headers.ts'
+import { scanHeaders } from '../../../src/mail/header/headers.ts'
+import { automaticMark } from '../../../src/mail/header/loop.ts'
 
 const mark = (header: string, reversePath: string | null = 'a@x.com') =>
   automaticMark(scanHeaders(Buffer.from(`${header}\r\n\r\nbody`)), reversePath, 'agents.example')

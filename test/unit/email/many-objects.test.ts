@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
-import { createMailReader } from '../../../src/channel/email/reading/create-reader.ts'
-import type { MailReader } from '../../../src/channel/email/reading/mail-reader.ts'
+import { createMailReader } from '../../../src/mail/reading/create-reader.ts'
+import type { MailReader } from '../../../src/mail/reading/mail-reader.ts'
 import { createTestLog } from '../../support/log.ts'
 
 // When each line or character became a separate object, a long message exceeded the heap of a thread. V8 then

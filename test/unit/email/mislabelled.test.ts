@@ -1,6 +1,6 @@
 import iconv from 'iconv-lite'
 import { describe, expect, test } from 'vitest'
-import { parseMail } from '../../../src/channel/email/parse/parse.ts'
+import { parseMail } from '../../../src/mail/parse/parse.ts'
 
 const part = async (charset: string, body: Uint8Array, subject: Uint8Array = Buffer.from('s')) =>
   parseMail(

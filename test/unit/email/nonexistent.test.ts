@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { provesNonexistent } from '../../../src/channel/email/bounce/nonexistent.ts'
+import { provesNonexistent } from '../../../src/mail/bounce/nonexistent.ts'
 
 describe('the mailbox or the domain does not exist', () => {
   test.each<[string, string]>([

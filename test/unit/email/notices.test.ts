@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { readReport } from '../../../src/channel/email/bounce/read-report.ts'
-import { parseMail } from '../../../src/channel/email/parse/parse.ts'
+import { readReport } from '../../../src/mail/bounce/read-report.ts'
+import { parseMail } from '../../../src/mail/parse/parse.ts'
 
 const crlf = (text: string) => Buffer.from(text.replace(/\r?\n/g, '\r\n'))
 const read = async (raw: string) => readReport(await parseMail(crlf(raw)))

@@ -3,9 +3,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { ownCertificate } from '../../../src/channel/email/receive/tls.ts'
 import { createPrivate } from '../../../src/core/private-file.ts'
 import type { TlsPair } from '../../../src/core/tls-pair.ts'
+import { ownCertificate } from '../../../src/mail/receive/tls.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'own-certificate-'))
 afterAll(() => rmSync(root, { recursive: true }))

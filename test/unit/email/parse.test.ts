@@ -1,6 +1,6 @@
 import iconv from 'iconv-lite'
 import { describe, expect, test } from 'vitest'
-import { parseMail } from '../../../src/channel/email/parse/parse.ts'
+import { parseMail } from '../../../src/mail/parse/parse.ts'
 
 const parse = (mail: string | Buffer) =>
   parseMail(typeof mail === 'string' ? Buffer.from(mail.replace(/\r?\n/g, '\r\n')) : mail)

@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from 'vitest'
-import { createMailReader } from '../../../src/channel/email/reading/create-reader.ts'
-import type { MailReader } from '../../../src/channel/email/reading/mail-reader.ts'
-import type { ReaderLimits } from '../../../src/channel/email/reading/reader-limits.ts'
-import type { DnsResolver } from '../../../src/channel/email/verify/resolver.ts'
 import { silentLogger } from '../../../src/core/logger.ts'
+import { createMailReader } from '../../../src/mail/reading/create-reader.ts'
+import type { MailReader } from '../../../src/mail/reading/mail-reader.ts'
+import type { ReaderLimits } from '../../../src/mail/reading/reader-limits.ts'
+import type { DnsResolver } from '../../../src/mail/verify/resolver.ts'
 
 let reader: MailReader
 afterEach(() => reader.close())

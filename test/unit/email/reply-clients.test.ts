@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { parseMail } from '../../../src/channel/email/parse/parse.ts'
-import { replyText } from '../../../src/channel/email/parse/reply-text.ts'
+import { parseMail } from '../../../src/mail/parse/parse.ts'
+import { replyText } from '../../../src/mail/parse/reply-text.ts'
 
 const HISTORY = 'Shall I book the room?\nBest regards\nBot'
 const QUOTE = HISTORY.replace(/^/gm, '> ')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { replyText } from '../../../src/channel/email/parse/reply-text.ts'
+import { replyText } from '../../../src/mail/parse/reply-text.ts'
 
 const block = (lines: string) => `Yes.\n\n${lines}\n\nShall I?\n`
 

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { readReport } from '../../../src/channel/email/bounce/read-report.ts'
-import { parseMail } from '../../../src/channel/email/parse/parse.ts'
+import { readReport } from '../../../src/mail/bounce/read-report.ts'
+import { parseMail } from '../../../src/mail/parse/parse.ts'
 import { arf, dsn, unknownUser } from '../../support/report.ts'
 
 const read = async (raw: string | Buffer) => readReport(await parseMail(Buffer.from(raw)))

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { cached, createResolver } from '../../../src/channel/email/verify/resolver.ts'
 import type { Clock } from '../../../src/core/clock.ts'
+import { cached, createResolver } from '../../../src/mail/verify/resolver.ts'
 import { type DnsServer, startDns } from '../../support/dns.ts'
 
 let server: DnsServer

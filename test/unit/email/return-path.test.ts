@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { v7 as newId } from 'uuid'
 import { expect, test } from 'vitest'
-import { createReturnPaths, loggable } from '../../../src/channel/email/bounce/return-path.ts'
 import { normalizeLoosely } from '../../../src/core/email-address.ts'
+import { createReturnPaths, loggable } from '../../../src/mail/bounce/return-path.ts'
 import { sharedPath } from '../../support/return-path.ts'
 
 const key = randomBytes(32)

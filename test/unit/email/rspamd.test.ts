@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createRspamd, type SpamCheck } from '../../../src/channel/email/receive/rspamd.ts'
 import type { Counted } from '../../../src/core/metrics.ts'
+import { createRspamd, type SpamCheck } from '../../../src/mail/receive/rspamd.ts'
 import { createTestLog, type TestLog } from '../../support/log.ts'
 import { type Rspamd, startRspamd } from '../../support/rspamd.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { toOutgoingMail } from '../../../src/channel/email/send/outgoing-mail.ts'
-import { verify } from '../../../src/channel/email/verify/verify.ts'
-import type { Outbound } from '../../../src/channel/outbound.ts'
+import type { Outbound } from '../../../src/core/channel/outbound.ts'
+import { toOutgoingMail } from '../../../src/mail/send/outgoing-mail.ts'
+import { verify } from '../../../src/mail/verify/verify.ts'
 import { fakeResolver } from '../../support/dns.ts'
 import { dkimKey } from '../../support/mail.ts'
 

@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from 'vitest'
-import { createMailReader } from '../../../src/channel/email/reading/create-reader.ts'
-import type { MailReader } from '../../../src/channel/email/reading/mail-reader.ts'
-import { createReception } from '../../../src/channel/email/receive/reception.ts'
-import type { DnsResolver } from '../../../src/channel/email/verify/resolver.ts'
 import { silentLogger } from '../../../src/core/logger.ts'
+import { createMailReader } from '../../../src/mail/reading/create-reader.ts'
+import type { MailReader } from '../../../src/mail/reading/mail-reader.ts'
+import { createReception } from '../../../src/mail/receive/reception.ts'
+import type { DnsResolver } from '../../../src/mail/verify/resolver.ts'
 import { fakeResolver } from '../../support/dns.ts'
 import { sinkWith } from '../../support/sink.ts'
 

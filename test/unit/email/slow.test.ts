@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { readReport } from '../../../src/channel/email/bounce/read-report.ts'
-import { automaticMark } from '../../../src/channel/email/loop.ts'
-import { parseMail } from '../../../src/channel/email/parse/parse.ts'
-import { verify } from '../../../src/channel/email/verify/verify.ts'
+import { readReport } from '../../../src/mail/bounce/read-report.ts'
+import { automaticMark } from '../../../src/mail/header/loop.ts'
+import { parseMail } from '../../../src/mail/parse/parse.ts'
+import { verify } from '../../../src/mail/verify/verify.ts'
 import { fakeResolver, type Zone } from '../../support/dns.ts'
 import { plainRtf, tnef } from '../../support/tnef.ts'
 

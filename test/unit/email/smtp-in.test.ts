@@ -3,13 +3,12 @@ import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { Listening } from '../../../src/channel/channel.ts'
 import {
   createEmailChannel,
   type EmailChannel,
   type EmailChannelOptions,
 } from '../../../src/channel/email/email-channel.ts'
-import type { Inbound } from '../../../src/channel/inbound.ts'
+import type { Inbound, Listening } from '../../../src/core/channel/inbound.ts'
 import { type Clock, systemClock } from '../../../src/core/clock.ts'
 import { AppError } from '../../../src/core/errors.ts'
 import { type Logger, silentLogger } from '../../../src/core/logger.ts'

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { afterEach, describe, expect, test } from 'vitest'
-import { parseMail } from '../../../src/channel/email/parse/parse.ts'
-import { capture } from '../../../src/channel/email/send/capture.ts'
-import { compose } from '../../../src/channel/email/send/compose.ts'
-import { type OutgoingMailOptions, toOutgoingMail } from '../../../src/channel/email/send/outgoing-mail.ts'
-import { createRelay } from '../../../src/channel/email/send/smtp-out.ts'
-import type { Outbound } from '../../../src/channel/outbound.ts'
+import type { Outbound } from '../../../src/core/channel/outbound.ts'
+import { parseMail } from '../../../src/mail/parse/parse.ts'
+import { capture } from '../../../src/mail/send/capture.ts'
+import { compose } from '../../../src/mail/send/compose.ts'
+import { type OutgoingMailOptions, toOutgoingMail } from '../../../src/mail/send/outgoing-mail.ts'
+import { createRelay } from '../../../src/mail/send/smtp-out.ts'
 
 const out: Outbound = {
   from: { address: 'bot@agents.localhost', name: 'Bot' },

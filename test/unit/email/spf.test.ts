@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { organizationalDomain } from '../../../src/channel/email/verify/hostname.ts'
-import { createResolver } from '../../../src/channel/email/verify/resolver.ts'
-import { verify } from '../../../src/channel/email/verify/verify.ts'
+import { organizationalDomain } from '../../../src/mail/verify/hostname.ts'
+import { createResolver } from '../../../src/mail/verify/resolver.ts'
+import { verify } from '../../../src/mail/verify/verify.ts'
 import { fakeResolver, startDns, type Zone } from '../../support/dns.ts'
 
 /** SPF with macros and with addresses that are no host names (RFC 7208; some cases are those of its test suite). */

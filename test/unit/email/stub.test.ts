@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { parseMail } from '../../../src/channel/email/parse/parse.ts'
-import { Budget } from '../../../src/channel/email/parse/time-budget.ts'
+import { Budget } from '../../../src/mail/decode/time-budget.ts'
+import { parseMail } from '../../../src/mail/parse/parse.ts'
 import { rawOf } from '../../support/mail.ts'
 
 /** Which part of a message is read, and codes that are written with one digit in each cell. */

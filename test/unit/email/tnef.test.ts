@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
-import { Budget } from '../../../src/channel/email/parse/time-budget.ts'
-import { unpackTnef } from '../../../src/channel/email/parse/tnef/unpack.ts'
+import { Budget } from '../../../src/mail/decode/time-budget.ts'
+import { unpackTnef } from '../../../src/mail/parse/tnef/unpack.ts'
 import { plainRtf, tnef } from '../../support/tnef.ts'
 
 const unpack = (bytes: Uint8Array) => unpackTnef(bytes, new Budget(1_000))

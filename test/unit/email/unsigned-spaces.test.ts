@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { parseMail } from '../../../src/channel/email/parse/parse.ts'
-import { verify } from '../../../src/channel/email/verify/verify.ts'
+import { parseMail } from '../../../src/mail/parse/parse.ts'
+import { verify } from '../../../src/mail/verify/verify.ts'
 import { signedBy } from '../../support/dkim.ts'
 import { fakeResolver } from '../../support/dns.ts'
 import { dkimKey } from '../../support/mail.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { parseMail } from '../../../src/channel/email/parse/parse.ts'
-import { type Envelope, type VerifyOptions, verify } from '../../../src/channel/email/verify/verify.ts'
+import { parseMail } from '../../../src/mail/parse/parse.ts'
+import { type Envelope, type VerifyOptions, verify } from '../../../src/mail/verify/verify.ts'
 import { fakeResolver, type Zone } from '../../support/dns.ts'
 import { dkimKey, rawOf } from '../../support/mail.ts'
 

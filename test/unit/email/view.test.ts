@@ -1,7 +1,7 @@
 import type { Element, Root } from 'hast'
 import { fromHtml } from 'hast-util-from-html'
 import { expect, test } from 'vitest'
-import { viewMail } from '../../../src/channel/email/view/view.ts'
+import { viewMail } from '../../../src/mail/view/view.ts'
 import { type Letter, rawOf } from '../../support/mail.ts'
 
 const PIXEL = Buffer.from(

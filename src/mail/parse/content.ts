@@ -1,0 +1,200 @@
+import { decodeWords } from 'postal-mime'
+import type { InboundAttachment } from '../../core/channel/inbound.ts'
+import { sanitizeText } from '../../core/sanitize-text.ts'
+import { toAttachment } from '../decode/attachment.ts'
+import { decodeText } from '../decode/charset.ts'
+import { type Budget, budgetOfMessage } from '../decode/time-budget.ts'
+import { endedAtBlankLine, headerLength, scanHeaders, valuesOf } from '../header/headers.ts'
+import { describeCalendar } from './calendar.ts'
+import { asForwarded, MAX_FORWARDED, MAX_FORWARDED_DEPTH } from './forwarded.ts'
+import { unshownWords } from './html/compare.ts'
+import { withoutMarks } from './html/history.ts'
+import { htmlToMarked, htmlToWords } from './html/readable.ts'
+import { ENCRYPTED_PGP, isSmime, unwrapSmime } from './smime.ts'
+import { MAX_ATTACHMENTS, readStructure, type Structure } from './structure.ts'
+import { isStub } from './stub.ts'
+import { isTnef, unpackTnef } from './tnef/unpack.ts'
+
+export interface Content {
+  /** Text written by the sender. */
+  body: string
+  /** The same with marks where HTML says that an earlier message is quoted. */
+  marked: string
+  /** Descriptions of calendar parts, and the forwarded messages. */
+  invitations: string
+  forwarded: string
+  attachments: InboundAttachment[]
+  /** What may be read here but not be seen by people; see `Doubt`. */
+  doubts: string[]
+  /** The plain text in whose place the HTML was read; '' if there is none. */
+  stub: string
+}
+
+/**
+ * Reads the texts and attachments of a message. Throws if MIME is nested deeper than 1,500 levels or the
+ * headers exceed 2 MiB.
+ */
+export const readContent = (raw: Uint8Array, budget: Budget = budgetOfMessage()): Promise<Content> =>
+  readMessage(raw, budget, 0)
+
+async function readMessage(raw: Uint8Array, budget: Budget, depth: number): Promise<Content> {
+  const structure = await readStructure(raw)
+  if (structure === null)
+    return { ...NOTHING, ...bodyOf(decodeText(raw.subarray(headerLength(raw)), undefined)) }
+  const subject = () => decodeWords(valuesOf(scanHeaders(raw), 'subject')[0] ?? '')
+  const own = unpacked(readParts(structure, budget, subject), budget)
+  const { body, marked, attachments, doubts, stub } =
+    own.body === '' ? await unwrapped(own, budget, depth) : own
+  const isReport = attachments.some(({ type }) => REPORTS.test(type))
+  return {
+    body,
+    marked,
+    invitations: invitationsOf(attachments, body, budget),
+    // The message attached to a report is the agent's own.
+    forwarded: isReport ? '' : await forwardedOf(attachments, budget, depth),
+    attachments,
+    // The service that reports words it as it likes.
+    doubts: isReport ? [] : doubts,
+    stub,
+  }
+}
+
+const NOTHING: Content = {
+  body: '',
+  marked: '',
+  invitations: '',
+  forwarded: '',
+  attachments: [],
+  doubts: [],
+  stub: '',
+}
+
+/** The texts of a body made from the sender's text. */
+export function bodyOf(text: string): Pick<Content, 'body' | 'marked'> {
+  const marked = sanitizeText(text)
+  const body = withoutMarks(marked)
+  return { body: body === marked ? marked : sanitizeText(body), marked }
+}
+
+const REPORTS =
+  /^message\/(?:delivery-status|feedback-report|disposition-notification|global-delivery-status)$/
+
+type Parts = Pick<Content, 'body' | 'marked' | 'attachments' | 'doubts' | 'stub'>
+
+function readParts(
+  { texts: sent, attachments: parts, charsets }: Structure,
+  budget: Budget,
+  subject: () => string,
+): Parts {
+  const doubts = new Set<string>()
+  const doubt = (what: string) => doubts.add(what)
+  let stub = ''
+  const texts = sent.map(({ plain, html }) => {
+    const text = plain.join('\n')
+    if (html.length === 0) return text
+    const fromHtml = () => html.map((each) => htmlToMarked(each, budget, doubt)).join('\n')
+    if (text.trim() === '') return fromHtml()
+    const shown = html.map((each) => htmlToWords(each, budget, doubt)).join('\n')
+    if (budget.spend(0.5, () => isStub(text, shown, subject()))) {
+      stub ||= text
+      return fromHtml()
+    }
+    const unshown = budget.spend(0.5, () => unshownWords(text, shown))
+    if (unshown === null) doubt('text that is too long to be compared with the HTML')
+    else if (unshown > 0) doubt(`${unshown} words of the plain text are not in the HTML that is shown`)
+    return text
+  })
+  const attachments = parts.map((part, index) => toAttachment(part, charsets[index], index))
+  // Some servers send bounces with nothing but the machine-readable part.
+  const report = attachments
+    .filter(({ type }) => type === 'message/delivery-status')
+    .map(({ content }) => decodeText(content, undefined))
+  const visible = texts.some((text) => text.trim() !== '') ? texts : report
+  return {
+    ...bodyOf(visible.filter((text) => text.trim() !== '').join('\n')),
+    attachments,
+    doubts: [...doubts],
+    stub,
+  }
+}
+
+/**
+ * Adds what an opaque S/MIME signature encloses to a message without text of its own, or says that the message
+ * is encrypted. The signature stays attached; it is not verified.
+ */
+async function unwrapped(own: Parts, budget: Budget, depth: number): Promise<Parts> {
+  const { attachments, doubts, stub } = own
+  if (attachments.some(({ type }) => type === ENCRYPTED_PGP))
+    return { ...bodyOf(ENCRYPTED), attachments, doubts, stub }
+  const envelope = attachments.find(isSmime)
+  if (envelope === undefined || depth >= MAX_FORWARDED_DEPTH) return own
+  const inner = unwrapSmime(envelope.content, budget)
+  if (inner === 'encrypted') return { ...bodyOf(ENCRYPTED), attachments, doubts, stub }
+  if (inner === null) return own
+  const enclosed = await readMessage(inner, budget, depth + 1).catch(() => NOTHING)
+  return {
+    body: enclosed.body,
+    marked: enclosed.marked,
+    doubts: enclosed.doubts,
+    stub: enclosed.stub,
+    attachments: [...enclosed.attachments, ...attachments].slice(0, MAX_ATTACHMENTS),
+  }
+}
+
+const ENCRYPTED =
+  '[This message is encrypted. It can only be read with the recipient’s key, which is not known here.]'
+
+/** Replaces each `winmail.dat` with its contents. One without readable contents stays. */
+function unpacked({ attachments, ...own }: Parts, budget: Budget): Parts {
+  const opened = attachments.map((attachment) => ({
+    attachment,
+    inner: isTnef(attachment) ? unpackTnef(attachment.content, budget) : null,
+  }))
+  const texts = opened.flatMap(({ inner }) => inner?.text ?? [])
+  return {
+    ...own,
+    ...(own.body === '' ? bodyOf(texts.join('\n')) : {}),
+    attachments: opened
+      .flatMap(({ attachment, inner }) => inner?.attachments ?? [attachment])
+      .slice(0, MAX_ATTACHMENTS),
+  }
+}
+
+function invitationsOf(attachments: readonly InboundAttachment[], body: string, budget: Budget): string {
+  const calendars = attachments.filter(({ type }) => type === 'text/calendar' || type === 'application/ics')
+  const sources = calendars.map(({ content }) => decodeText(content, 'utf-8'))
+  const descriptions = new Set(
+    sources.flatMap((source) => describeCalendar(source, body === '', budget) ?? []),
+  )
+  // If no calendar can be read and there is no other text, the source is shown.
+  return sanitizeText(
+    descriptions.size > 0 || body !== '' ? [...descriptions].join('\n\n') : sources.join('\n\n'),
+  )
+}
+
+async function forwardedOf(
+  attachments: readonly InboundAttachment[],
+  budget: Budget,
+  depth: number,
+): Promise<string> {
+  if (depth >= MAX_FORWARDED_DEPTH) return ''
+  const messages = attachments.filter(({ type }) => type === 'message/rfc822' || type === 'message/global')
+  const texts: string[] = []
+  for (const message of messages.slice(0, MAX_FORWARDED)) {
+    const content = endedAtBlankLine(message.content)
+    // An unreadable message is still in the attachments.
+    const inner = await readMessage(content, budget, depth + 1).catch(() => NOTHING)
+    texts.push(asForwarded(content, joinTexts(inner)))
+  }
+  if (messages.length > MAX_FORWARDED)
+    texts.push(`[${messages.length - MAX_FORWARDED} more forwarded messages are in the attachments.]`)
+  return texts.join('\n\n')
+}
+
+/** Joins the texts of a message. */
+export const joinTexts = ({
+  body,
+  invitations,
+  forwarded,
+}: Pick<Content, 'body' | 'invitations' | 'forwarded'>): string =>
+  [body, invitations, forwarded].filter((text) => text !== '').join('\n\n')

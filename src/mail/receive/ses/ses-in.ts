@@ -1,0 +1,114 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Entrance, Route } from '../../../core/channel/callback-route.ts'
+import type { Clock } from '../../../core/clock.ts'
+import { AppError, messageOf } from '../../../core/errors.ts'
+import type { Logger } from '../../../core/logger.ts'
+import { firstAccepted } from '../../header/address.ts'
+import type { Reception } from '../reception.ts'
+import { readReceived } from './received.ts'
+import { createSnsVerifier, readSns, type SnsMessage } from './sns.ts'
+import { isConfirmation } from './sns-url.ts'
+
+export interface SesInOptions {
+  reception: Reception
+  /** Accepted topics. If there are none, mail from Amazon SES is refused. */
+  topics: readonly string[]
+  /** GETs a URL on the public internet; rejects unless the response status is 200. */
+  get(url: string): Promise<Buffer>
+  clock: Clock
+  log: Logger
+}
+
+/** SNS sends at most 256 KiB, as JSON embedded in JSON. */
+const MAX_BYTES = 1024 * 1024
+
+const forbidden = (message: string) => new AppError('forbidden', message)
+
+/** Delivers the mail in a notification. Resolves once it is committed. */
+const receive = async (
+  { Message, MessageId }: SnsMessage,
+  { reception, log }: SesInOptions,
+): Promise<void> => {
+  const { raw, envelope, recipients: requested, check } = readReceived(Message)
+  const found = await Promise.all(
+    requested.map((one) => firstAccepted(one, (address) => reception.accepts(address))),
+  )
+  const recipients = [...new Set(found.filter((one) => one !== null))]
+  if (recipients.length === 0) throw new AppError('not_found', 'No recipient of this message exists here.')
+  await reception.deliver(raw, envelope, recipients, { deliveryId: MessageId, checks: [check] })
+  const fields = {
+    event: 'ses.inbound',
+    remoteAddress: envelope.ip,
+    reversePath: envelope.reversePath,
+    recipients,
+    bytes: raw.length,
+  }
+  log.info(fields, 'message received from Amazon SES')
+}
+
+/** Confirms the topic's subscription by fetching the URL in the message. */
+const confirm = async (message: SnsMessage, { get, log }: SesInOptions): Promise<void> => {
+  const { SubscribeURL = '', TopicArn } = message
+  if (!isConfirmation(SubscribeURL, message))
+    throw forbidden('SubscribeURL: must confirm this subscription at Amazon SNS, and nothing else')
+  try {
+    await get(SubscribeURL)
+  } catch (error) {
+    throw new AppError('unavailable', 'The subscription could not be confirmed.', {
+      cause: messageOf(error),
+      retryAfter: 20,
+    })
+  }
+  log.info({ topic: TopicArn }, 'subscribed to Amazon SNS topic')
+}
+
+/**
+ * `POST /inbound/ses`: mail received by Amazon SES, delivered through an Amazon SNS topic. SNS retries failed
+ * requests, except after a 4xx.
+ */
+export const createSesIn = (options: SesInOptions): Route => {
+  const { topics, log } = options
+  const verifier = createSnsVerifier(options)
+  /**
+   * The headers of SNS prove nothing, but the body of a request that does not name our topic is not even
+   * read.
+   */
+  const enter = async (headers: IncomingHttpHeaders): Promise<Entrance> => {
+    if (topics.length === 0)
+      throw forbidden('This service does not accept mail from Amazon SES: its SES_TOPIC_ARN is not set.')
+    if (!topics.includes(String(headers['x-amz-sns-topic-arn'])))
+      throw forbidden('X-Amz-Sns-Topic-Arn: is not the topic of SES_TOPIC_ARN')
+    return { proven: false }
+  }
+  const handle = async (message: SnsMessage, source: string): Promise<void> => {
+    if (!topics.includes(message.TopicArn)) throw forbidden('TopicArn: is not the topic of SES_TOPIC_ARN')
+    await verifier.verify(message, source)
+    if (message.Type === 'Notification') await receive(message, options)
+    else if (message.Type === 'SubscriptionConfirmation') await confirm(message, options)
+    else
+      log.warn(
+        { topic: message.TopicArn },
+        'Amazon SNS topic unsubscribed; no more mail will be received from it',
+      )
+  }
+  return {
+    method: 'POST',
+    path: '/inbound/ses',
+    maxBytes: MAX_BYTES,
+    enter: ({ headers }) => enter(headers),
+    async handle({ body, source }) {
+      const message = readSns(body)
+      try {
+        await handle(message, source)
+      } catch (error) {
+        if (error instanceof AppError)
+          log.warn(
+            { type: message.Type, error: error.message, cause: error.cause },
+            'message from Amazon SNS refused',
+          )
+        throw error
+      }
+      return { status: 200 }
+    },
+  }
+}

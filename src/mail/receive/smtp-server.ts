@@ -1,0 +1,193 @@
+import type { Socket } from 'node:net'
+import { SMTPServer } from 'smtp-server'
+import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js'
+import type { Clock } from '../../core/clock.ts'
+import { publicSourceOf, sourceOf } from '../../core/source.ts'
+import { WindowCounts } from '../../core/window-counts.ts'
+import type { Wait } from '../reading/mail-reader.ts'
+import { type EvictableSession, sessionToEvict } from './smtp-eviction.ts'
+import type { SmtpLimits } from './smtp-limits.ts'
+
+/** Open sockets allowed per session: a disconnected client may keep its end open for some seconds. */
+const SOCKETS_PER_SESSION = 2
+const ERRORS_WINDOW_MS = 600_000
+
+/**
+ * An SMTPServer that greets immediately and always has capacity for another sender. smtp-server delays its greeting to
+ * detect clients that talk too early, at the cost of every connection. Sessions that do nothing are closed early, and
+ * are evicted when all slots are in use.
+ */
+export class PromptSmtpServer extends SMTPServer {
+  readonly limits: SmtpLimits
+  readonly clock: Clock
+  /** Errors by source: a client that guesses addresses reconnects with new sessions. */
+  readonly errors: WindowCounts
+  /** By session id, the messages that are being received. */
+  readonly waits = new Map<string, Wait>()
+  readonly #sockets = new Set<Socket>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(options: ConstructorParameters<typeof SMTPServer>[0], limits: SmtpLimits, clock: Clock) {
+    super(options)
+    this.limits = limits
+    this.clock = clock
+    this.errors = new WindowCounts(clock, ERRORS_WINDOW_MS)
+  }
+
+  get #sessions(): PromptConnection[] {
+    return [...this.connections] as PromptConnection[]
+  }
+
+  override connect(socket: Socket, options?: SMTPConnectionOptions | null): void {
+    if (this.#sockets.size >= SOCKETS_PER_SESSION * this.limits.connections) return void socket.destroy()
+    this.#sockets.add(socket)
+    socket.once('close', () => this.#sockets.delete(socket))
+    const connection = new PromptConnection(this, socket, options)
+    this.connections.add(connection)
+    connection.on('error', (error) => this.emit('error', error))
+    connection.init()
+    this.#timer ??= setInterval(() => this.#endIdle(), this.limits.tickMs).unref()
+  }
+
+  /**
+   * Makes room for a connection that is already counted. Returns the reason if it must be refused, or null.
+   */
+  refusal(newcomer: PromptConnection): string | null {
+    const { connections, connectionsPerAddress, connectionsWhenErring, errorsPerSource } = this.limits
+    const others = this.#sessions.filter((session) => session !== newcomer)
+    const max =
+      this.errors.of(newcomer.source) < errorsPerSource ? connectionsPerAddress : connectionsWhenErring
+    if (others.filter(({ source }) => source === newcomer.source).length >= max)
+      return 'Too many connections from your address, try again in a moment'
+    if (others.length < connections) return null
+    const session = sessionToEvict(others, newcomer.source, this.clock.now().getTime())
+    if (!session) return 'Too many connections, try again in a moment'
+    session.evict()
+    return null
+  }
+
+  #endIdle(): void {
+    const now = this.clock.now().getTime()
+    for (const session of this.#sessions) {
+      const reason = session.overdue(now)
+      if (reason !== null) session.send(421, reason)
+    }
+    if (this.connections.size > 0) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+}
+
+/** Contexts, in smtp-server's terms, of replies that mean progress in a transaction. */
+const PROGRESS = new Set<unknown>(['RCPT_TO_OK', 'DATA_OK'])
+
+const TOO_OLD = 'This session has lasted too long'
+
+class PromptConnection extends SMTPConnection implements EvictableSession {
+  readonly source: string = sourceOf(this.remoteAddress)
+  readonly #limits: SmtpLimits
+  readonly #beganAt: number
+  progressAt: number
+  #seenSending: number | null = null
+  #commands = 0
+  #recipients = 0
+  #errors = 0
+
+  constructor(server: PromptSmtpServer, socket: Socket, options?: SMTPConnectionOptions | null) {
+    super(server, socket, options)
+    this.#limits = server.limits
+    this.#beganAt = this.progressAt = server.clock.now().getTime()
+  }
+
+  get #server(): PromptSmtpServer {
+    return this._server as PromptSmtpServer
+  }
+
+  get state(): EvictableSession['state'] {
+    if (this._upgrading) return 'idle'
+    if (this._dataStream && !this._dataStream.writableEnded) return 'sending'
+    if (this._dataStream || this._handlerPending) return 'busy'
+    return this.session.envelope?.mailFrom ? 'transaction' : 'idle'
+  }
+
+  get sendingSince(): number | null {
+    return this.state === 'sending' ? this.#seenSending : null
+  }
+
+  get waitingSince(): number | null {
+    const wait = this.#server.waits.get(this.id)
+    return wait?.giveUp ? (wait.since ?? this.#server.clock.now().getTime()) : null
+  }
+
+  /** Closes this session in favour of another one. */
+  evict(): void {
+    const stream = this.state === 'sending' ? this._dataStream : null
+    const wait = this.#server.waits.get(this.id)
+    const why = stream ? 'slow' : wait?.giveUp ? 'waiting to be read' : 'idle'
+    this.send(421, `Too many connections, and this one was ${why}`)
+    wait?.giveUp?.()
+    if (stream) stream.destroy(new Error('evicted in favour of another session'))
+  }
+
+  override init(): void {
+    this._setListeners(() => {
+      const refusal = this.#server.refusal(this)
+      if (refusal !== null) this.send(421, `${this.name} ${refusal}`, false)
+      else this.connectionReady()
+    })
+  }
+
+  /** Returns why this session must be closed now, or null. */
+  overdue(now: number): string | null {
+    const { state } = this
+    const { beforeMailMs, idleMs } = this.#limits
+    this.#seenSending = state === 'sending' ? (this.#seenSending ?? now) : null
+    const wait = this.#server.waits.get(this.id)
+    if (wait?.giveUp) wait.since ??= now
+    if (state === 'busy' || state === 'sending') {
+      this.progressAt = now
+      return null
+    }
+    if (this.#isOld(now)) return TOO_OLD
+    return now - this.progressAt > (state === 'idle' ? beforeMailMs : idleMs)
+      ? 'No message received for too long'
+      : null
+  }
+
+  override _onCommand(command: Buffer, callback?: () => void): void {
+    const refusal = this._upgrading ? null : this.#refusalOf(command.toString('latin1', 0, 5).toUpperCase())
+    if (refusal === null) super._onCommand(command, callback)
+    else this.send(421, refusal)
+  }
+
+  #refusalOf(verb: string): string | null {
+    // A client that sends one message after another is never idle when sessions are checked.
+    if (verb === 'MAIL ' && this.#isOld(this.#server.clock.now().getTime())) return TOO_OLD
+    const over =
+      verb === 'RCPT '
+        ? ++this.#recipients > this.#limits.recipientCommands
+        : ++this.#commands > this.#limits.commands
+    return over ? 'Too many commands without a message' : null
+  }
+
+  #isOld(now: number): boolean {
+    return now - this.#beganAt > this.#limits.lifetimeMs
+  }
+
+  override send(code: number, data?: string | string[] | null, context?: string | false): void {
+    if (code === 250 && PROGRESS.has(context)) this.progressAt = this.#server.clock.now().getTime()
+    if (code === 250 && context === 'DATA_OK') this.#commands = this.#recipients = 0
+    super.send(code, data, context)
+    if (code >= 500) this.#noteError()
+  }
+
+  /**
+   * A long list of recipients is not an error: each one above the limit of 100 gets a 452 (RFC 5321
+   * 4.5.3.1.10).
+   */
+  #noteError(): void {
+    if (this.#limits.countOwnNetworks || publicSourceOf(this.remoteAddress) !== null)
+      this.#server.errors.note(this.source)
+    if (++this.#errors >= this.#limits.errors) super.send(421, 'Too many errors')
+  }
+}
