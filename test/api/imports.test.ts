@@ -10,6 +10,7 @@ import {
   type TestAgent,
   type TestService,
 } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 /** Importing mails over HTTP. */
 
@@ -95,6 +96,16 @@ test('the same mail again changes nothing, also from another kind of mailbox', a
   expect((await postMbox(mail)).body).toMatchObject({ imported: 0, duplicates: 1 })
   expect((await post(`Status: RO\n${mail.replaceAll('\r\n', '\n')}\n`)).body).toMatchObject({ duplicates: 1 })
   expect(await bySubject('Once')).toHaveLength(1)
+})
+
+test('two imports of the same mails at once store each once', async () => {
+  const mails = Array.from({ length: 9 }, (_, n) => mailOf({ subject: 'At once', text: `mail ${n}` }))
+  const by = (api: typeof owner.api, ordered: string[]) =>
+    post(mboxOf(...ordered), 'application/mbox', { api, id: agent.id } as never)
+  const [one, other] = await Promise.all([by(owner.api, mails), by(agent.api, mails.toReversed())])
+  expect(one.body.imported + other.body.imported).toBe(9)
+  expect(one.body.duplicates + other.body.duplicates).toBe(9)
+  expect(await bySubject('At once')).toHaveLength(9)
 })
 
 test('mails without a Message-ID are the same only if all else is', async () => {
@@ -238,6 +249,29 @@ test('what fits the plan is imported, and the error says how much', async () => 
   expect((await small.api('GET', `/agents/${bot.id}/messages`)).body.items).toHaveLength(3)
   await service.db.prisma.plan.update({ where: { key: 'three' }, data: { storedMessages: 5 } })
   expect((await again()).body).toMatchObject({ imported: 2, duplicates: 3 })
+})
+
+test('an import ends with the token of whoever sends it', async () => {
+  const bot = await createTestAgent(service, owner)
+  const imports = request(`${service.http}/agents/${bot.id}/imports`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${bot.token}`, 'content-type': 'application/mbox' },
+  })
+  const answered = new Promise<number | undefined>((resolve, reject) =>
+    imports.on('error', reject).on('response', (response) => resolve(response.resume().statusCode)),
+  )
+  const batch = (name: string) =>
+    mboxOf(
+      ...Array.from({ length: 65 }, (_, n) => mailOf({ id: `${name}-${n}@example.com`, to: bot.address })),
+    )
+  const stored = () => service.db.prisma.message.count({ where: { agentId: bot.id } })
+  imports.write(batch('first'))
+  await until(async () => (await stored()) === 64)
+  const [{ id }] = (await owner.api('GET', `/agents/${bot.id}/tokens`)).body
+  await owner.api('DELETE', `/agents/${bot.id}/tokens/${id}`)
+  imports.end(batch('second'))
+  expect(await answered).toBe(401)
+  expect(await stored()).toBe(64)
 })
 
 test('imports are in the audit log', async () => {
