@@ -170,7 +170,7 @@ describe('approval', () => {
   test('that is given in the last moment is not taken back', async () => {
     await setApproval('all')
     const { id } = await send()
-    const late = { now: () => new Date(clock.now().getTime() + 8 * DAY) }
+    const late = { ...clock, now: () => new Date(clock.now().getTime() + 8 * DAY) }
     const deps = {
       ...service.db,
       clock: late,

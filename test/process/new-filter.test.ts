@@ -30,13 +30,11 @@ const addField = (): void => {
   ])
   after(
     'src/message/row.ts',
-    ['labels: [], readAt: null, ', 'urgent: false, '],
-    ['  handled: message.handled,\n', '  urgent: message.urgent,\n'],
-    ['\n  checks, hold_reason,', ' urgent,'],
-    ['  checks: row.checks,\n', '  urgent: row.urgent,\n'],
+    ["type Defaulted = Nullable | 'labels' | 'handled'", " | 'urgent'"],
+    ['  handled: false,\n', '  urgent: false,\n'],
   )
   after('src/message/in/receive.ts', [
-    '      ...UNMARKED,\n',
+    '      threadId: target.threadId ?? id,\n',
     "      urgent: message.subject?.includes('!') ?? false,\n",
   ])
   after(
@@ -45,7 +43,7 @@ const addField = (): void => {
     ['label, unread, refusal, hasAttachment, ', 'urgent, '],
     [
       '::"MessageStatus"`)\n',
-      "  if (urgent !== undefined) conditions.push(urgent ? 'm.urgent' : 'not m.urgent')\n",
+      '  if (urgent !== undefined) conditions.push(raw(urgent ? "m.urgent" : "not m.urgent"))\n',
     ],
   )
   after(
