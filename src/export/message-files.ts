@@ -1,6 +1,6 @@
 import { Message } from '../api/message.ts'
 import { present } from '../api/resource.ts'
-import type { Blobs } from '../blob/blobs.ts'
+import type { Blobs } from '../blob/index.ts'
 import type { Db } from '../db/client.ts'
 import { fromRow, type MessageRow, SELECT_MESSAGE } from '../message/row.ts'
 import { jsonLines } from './json.ts'

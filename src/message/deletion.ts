@@ -1,4 +1,4 @@
-import { checkSoon } from '../blob/sweep.ts'
+import { checkSoon } from '../blob/index.ts'
 import { dialect } from '../db/dialect.ts'
 import { uncountMessages } from '../workspace/usage.ts'
 import { deleteEmptied, EMPTIED } from './thread/emptied.ts'
