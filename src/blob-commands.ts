@@ -1,5 +1,4 @@
-import type { Blobs } from './blob/blobs.ts'
-import { openBlobs } from './blob/open.ts'
+import { type Blobs, openBlobs } from './blob/index.ts'
 import type { Foundation } from './boot/foundation.ts'
 import { type Config, ConfigError } from './config/config.ts'
 import { systemClock } from './core/clock.ts'

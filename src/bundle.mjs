@@ -8,6 +8,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { build } from 'esbuild'
+import { pastIndexes } from './past-indexes.mjs'
 
 const root = path.dirname(import.meta.dirname)
 const outdir = process.argv[2]
@@ -44,6 +45,7 @@ const { metafile } = await build({
   sourcemap: 'linked',
   sourcesContent: false,
   legalComments: 'none', // dist/licenses.txt has them
+  plugins: [pastIndexes],
   metafile: true,
   logLevel: 'error',
 })

@@ -1,4 +1,4 @@
-import { openBlobs } from './blob/open.ts'
+import { openBlobs } from './blob/index.ts'
 import type { Foundation } from './boot/foundation.ts'
 import type { Config } from './config/config.ts'
 import { type Clock, systemClock } from './core/clock.ts'

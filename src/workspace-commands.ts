@@ -9,7 +9,7 @@ import { confirm } from './cli/confirm.ts'
 import type { Config } from './config/config.ts'
 import { systemClock } from './core/clock.ts'
 import type { Logger } from './core/logger.ts'
-import { exportAsOperator } from './export/export.ts'
+import { exportAsOperator } from './export/index.ts'
 import { buildOperations } from './operations.ts'
 import { resolveWorkspace } from './workspace/workspace.ts'
 

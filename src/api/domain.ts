@@ -7,8 +7,8 @@ import {
   listDomains as list,
   recordsOf,
   removeDomain as remove,
-} from '../email-domain/domain.ts'
-import { verifyDomain as verify } from '../email-domain/verify.ts'
+  verifyDomain as verify,
+} from '../email-domain/index.ts'
 import { ID, LATER, TIME } from './example.ts'
 import { added, list as listOf, nothing, one, operation } from './operation.ts'
 import { choice, count, id, resource, says, several, text, time } from './resource.ts'

@@ -7,7 +7,7 @@ import {
   type SecretDeps,
   setSecret as store,
   listSecrets as stored,
-} from '../secret/secret.ts'
+} from '../secret/index.ts'
 import { ActorKind } from './choices.ts'
 import { TIME } from './example.ts'
 import { list, nothing, one, operation, value } from './operation.ts'

@@ -3,10 +3,15 @@ import type { Config } from '../config/config.ts'
 import { systemClock } from '../core/clock.ts'
 import { COMMAND } from '../core/root.ts'
 import type { Domain } from '../db/generated/prisma/client.ts'
-import { type CheckedRecord, checkRecords } from '../email-domain/check.ts'
-import { publishedDkimKeys } from '../email-domain/dkim.ts'
-import { type Ask, createAsk } from '../email-domain/lookup.ts'
-import { type WantedRecord, wantedRecords } from '../email-domain/record.ts'
+import {
+  type Ask,
+  type CheckedRecord,
+  checkRecords,
+  createAsk,
+  publishedDkimKeys,
+  type WantedRecord,
+  wantedRecords,
+} from '../email-domain/index.ts'
 import type { DnsResolver } from '../mail/index.ts'
 import { spf } from '../mail/verify/mailauth.ts'
 import type { OpenDatabase } from './database.ts'

@@ -1,4 +1,4 @@
-import { Bucket } from '../blob/s3.ts'
+import { Bucket } from '../blob/index.ts'
 import type { Config } from '../config/config.ts'
 import { messageOf } from '../core/errors.ts'
 import type { OpenDatabase } from './database.ts'

@@ -1,6 +1,6 @@
 import { Message } from '../api/message.ts'
 import { present } from '../api/resource.ts'
-import type { Blobs } from '../blob/blobs.ts'
+import type { Blobs } from '../blob/index.ts'
 import type { Db } from '../db/client.ts'
 import { sql } from '../db/sql/sql.ts'
 import { composedOf } from '../db/sql/statement.ts'

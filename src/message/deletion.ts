@@ -1,4 +1,4 @@
-import { checkSoon } from '../blob/sweep.ts'
+import { checkSoon } from '../blob/index.ts'
 import { adaptable } from '../db/dialect.ts'
 import { define, empty, rows, type Sql, sql } from '../db/sql/sql.ts'
 import { uncountMessages } from '../workspace/usage.ts'

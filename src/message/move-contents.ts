@@ -1,5 +1,4 @@
-import { type Blobs, UnreadableObject } from '../blob/blobs.ts'
-import { checkSoon } from '../blob/sweep.ts'
+import { type Blobs, checkSoon, UnreadableObject } from '../blob/index.ts'
 import { AppError } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import { raw, sql } from '../db/sql/sql.ts'

@@ -1,4 +1,4 @@
-import { checkSoon } from '../blob/sweep.ts'
+import { checkSoon } from '../blob/index.ts'
 import type { Clock } from '../core/clock.ts'
 import type { RootDb } from '../db/client.ts'
 import { SKIP_LOCKED } from '../db/dialect.ts'

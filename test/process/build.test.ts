@@ -29,6 +29,7 @@ beforeAll(() => {
     'src/build-progress.mjs',
     'src/bundle.mjs',
     'src/node-version.mjs',
+    'src/past-indexes.mjs',
     'src/core/errors.ts',
     'src/dashboard/build.mjs',
     'prisma/config.ts',
@@ -44,9 +45,9 @@ beforeAll(() => {
     `import { AppError } from './core/errors.ts'\nimport pg from 'pg'\nconsole.log(pg.types.builtins.INT8)\nexport const made = new AppError('internal', 'x')\nexport const later = () => import('./later.ts')\n`,
   )
   writeFileSync(at('src', 'later.ts'), 'export const later = 1\n')
-  mkdirSync(at('src', 'channel', 'email', 'reading'), { recursive: true })
+  mkdirSync(at('src', 'mail', 'reading'), { recursive: true })
   for (const name of ['reader-process', 'reader-worker'])
-    writeFileSync(at('src', 'channel', 'email', 'reading', `${name}.ts`), 'export {}\n')
+    writeFileSync(at('src', 'mail', 'reading', `${name}.ts`), 'export {}\n')
   mkdirSync(at('src', 'web'))
   writeFileSync(at('src', 'web', 'page.html'), '<p>1</p>')
   writeFileSync(at('src', 'dashboard', 'index.html'), '<script type="module" src="./main.ts"></script>')

@@ -53,7 +53,7 @@ test('a new type of event is named in at most four files, with the one that appe
 test('everything compiles with it', () => copy.compile(), 240_000)
 
 test('REST names it, and what it tells, in events and in the bodies of webhooks', async () => {
-  const { components } = JSON.parse(await run(join('src', 'rest', 'documentation', 'print.ts')))
+  const { components } = JSON.parse(await run(join('src', 'rest', 'print.ts')))
   const { Event, WebhookPayload, StreamedEvent, Agent, Webhook, UpdateAgentInput } = components.schemas
   const tells = {
     reader: { type: 'string', description: `Who opened it. Only for ${NAME}` },

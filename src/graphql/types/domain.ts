@@ -1,5 +1,5 @@
 import { addDomain, Domain as DOMAIN, DomainRecord, removeDomain, verifyDomain } from '../../api/domain.ts'
-import { recordsOfAll } from '../../email-domain/domain.ts'
+import { recordsOfAll } from '../../email-domain/index.ts'
 import { builder, forMembers } from '../builder/builder.ts'
 import { exposed, mutation, objectOf } from '../builder/rendered.ts'
 import { batched } from '../context/batch.ts'

@@ -1,11 +1,12 @@
 import { choice } from '../../api/resource.ts'
 import {
   MOMENTS,
+  MOST_FOR_MEMBERS,
   type Moment as MomentShape,
   SUBJECTS,
   type Trace as TraceShape,
-} from '../../trace/moment.ts'
-import { MOST_FOR_MEMBERS, traceFor } from '../../trace/trace.ts'
+  traceFor,
+} from '../../trace/index.ts'
 import { builder, forMembers } from '../builder/builder.ts'
 import { enumOf } from '../builder/rendered.ts'
 import { countRows } from '../context/limits.ts'

@@ -5,7 +5,7 @@ import { createAgent } from '../../agent/create.ts'
 import { invalidInput } from '../../core/errors.ts'
 import { agentName, urlText, uuid } from '../../core/rules.ts'
 import { sendToUrl } from '../../message/out/url.ts'
-import { listSecrets } from '../../secret/secret.ts'
+import { listSecrets } from '../../secret/index.ts'
 import { atMostOnce, callKey } from '../call/once.ts'
 import { ADDS, READS, SENDS, type ToolCall, tool } from '../call/tool.ts'
 

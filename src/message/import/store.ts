@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Blobs } from '../../blob/blobs.ts'
+import type { Blobs } from '../../blob/index.ts'
 import type { InboundAttachment } from '../../core/channel/inbound.ts'
 import type { Clock } from '../../core/clock.ts'
 import { AppError } from '../../core/errors.ts'

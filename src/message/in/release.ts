@@ -1,4 +1,4 @@
-import { admit } from '../../admission/admit.ts'
+import { admit } from '../../admission/index.ts'
 import { ensureMaySetAccess } from '../../agent/access.ts'
 import { addEntry, isDomain, normalizeEntry } from '../../agent/access-list.ts'
 import { findAgent } from '../../agent/permission.ts'

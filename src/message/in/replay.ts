@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { overRate } from '../../admission/sender-rate.ts'
+import { overRate } from '../../admission/index.ts'
 import type { Inbound } from '../../core/channel/inbound.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { RateLimits } from '../../workspace/rate-limits.ts'

@@ -1,4 +1,4 @@
-import type { Blobs } from '../../blob/blobs.ts'
+import type { Blobs } from '../../blob/index.ts'
 import type { InboundAttachment } from '../../core/channel/inbound.ts'
 import { type Batch, createBatch } from '../../db/batch.ts'
 import { byteaArray } from '../../db/bytea.ts'

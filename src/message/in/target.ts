@@ -1,4 +1,4 @@
-import { AGENT_TURNS_AN_HOUR } from '../../admission/admit.ts'
+import { AGENT_TURNS_AN_HOUR } from '../../admission/index.ts'
 import type { Inbound } from '../../core/channel/inbound.ts'
 import { CHATS_IN_SQL } from '../../core/channels.ts'
 import type { Clock } from '../../core/clock.ts'

@@ -1,5 +1,5 @@
 import { v7 as newId } from 'uuid'
-import type { Blobs } from '../../blob/blobs.ts'
+import type { Blobs } from '../../blob/index.ts'
 import type { Channel, Channels } from '../../channel/channel.ts'
 import type { InboundAttachment } from '../../core/channel/inbound.ts'
 import { CHANNELS } from '../../core/channels.ts'

@@ -1,4 +1,4 @@
-import type { Blobs } from '../../blob/blobs.ts'
+import type { Blobs } from '../../blob/index.ts'
 import type { Channels } from '../../channel/channel.ts'
 import type { InboundAttachment } from '../../core/channel/inbound.ts'
 import type { Outbound, SendResult } from '../../core/channel/outbound.ts'

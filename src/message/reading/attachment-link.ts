@@ -1,5 +1,5 @@
 import { isDeleted } from '../../agent/permission.ts'
-import type { Blobs } from '../../blob/blobs.ts'
+import type { Blobs } from '../../blob/index.ts'
 import { notFound } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
 import type { Attachment } from '../../db/generated/prisma/client.ts'

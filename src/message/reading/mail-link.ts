@@ -1,5 +1,5 @@
 import { isDeleted } from '../../agent/permission.ts'
-import type { Blobs } from '../../blob/blobs.ts'
+import type { Blobs } from '../../blob/index.ts'
 import type { ViewOptions } from '../../core/channel/mail-view.ts'
 import { notFound } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'

@@ -1,5 +1,5 @@
 import { authorizeAgent } from '../../agent/permission.ts'
-import type { Blobs } from '../../blob/blobs.ts'
+import type { Blobs } from '../../blob/index.ts'
 import { notFound } from '../../core/errors.ts'
 import { createDbBatch, type DbBatch } from '../../db/batch.ts'
 import { type Db, isUnavailable } from '../../db/client.ts'

@@ -1,4 +1,4 @@
-import type { Blobs } from '../../blob/blobs.ts'
+import type { Blobs } from '../../blob/index.ts'
 import type { Channels } from '../../channel/channel.ts'
 import type { MailView, ViewOptions } from '../../core/channel/mail-view.ts'
 import type { ChannelKind } from '../../core/channels.ts'

@@ -1,5 +1,5 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import { exportAgent, exportWorkspace } from '../../export/export.ts'
+import { exportAgent, exportWorkspace } from '../../export/index.ts'
 import type { RestEnv } from '../route/env.ts'
 import { bytes, failures, ids, SECURITY } from '../route/route.ts'
 import { attachmentHeaders } from './file.ts'

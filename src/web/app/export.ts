@@ -1,6 +1,6 @@
 import type { PageViewer } from '../../auth/page-viewer.ts'
 import { html } from '../../core/html.ts'
-import { exportWorkspace } from '../../export/export.ts'
+import { exportWorkspace } from '../../export/index.ts'
 import { ensureOwner } from '../../workspace/member.ts'
 import type { Download } from '../page/download.ts'
 import type { Page } from '../page/page.ts'

@@ -3,7 +3,7 @@ import type { EmailLinks } from '../../auth/email-links.ts'
 import type { ConnectedAppDeps } from '../../auth/oauth/connected-app.ts'
 import type { ChallengeDeps } from '../../auth/passkey.ts'
 import type { SignInDeps } from '../../auth/sign-in.ts'
-import type { ExportDeps } from '../../export/export.ts'
+import type { ExportDeps } from '../../export/index.ts'
 import type { SettingsDeps } from '../../workspace/settings.ts'
 
 export interface AppDeps extends SignInDeps, ChallengeDeps, SettingsDeps, ConnectedAppDeps, ExportDeps {

@@ -1,0 +1,17 @@
+export { type CheckedRecord, checkRecords } from './check.ts'
+export { deleteKeysOf, dkimKeys, publishedDkimKeys, rotateDkimKey } from './dkim.ts'
+export {
+  addDomain,
+  type Domain,
+  findDomain,
+  listDomains,
+  recordsOf,
+  recordsOfAll,
+  removeDomain,
+} from './domain.ts'
+export { type Ask, createAsk } from './lookup.ts'
+export { type RecheckDeps, recheckDomains } from './recheck.ts'
+export { type WantedRecord, wantedRecords } from './record.ts'
+export { resealServiceKeys, SEALED_DKIM_KEYS } from './sealed-keys.ts'
+export { createSigner } from './signer.ts'
+export { type VerifyDeps, verifyDomain } from './verify.ts'

@@ -1,0 +1,1 @@
+export { type ExportDeps, exportAgent, exportAsOperator, exportWorkspace } from './export.ts'

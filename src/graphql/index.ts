@@ -1,0 +1,1 @@
+export { createGraphql } from './transport/handler.ts'

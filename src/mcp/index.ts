@@ -1,0 +1,1 @@
+export { createMcp } from './server.ts'

@@ -1,0 +1,2 @@
+export { listenerOf } from './listener.ts'
+export { createRest } from './router.ts'

@@ -1,0 +1,8 @@
+export {
+  deleteSecret,
+  listSecrets,
+  revealSecrets,
+  SEALED_SECRETS,
+  type SecretDeps,
+  setSecret,
+} from './secret.ts'

@@ -1,0 +1,1 @@
+export { Streams } from './streams.ts'

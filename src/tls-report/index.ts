@@ -1,0 +1,2 @@
+export { TlsResults } from './results.ts'
+export { sendTlsReports, type TlsReportDeps } from './send.ts'

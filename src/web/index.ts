@@ -1,0 +1,2 @@
+export { createOauth } from './oauth/oauth.ts'
+export { createWeb } from './web.ts'
