@@ -27,6 +27,7 @@ const readIndex = (index) =>
 const rewrite = (text, folder) =>
   text.replaceAll(FROM_INDEX, (statement, word, type = '', list, name) => {
     const files = readIndex(path.join(folder, name))
+    if (!namesIn(list).every((one) => files.has(nameOf(one)))) return statement // it has something of its own
     const direct = namesIn(list).map(
       (one) => `${word}${type} { ${one} } from ${JSON.stringify(files.get(nameOf(one)))}`,
     )
