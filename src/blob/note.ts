@@ -11,7 +11,7 @@ export type Noted = Omit<BlobName, 'id'> & { size: number }
  * How long after it was noted an object is looked at for whether a message has it: far longer than a write takes.
  * A write that takes longer yet fails, because its row refers to the object (a foreign key).
  */
-const IN_FLIGHT_MS = 3_600_000
+export const IN_FLIGHT_MS = 3_600_000
 
 /** In the order of the index, so that two batches cannot deadlock. The same content keeps its object. */
 const NOTE = {

@@ -4,6 +4,7 @@ import { dialect, SKIP_LOCKED } from '../db/dialect.ts'
 import { within } from '../db/transaction.ts'
 import type { Blobs } from './blobs.ts'
 import type { BlobName } from './key.ts'
+import { IN_FLIGHT_MS } from './note.ts'
 
 /**
  * Deletes objects that no message has: those of deleted messages, and those of a process that was killed after it
@@ -18,6 +19,12 @@ export interface SweepDeps extends Db {
 }
 
 /**
+ * An object that was noted less than so long ago is left alone, even if the last row that has it is deleted: another
+ * message with the same content may be about to be stored.
+ */
+const WRITE_MS = 5 * 60_000
+
+/**
  * Part of a statement that has objects looked at soon, because the rows that have them are being deleted: those that
  * `refs`, a query, returns as `(agent_id, blob_id)`. They are locked in the order in which they are noted, so that
  * two statements cannot deadlock.
@@ -28,7 +35,7 @@ export const checkSoon = (refs: string): string => `
      where (b.agent_id, b.id) in (${refs}) ${dialect('order by b.agent_id, b.hash for update', '')}
   ),
   checked as (
-    update blob b set check_at = now() from loose l where b.agent_id = l.agent_id and b.id = l.id
+    update blob b set check_at = greatest(now(), b.check_at - interval '${IN_FLIGHT_MS - WRITE_MS} ms') from loose l where b.agent_id = l.agent_id and b.id = l.id
   )`
 
 const MAX = 500

@@ -56,7 +56,7 @@ export class Progress {
     try {
       await this.#saving
     } catch (error) {
-      this.#saved = Math.min(this.#saved, before) // the next one tries again
+      this.#saved = before // the next one tries again
       throw error
     }
   }

@@ -158,7 +158,9 @@ describe('a link by email', () => {
     expect(link).toContain('/app/sign-in?to=%2Fapp%3Fx%3D1#asl_')
     const other = surf(service)
     other.cookies.set([...surfer.cookies.keys()][0]!, 'another browser')
-    for (const stranger of [other, surf(service)]) {
+    const ofAnother = surf(service)
+    await requestLink(ofAnother, 'another@example.com')
+    for (const stranger of [other, ofAnother, surf(service)]) {
       expectPage(await use(stranger, link!), 403, /only in the browser in which you asked for it/)
       expect(await isSignedIn(stranger)).toBe(false)
     }
@@ -169,6 +171,40 @@ describe('a link by email', () => {
     expect(await isSignedIn(surfer)).toBe(true)
     expect((await audited('session.create'))[0]).toMatchObject({ detail: { way: 'email' } })
     expectPage(await use(surfer, link!), 403, /has been used/)
+  })
+
+  test('works beside others that were requested in the browser, to this address and to another one', async () => {
+    clock.advance(HOUR_MS)
+    const [email, other] = ['one-of-two@example.com', 'two-of-two@example.com']
+    await service.workspace('One of two', email)
+    await service.workspace('Two of two', other)
+    const surfer = surf(service)
+    const requested: string[] = []
+    for (const address of [email, other, email]) {
+      await requestLink(surfer, address)
+      requested.push(await until(() => linksTo(address).find((link) => !requested.includes(link))))
+    }
+    const [first, ofOther, second] = requested as [string, string, string]
+    for (const link of [first, ofOther, second]) {
+      expect((await use(surfer, link)).status).toBe(303)
+      expectPage(await use(surfer, link), 403, /has been used/)
+    }
+  })
+
+  test('that a stranger requests does not work in a browser whose own request is ten minutes old', async () => {
+    clock.advance(HOUR_MS)
+    const email = 'late@example.com'
+    await service.workspace('Late', email)
+    const surfer = surf(service)
+    await requestLink(surfer, email)
+    await until(() => linksTo(email).length === 1)
+    clock.advance(10 * MINUTE_MS)
+    await requestLink(surf(service), email)
+    const early = await until(() => linksTo(email)[1])
+    clock.advance(1)
+    expectPage(await use(surfer, early), 403, /only in the browser in which you asked for it/)
+    await requestLink(surfer, email)
+    expect((await use(surfer, await until(() => linksTo(email)[2]))).status).toBe(303)
   })
 
   test('is answered the same for unknown addresses, before anything is looked up', async () => {

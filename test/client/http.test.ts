@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events'
-import { expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { Agent, AmsError, Workspace } from '../../src/client/index.ts'
 import { until } from '../support/until.ts'
 
@@ -105,6 +105,8 @@ test('a DELETE whose first response was lost has succeeded when nothing is there
   await expect(new Agent({ ...others, id: ID }).secrets.delete('A')).rejects.toMatchObject({
     code: 'not_found',
   })
+  const { options: reading } = scripted(lost(), failure(404, 'not_found'))
+  await expect(new Agent({ ...reading, id: ID }).read()).rejects.toMatchObject({ code: 'not_found' })
 })
 
 test('after the last retry the error says that the service cannot be reached, and why', async () => {
@@ -125,6 +127,24 @@ test('that requests wait for the service is told once, until it answers again', 
   expect(told).toEqual(['Cannot reach http://ams.example/base: ECONNRESET'])
   await agent.secrets.list()
   expect(told).toHaveLength(2)
+})
+
+test('that requests are to come more slowly, or that the first attempt still runs, is not told as an outage', async () => {
+  const running = failure(409, 'conflict', {}, 'A request with this Idempotency-Key is still running.')
+  const slower = failure(429, 'rate_limited', { 'retry-after': '0' })
+  const { options } = scripted(slower, running, json(200, {}))
+  const told: string[] = []
+  const agent = new Agent({ ...options, id: ID, onWaiting: ({ message }) => told.push(message) })
+  await agent.secrets.reveal(['A'])
+  expect(told).toEqual([])
+})
+
+test('a loop waits for the service only if the number of retries is not given', async () => {
+  const { seen, options } = scripted(lost())
+  await expect(new Agent({ ...options, id: ID, retries: 0 }).messages().next()).rejects.toMatchObject({
+    code: 'unreachable',
+  })
+  expect(seen).toHaveLength(1)
 })
 
 test('an error names the field that broke a rule', async () => {
@@ -247,4 +267,99 @@ test('the list of agents follows the links to its pages, at this service only', 
   const { seen, options } = scripted(json(200, [{ id: '1' }], { link: next }), json(200, [{ id: '2' }]))
   expect(await new Workspace(options).agents.list().all()).toEqual([{ id: '1' }, { id: '2' }])
   expect(seen.map(({ path }) => path)).toEqual(['/base/agents', '/base/agents?cursor=a%2Bb'])
+})
+
+describe('a stream', () => {
+  afterEach(() => {
+    vi.useRealTimers()
+    vi.restoreAllMocks()
+  })
+
+  /** An agent whose streams open one after the other and then wait to be written to; when they were asked for. */
+  const streamed = () => {
+    vi.useFakeTimers()
+    const queries: string[] = []
+    const streams: ReadableStreamDefaultController<Uint8Array>[] = []
+    const fetch = async (url: URL | RequestInfo, { method, signal }: RequestInit = {}) => {
+      if (method === 'PUT') return json(200, { id: 'connection' })
+      queries.push(new URL(String(url)).search)
+      const start = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+        streams.push(controller)
+        signal?.addEventListener('abort', () => controller.error(signal.reason))
+      }
+      return new Response(new ReadableStream({ start }))
+    }
+    const write = (text: string) => streams.at(-1)?.enqueue(new TextEncoder().encode(text))
+    const close = () => streams.at(-1)?.close()
+    const agent = new Agent({ ...scripted().options, fetch: fetch as typeof globalThis.fetch, id: ID })
+    return { queries, write, close, events: agent.events({ after: 4 }) }
+  }
+  const frame = (id: number) => `id: ${id}\ndata: ${JSON.stringify({ id, type: 'message.received' })}\n\n`
+
+  test('on which nothing arrives for 45 seconds is opened again where it was, and heartbeats keep it open', async () => {
+    const { queries, write, events } = streamed()
+    const next = events.next()
+    for (let beat = 0; beat < 5; beat++) {
+      await vi.advanceTimersByTimeAsync(44_000)
+      write(': heartbeat\n\n')
+    }
+    write(frame(5))
+    expect((await next).value).toMatchObject({ event: { id: 5 } })
+    const after = events.next()
+    await vi.advanceTimersByTimeAsync(44_900)
+    expect(queries).toEqual(['?after=4'])
+    await vi.advanceTimersByTimeAsync(1_200)
+    expect(queries).toEqual(['?after=4', '?after=5'])
+    write(frame(6))
+    expect((await after).value).toMatchObject({ event: { id: 6 } })
+  })
+
+  test('is not given up while its reader works on an event, however long that takes', async () => {
+    const { queries, write, events } = streamed()
+    const next = events.next()
+    await vi.advanceTimersByTimeAsync(0)
+    write(frame(5))
+    expect((await next).value).toMatchObject({ event: { id: 5 } })
+    await vi.advanceTimersByTimeAsync(600_000)
+    write(frame(6))
+    expect((await events.next()).value).toMatchObject({ event: { id: 6 } })
+    expect(queries).toEqual(['?after=4'])
+  })
+
+  test('goes on after what was truncated when it is opened again', async () => {
+    const { queries, write, close, events } = streamed()
+    const next = events.next()
+    await vi.advanceTimersByTimeAsync(0)
+    write('event: truncated\ndata: {"nextId": 9}\n\n')
+    expect((await next).value).toEqual({ type: 'truncated', nextId: 9 })
+    const after = events.next()
+    close()
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(queries).toEqual(['?after=4', '?after=8'])
+    write(frame(9))
+    expect((await after).value).toMatchObject({ event: { id: 9 } })
+  })
+
+  test('that ends right after its opening is opened again less and less often', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.9)
+    const { queries, write, close, events } = streamed()
+    const next = events.next()
+    await vi.advanceTimersByTimeAsync(0)
+    for (const [n, seconds] of [1, 2, 4, 8].entries()) {
+      write(': open\n\n')
+      close()
+      await vi.advanceTimersByTimeAsync(seconds * 800)
+      expect(queries).toHaveLength(n + 1)
+      await vi.advanceTimersByTimeAsync(seconds * 200)
+      expect(queries).toHaveLength(n + 2)
+    }
+    write(frame(5))
+    expect((await next).value).toMatchObject({ event: { id: 5 } })
+  })
+
+  test('of an agent that was deleted ends with an error', async () => {
+    const { options } = scripted(failure(404, 'not_found'))
+    const next = new Agent({ ...options, id: ID }).events({ after: 0 }).next()
+    await expect(next).rejects.toMatchObject({ code: 'not_found' })
+  })
 })

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
@@ -36,23 +36,42 @@ test('the position never goes back, whatever order events are done in', async ()
   )
 })
 
-test('a position that could not be stored is stored with the next one', async () => {
-  const saved: number[] = []
-  let broken = true
+/** Progress whose store fails as often as `failures` says, and what was saved. */
+const brittle = () => {
+  const state = { failures: 0, saved: [] as number[] }
   const save = async (position: number) => {
-    if (broken) throw new Error('disk full')
-    saved.push(position)
+    if (state.failures-- > 0) throw new Error('disk full')
+    state.saved.push(position)
   }
-  const progress = new Progress({ load: async () => null, save }, 0)
-  progress.deliver(1)
-  progress.deliver(2)
+  return { state, progress: new Progress({ load: async () => null, save }, 0) }
+}
+
+test('a position that could not be stored is stored by the same event, done again, or by the next one', async () => {
+  const { state, progress } = brittle()
+  for (const id of [1, 2]) progress.deliver(id)
+  state.failures = 2
   await expect(progress.done(1)).rejects.toThrow('disk full')
-  broken = false
-  await progress.done(2)
-  expect(saved).toEqual([2])
+  await expect(progress.done(1)).rejects.toThrow('disk full')
+  await progress.done(1)
+  expect(state.saved).toEqual([1])
+  state.failures = 1
+  await expect(progress.done(2)).rejects.toThrow('disk full')
+  progress.deliver(3)
+  await progress.done(3)
+  expect(state.saved).toEqual([1, 3])
 })
 
-test('a file keeps the position for this user only, and leaves nothing beside it', async () => {
+test('a save that fails ends no other one, and is told to everyone who waits for it', async () => {
+  const { state, progress } = brittle()
+  for (const id of [1, 2, 3]) progress.deliver(id)
+  state.failures = 1
+  const done = await Promise.allSettled([1, 1, 2].map((id) => progress.done(id)))
+  expect(done.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled'])
+  await progress.done(3)
+  expect(state.saved).toEqual([2, 3])
+})
+
+test('a file keeps the position for this user only, and leaves nothing beside it, even if it fails', async () => {
   const path = join(dir, 'state', 'agent.position')
   const store = fileStore(path)
   expect(await store.load()).toBeNull()
@@ -61,7 +80,9 @@ test('a file keeps the position for this user only, and leaves nothing beside it
   expect(await fileStore(path).load()).toBe(42)
   expect(readFileSync(path, 'utf8')).toBe('42\n')
   expect(statSync(path).mode & 0o777).toBe(0o600)
-  expect(readdirSync(join(dir, 'state'))).toEqual(['agent.position'])
+  mkdirSync(join(dir, 'state', 'folder'))
+  await expect(fileStore(join(dir, 'state', 'folder')).save(1)).rejects.toThrow(/EISDIR|ENOTEMPTY|EEXIST/)
+  expect(readdirSync(join(dir, 'state')).sort()).toEqual(['agent.position', 'folder'])
 })
 
 test.each(['', 'x', '-1', '1.5', '12 13'])(

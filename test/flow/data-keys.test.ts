@@ -123,7 +123,9 @@ test('all values are resealed, the running service reads them, and the old key i
   // A value that the service seals with its cached key is resealed before the old key is deleted.
   await owner.api('PUT', `/agents/${agent.id}/secrets/LATE`, { value: 'late' })
   expect(await revealed()).toEqual({ KEY_0: 'value 0', KEY_249: 'value 249' })
-  clock.advance(HOUR_MS + 1)
+  clock.advance(HOUR_MS)
+  expect(await finishDataKeys(deps(), { due: true })).toEqual({ values: 0, unreadable: 0, retired: 1 })
+  clock.advance(1)
   expect(await finishDataKeys(deps(), { due: true })).toEqual({ values: 1, unreadable: 0, retired: 0 })
   expect(await service.db.prisma.retiredDataKey.count()).toBe(0)
   const keyring = fresh()
@@ -151,8 +153,10 @@ test('an interrupted replacement continues with the same key after a crash', asy
   // The master key changes in between, and the old data keys are wrapped with the new one.
   const [before, after] = [service.masterKey, randomBytes(32)]
   await service.db.prisma.$transaction((tx) => rewrapDataKeys(tx, after, () => [before]))
-  clock.advance(HOUR_MS + 1)
   const renewed = { ...deps(), keyring: createKeyring(service.db, after, () => [], clock) }
+  clock.advance(HOUR_MS)
+  expect(await finishDataKeys(renewed, { due: false })).toMatchObject({ unreadable: 0, retired: 1 })
+  clock.advance(1)
   expect(await finishDataKeys(renewed, { due: true })).toMatchObject({ unreadable: 0, retired: 0 })
   await service.db.prisma.$transaction((tx) => rewrapDataKeys(tx, before, () => [after]))
   expect(await revealed()).toEqual({ KEY_0: 'value 0', KEY_249: 'value 249' })

@@ -282,6 +282,43 @@ test('a file that arrives while the object of its content is being deleted is st
   expect((await bytesAt(agent, `${pathOf(agent, second)}/attachments/0`)).toString()).toBe('contested')
 })
 
+test.each(['before', 'after'])(
+  'a file whose only other message is deleted %s its object is noted again is stored, though the worker runs meanwhile',
+  async (order) => {
+    const [agent, witness] = [await agentOf(), await agentOf()]
+    const deleted = await receive(service, witness, letterTo(witness, 'deleted'))
+    clock.advance(HOUR)
+    const first = await receive(service, agent, letterTo(agent, 'used again', 'One'))
+    clock.advance(10 * 60_000)
+    const remove = () => owner.api('DELETE', pathOf(agent, first))
+    if (order === 'before') await remove()
+    let release: (() => void) | undefined
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    let writing = 0
+    bucket.before = async (method) => {
+      if (method !== 'PUT') return undefined
+      writing++
+      await held
+      return undefined
+    }
+    const arriving = receive(service, agent, letterTo(agent, 'used again', 'Two'))
+    await until(() => writing === 2)
+    if (order === 'after') await remove()
+    // What is swept meanwhile shows that the worker has run.
+    await owner.api('DELETE', pathOf(witness, deleted))
+    clock.advance(60_000)
+    await until(() => {
+      clock.advance(50)
+      return objectsOf(witness).length === 0
+    })
+    release!()
+    const second = await arriving
+    expect((await bytesAt(agent, `${pathOf(agent, second)}/attachments/0`)).toString()).toBe('used again')
+  },
+)
+
 test("two workspaces never share an object, and one's object does not open for the other", async () => {
   const stranger = await service.workspace('Other')
   const [agent, foreign] = [await agentOf(), await agentOf(stranger)]

@@ -249,14 +249,23 @@ describe.skipIf(missing !== null)(
       expect(await run(...imap(agent))).toMatchObject({ imported: 0, duplicates: 601 })
     })
 
-    test('goes on where it was after it was killed', async () => {
-      const agent = await createTestAgent(service, owner)
-      await kill(start(...imap(agent, '--folder', 'INBOX')))
-      const before = (await subjectsOf(agent)).length
+    test('goes on where it was when the plan ended it between two batches', async () => {
+      const small = await service.workspace()
+      await service.db.prisma.plan.create({ data: { key: 'small', storedMessages: 70 } })
+      const planKey = (key: string) =>
+        service.db.prisma.workspace.update({ where: { id: small.id }, data: { planKey: key } })
+      await planKey('small')
+      const agent = await createTestAgent(service, small)
+      const { code, stderr } = await start(...imap(agent, '--folder', 'INBOX')).exited
+      expect({ code, stderr }).toEqual({
+        code: 1,
+        stderr: expect.stringContaining('70 of the mails were imported'),
+      })
+      await planKey('unlimited')
       const { imported, duplicates } = await run(...imap(agent, '--folder', 'INBOX'))
-      expect(imported).toBe(subjects.length - before)
+      expect(imported).toBe(subjects.length - 70)
       // It has not asked for all mails again.
-      expect(duplicates).toBeLessThan(before)
+      expect(duplicates).toBeLessThan(70)
       expect(await subjectsOf(agent)).toEqual(subjects)
     })
 

@@ -25,3 +25,29 @@ test('the memory of failed tokens is bounded: past 100,000 addresses, the oldest
   tokens.fail('one more')
   expect(tokens.fail('first').code).toBe('unauthorized')
 })
+
+test('requests from nobody knows where are not counted together', () => {
+  const tokens = new FailedTokens(createFakeClock())
+  failures(tokens, '', 40)
+  expect(tokens.fail('').code).toBe('unauthorized')
+})
+
+test('the tokens of an address with too many failures are looked up one by one, also after one that could not be', async () => {
+  const tokens = new FailedTokens(createFakeClock())
+  failures(tokens, '192.0.2.1', 30)
+  const order: string[] = []
+  const look = (name: string, fails = false) =>
+    tokens.lookUp('192.0.2.1', async () => {
+      order.push(`${name} begins`)
+      await Promise.resolve()
+      order.push(`${name} ends`)
+      if (fails) throw new Error('the database is away')
+      return name
+    })
+  const [first, second] = [look('first', true), look('second')]
+  await expect(first).rejects.toThrow('the database is away')
+  expect(await second).toBe('second')
+  expect(await look('third')).toBe('third')
+  const names = ['first', 'second', 'third']
+  expect(order).toEqual(names.flatMap((name) => [`${name} begins`, `${name} ends`]))
+})

@@ -43,6 +43,16 @@ describe('the history below a reply is removed', () => {
   ])('in mail from %s', (_, text) => expect(replyText(text)).toBe('Yes.'))
 })
 
+test.each([
+  [
+    'above the history',
+    '\n\n    const a = 1\n    go(a)\n\nOn Fri, Nov 20, 2026 at 10:00 AM Bot wrote:\n> How?\n',
+  ],
+  ['below a quote', '> How?\n \n    const a = 1\n    go(a)\n\n> And then?\n\n'],
+])('a reply that begins with indented code keeps its indentation, %s', (_, text) =>
+  expect(replyText(text)).toBe('    const a = 1\n    go(a)'),
+)
+
 describe('other text is not mistaken for history', () => {
   test.each([
     ['answers between the questions', '> Shall I?\n\nYes.\n\n> And then?\n\nNo.\n', 'Yes.\nNo.'],

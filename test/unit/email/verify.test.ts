@@ -48,6 +48,26 @@ describe('a sender is proven', () => {
     ])
   })
 
+  test('under the policy of its own record, or under that for subdomains of the one above', async () => {
+    const records: Zone = {
+      'own.example': { TXT: ['v=spf1 ip4:192.0.2.1 -all'] },
+      '_dmarc.own.example': { TXT: ['v=DMARC1; p=reject; sp=quarantine'] },
+      '_dmarc.two.own.example': { TXT: ['v=DMARC1; p=none', 'v=DMARC1; p=reject'] },
+    }
+    const details: unknown[] = []
+    for (const domain of ['own.example', 'mail.own.example', 'two.own.example']) {
+      const raw = await rawOf({ ...letter, from: `ann@${domain}` })
+      const envelope = { ...good, reversePath: 'ann@own.example' }
+      const { checks } = await check(raw, envelope, { resolver: fakeResolver(records) })
+      details.push(checks.find(({ name }) => name === 'dmarc')?.detail)
+    }
+    expect(details).toEqual(
+      ['reject', 'quarantine', 'quarantine'].map(
+        (policy) => `SPF of own.example is aligned with From (p=${policy})`,
+      ),
+    )
+  })
+
   test('by the key that is published at the moment', async () => {
     const raw = await rawOf({ ...letter, sign: key })
     const publishing = (txt: string) => ({

@@ -213,6 +213,7 @@ describe('in a group, the bot receives a message', () => {
   const inGroup = (content: object) => inbound({ chat: group, ...content })
   test.each<[string, object]>([
     ['that mentions it', { text: 'what do you say, @support_bot?' }],
+    ['that mentions it after another bot', { text: '@support_bot2 and @support_bot, please' }],
     ['that mentions it in another case', { text: '@Support_BOT hi' }],
     ['that mentions it in a caption', { photo: [file], caption: 'see this @support_bot' }],
     [

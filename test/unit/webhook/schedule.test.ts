@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { policyOf } from '../../../src/webhook/delivery/policy.ts'
 import { givenUpAt, nextAttemptAt } from '../../../src/webhook/delivery/schedule.ts'
 
 const start = new Date('2026-11-20T00:00:00Z')
@@ -57,4 +58,25 @@ test.each([0, 0.5, 0.999])('at most 17 attempts fit into three days (random %d)'
   expect(attempts).toBeLessThanOrEqual(17)
   expect(attempts).toBeGreaterThanOrEqual(15)
   expect(now).toEqual(givenUpAt(start))
+})
+
+describe('the subscription of an MCP client', () => {
+  const row = { kind: 'mcp', subscription: 'sub_1', types: ['message.received'], channels: [], token_id: 't' }
+  const policy = policyOf({ ...row, expires_at: at(H) } as unknown as Parameters<typeof policyOf>[0])
+  const mcpDelay = (failures: number, retryAfterMs = 0, random = 0) =>
+    policy.nextAttemptAt({ failures, createdAt: start, now: start, retryAfterMs, random }).getTime() -
+    start.getTime()
+
+  test('gets an event in 5 attempts within 10 to 15 minutes, also if its receiver asks for more time', () => {
+    expect([4, 5].map((failures) => policy.isOver(start, failures, start))).toEqual([false, true])
+    expect([1, 2, 3, 4].map((failures) => mcpDelay(failures))).toEqual([10 * S, M, 4 * M, 9 * M])
+    expect(mcpDelay(1, 30 * S)).toBe(30 * S)
+    expect([1, 2, 3, 4].map((failures) => mcpDelay(failures, H))).toEqual([M, 4 * M, 9 * M, 9 * M])
+    const latest = [1, 2, 3, 4].reduce((sum, failures) => sum + mcpDelay(failures, 0, 0.999), 0)
+    expect(latest).toBeLessThan(15 * M)
+  })
+
+  test('ends at its expiry, and not before', () => {
+    expect([-1, 0].map((ms) => policy.hasEnded(at(H + ms)))).toEqual([false, true])
+  })
 })
