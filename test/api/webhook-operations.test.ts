@@ -99,6 +99,7 @@ test('the delivery that others wait for is sent again at once, or skipped; a rep
   await owner.api('PUT', `/agents/${other.id}/access/email`, { admit: 'anyone', senders: [] })
   const added = await other.api('POST', `/agents/${other.id}/webhooks`, { url: `${receiver.url}/stuck` })
   const path = `/agents/${other.id}/webhooks/${added.body.id}/deliveries`
+  const elsewhere = await other.api('POST', `/agents/${other.id}/webhooks`, { url: 'http://127.0.0.1:9/' })
   receiver.always('/stuck', 500)
   const write = (subject: string) =>
     post(service, { from: 'ann@example.com', to: other.address, subject, text: 'hi' })
@@ -128,6 +129,8 @@ test('the delivery that others wait for is sent again at once, or skipped; a rep
     other.api('POST', `${path}/${deliveryId}/unblock`, body)
   expectFailure(await unblock(waiting.id, { skip: true }), 'conflict', 'No other delivery waits')
   expectFailure(await unblock(id, {}), 'invalid_input', /^skip: /)
+  const ofAnother = path.replace(added.body.id, elsewhere.body.id)
+  expectFailure(await other.api('POST', `${ofAnother}/${id}/unblock`, { skip: true }), 'not_found')
   expect(await unblock(id, { skip: true })).toMatchObject({ status: 200, body: { attempts: 0, error: null } })
   await receiver.got('/stuck', 3)
   await until(async () => (await listed())[0].status === 'delivered')
@@ -148,6 +151,11 @@ test('the delivery that others wait for is sent again at once, or skipped; a rep
   expect((await change('replayWebhook', {})).body.errors).toMatchObject([
     { message: 'after: is required, unless there is `since`' },
   ])
+  receiver.always('/stuck', 500)
+  await write('poison of a paused webhook')
+  await until(async () => (await listed())[0].attempts.length === 1)
+  await other.api('PATCH', path.replace('/deliveries', ''), { paused: true })
+  expectFailure(await unblock((await listed())[0].id, { skip: true }), 'conflict', /paused: resume it first/)
 })
 
 test.each([

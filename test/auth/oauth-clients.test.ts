@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import * as oauth from 'oauth4webapi'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { ClientDocuments } from '../../src/auth/oauth/client-documents.ts'
+import { pruneApps } from '../../src/auth/oauth/connected-app.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import { isWithin } from '../../src/web/oauth/limits.ts'
 import type { RateLimits } from '../../src/workspace/rate-limits.ts'
@@ -384,4 +385,24 @@ describe('a registration', () => {
     const renewed = await refresh(found, client, refreshToken)
     expect(renewed.access_token).toMatch(/^aot_/)
   })
+})
+
+test('an app is disconnected when its last token has expired, and an hour after a consent whose code was not redeemed', async () => {
+  const tenant = await service.workspace()
+  const own = await createTestAgent(service, tenant)
+  const browser = await signedIn(service, tenant.token)
+  await connect(found, browser, own.id, { client_name: 'Used' })
+  const begun = await begin(found, await register(found, { client_name: 'Not redeemed' }))
+  await decide(browser, await openConsent(browser, begun), { agent: own.id, decision: 'allow' })
+  const notifier = { publish: () => undefined }
+  const deps = { ...service.db, clock, notifier, endSubscriptions: async () => undefined }
+  const leftAfter = async (seconds: number): Promise<string[]> => {
+    await pruneApps(deps, new Date(clock.now().getTime() + seconds * 1_000))
+    return (await tenant.api('GET', '/connected-apps')).body.map(({ name }: { name: string }) => name)
+  }
+  const [hour, month] = [3_600, 30 * 24 * 3_600]
+  expect(await leftAfter(hour - 1)).toEqual(['Used', 'Not redeemed'])
+  expect(await leftAfter(hour + 1)).toEqual(['Used'])
+  expect(await leftAfter(month - 1)).toEqual(['Used'])
+  expect(await leftAfter(month + 1)).toEqual([])
 })

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { request as httpRequest } from 'node:http'
 import { beforeAll, expect, test } from 'vitest'
+import { pruneSessions } from '../../src/workspace/session-token.ts'
 import { createFakeClock, type FakeClock } from '../support/clock.ts'
 import { expectPage } from '../support/page.ts'
 import { apiOf, createTestAgent, startService, type Tenant, type TestService } from '../support/service.ts'
@@ -396,6 +397,26 @@ test('a member has at most 50 sessions: the one unused for the longest time ends
   for (let count = 0; count < 50; count++) await signedIn(service, token)
   expect(await service.db.prisma.token.count({ where: { memberId: id, session: { isNot: null } } })).toBe(50)
   expect(await who(surfer)).toMatchObject({ status: 401 })
+})
+
+test('a session that is used while those that have ended are deleted goes on', async () => {
+  const surfer = await signedIn(service, owner.token)
+  const id = (await who(surfer)).viewer!.tokenId
+  const { prisma, pool } = service.db
+  const endsAt = (ms: number) =>
+    prisma.token.update({ where: { id }, data: { expiresAt: new Date(clock.now().getTime() + ms) } })
+  await endsAt(-1)
+  const slow = {
+    query: async (text: string, values: unknown[]) => {
+      const result = await pool.query(text, values)
+      await endsAt(HOUR_MS)
+      return result
+    },
+  }
+  await pruneSessions({ ...service.db, pool: slow as unknown as typeof pool }, clock.now())
+  expect(await who(surfer)).toMatchObject({ status: 200 })
+  await endsAt(-1)
+  expect(await pruneSessions(service.db, clock.now())).toBe(1)
 })
 
 test('a session has its own rate limit', async () => {

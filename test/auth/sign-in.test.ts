@@ -418,21 +418,33 @@ test('owners list and end the sessions of others over GraphQL, members their own
   )
   const { id, sessions } = own.data.viewer
   expect(sessions).toMatchObject([{ browser: 'Firefox on Linux', current: true }])
-  const all = await read(boss, '{ sessions { memberId current } }')
-  expect(all.data.sessions).toContainEqual({ memberId: id, current: false })
+  const [ended, stranger] = [
+    await signedIn(service, owner.token),
+    await signedIn(service, (await service.workspace('Elsewhere')).token),
+  ]
+  const idOf = async (surfer: Surfer): Promise<string> =>
+    (await read(surfer, '{ viewer { tokenId } }')).data.viewer.tokenId
+  const [endedId, strangerId] = [await idOf(ended), await idOf(stranger)]
+  await service.db.prisma.token.update({ where: { id: endedId }, data: { expiresAt: clock.now() } })
+  const all = await read(boss, '{ sessions { id memberId current } }')
+  const listed = all.data.sessions.map(({ id }: { id: string }) => id)
+  for (const each of [endedId, strangerId]) expect(listed).not.toContain(each)
+  expect(all.data.sessions).toContainEqual({ id: sessions[0].id, memberId: id, current: false })
   expect(all.data.sessions.filter(({ current }: { current: boolean }) => current)).toHaveLength(1)
   expect((await read(bob, '{ sessions { id } }')).errors?.[0]?.extensions.code).toBe('forbidden')
   const end = 'mutation ($id: UUID!) { revokeSession(input: { sessionId: $id }) { sessionId } }'
-  const bosses = await read(boss, '{ viewer { tokenId } }')
-  const refused = await read(bob, end, { id: bosses.data.viewer.tokenId })
-  expect(refused.errors?.[0]?.extensions.code).toBe('not_found')
+  for (const [surfer, other] of [
+    [bob, await idOf(boss)],
+    [boss, strangerId],
+  ] as const)
+    expect((await read(surfer, end, { id: other })).errors?.[0]?.extensions.code).toBe('not_found')
   expect((await read(boss, end, { id: sessions[0].id })).data.revokeSession).toEqual({
     sessionId: sessions[0].id,
   })
   expect(await isSignedIn(bob)).toBe(false)
   const everyone = await read(boss, 'mutation { revokeSessions(input: { everyone: true }) { count } }')
   expect(everyone.data.revokeSessions.count).toBeGreaterThan(0)
-  expect(await isSignedIn(boss)).toBe(false)
+  expect([await isSignedIn(boss), await isSignedIn(stranger)]).toEqual([false, true])
 })
 
 test('a session can use an Idempotency-Key, create tokens and sign out', async () => {

@@ -57,6 +57,10 @@ describe('a message that is waited for', () => {
     expect(await waiting).toMatchObject({ subject: 'Code 7', counterpart: 'codes@example.com' })
     expect(subjects(await loop)).toEqual(['another', 'Code 7'])
     expect((await agent.next({ from: '*@example.com', after, seconds: 0 }))?.subject).toBe('another')
+    const last = await agent.position()
+    await post(service, { from: 'x@notexample.com', to: account.address, subject: 'Code 8', text: 'hi' })
+    expect(await agent.next({ from: '*@example.com', after: last, seconds: 0 })).toBeNull()
+    expect((await agent.next({ from: '*@NotExample.com', after: last, seconds: 0 }))?.subject).toBe('Code 8')
   })
 
   test('is null when none came in time, and after now by default', async () => {
