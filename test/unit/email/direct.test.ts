@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createDirect, type DirectOptions } from '../../../src/mail/send/direct.ts'
-import { findMxHosts } from '../../../src/mail/send/mx.ts'
+import { findAddresses, findMxHosts } from '../../../src/mail/send/mx.ts'
 import { fakeResolver, type Zone } from '../../support/dns.ts'
 
 const signal = new AbortController().signal
@@ -292,4 +292,17 @@ test('hosts of equal preference are tried in random order', async () => {
   expect(await findMxHosts(fakeResolver(zone), 'x.com', () => draws.shift()!)).toEqual({
     hosts: ['b.x.com', 'c.x.com', 'a.x.com'],
   })
+})
+
+test.each<[string, string[] | string, string[] | string, string[] | null]>([
+  ['those of one kind, if the others cannot be looked up', ['192.0.2.7'], 'ETIMEOUT', ['192.0.2.7']],
+  ['not known, if the lookup of one kind failed and there is none of the other', 'ENODATA', 'ETIMEOUT', null],
+  ['none, if the host does not exist', 'ENOTFOUND', 'ENOTFOUND', []],
+])('the addresses of a server are %s', async (_, v4, v6, expected) => {
+  const answer = async (_name: string, type: string): Promise<string[]> => {
+    const found = type === 'A' ? v4 : v6
+    if (typeof found === 'string') throw Object.assign(new Error(found), { code: found })
+    return found
+  }
+  expect(await findAddresses(answer, 'mx.x.com')).toEqual(expected)
 })

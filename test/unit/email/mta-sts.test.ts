@@ -98,7 +98,10 @@ describe('the policy of a domain', () => {
     }
     const failing = { ...enforced, failure: { type: 'sts-policy-fetch-error', reason: expect.anything() } }
     expect(await policies.find('a.com')).toEqual(failing)
-    // The next attempt to fetch it is five minutes later.
+    // The next attempt to fetch it is five minutes later, but another one is fetched at once.
+    expect(await policies.find('a.com')).toEqual(failing)
+    expect(fetched).toHaveLength(1)
+    publish('3')
     expect(await policies.find('a.com')).toEqual(failing)
     expect(fetched).toHaveLength(1)
     clock.advance(5 * 60_000)

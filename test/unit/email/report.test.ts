@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { readReport } from '../../../src/mail/bounce/read-report.ts'
+import { statusIn } from '../../../src/mail/bounce/status.ts'
 import { parseMail } from '../../../src/mail/parse/parse.ts'
 import { arf, dsn, unknownUser } from '../../support/report.ts'
 
@@ -197,3 +198,12 @@ describe.skipIf(!existsSync(corpora))(
     })
   },
 )
+
+test.each([
+  ['550 5.0.0 rejected (5.1.1 no such user)', '5.1.1'],
+  ['5.2.2 mailbox full, 5.1.1', '5.2.2'],
+  ['554 5.0.0 rejected', '5.0.0'],
+  ['refused by 192.5.1.1 with version 5.1.1.2', ''],
+])('the status in %j is %j', (text, status) => {
+  expect(statusIn(text)).toBe(status)
+})
