@@ -36,7 +36,8 @@ const watchConnections = ({ metrics, pool }: Operations): void =>
     () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
   )
 
-const watchAges = ({ metrics, pool, prisma, clock }: Operations): void => {
+const watchAges = (operations: Operations): void => {
+  const { metrics, pool, clock } = operations
   const oldestDueDelivery = createOldestDueDelivery({ pool })
   metrics.gauges(
     'ams_oldest_due_job_seconds',
@@ -48,7 +49,7 @@ const watchAges = ({ metrics, pool, prisma, clock }: Operations): void => {
         due ? Math.max(0, (now.getTime() - due.getTime()) / 1000) : 0
       return {
         webhook: secondsSince(await oldestDueDelivery(now)),
-        send: secondsSince(await oldestDueSend({ prisma, pool }, now)),
+        send: secondsSince(await oldestDueSend(operations, now)),
       }
     },
   )

@@ -218,7 +218,8 @@ export const removeAgent = async (deps: DeletionDeps, actor: Actor, agent: Agent
   const addresses = await deps.prisma.address.findMany({ where: { agentId: agent.id } })
   await Promise.all(addresses.map((address) => releaseAddress(deps, address)))
   await forgetAgent(deps, agent, addresses)
-  for (const id of await deleteWithTokens(deps, actor, agent)) deps.notifier.publish(TOKEN_REVOKED, id)
+  for (const id of await deleteWithTokens(deps, actor, agent))
+    deps.afterCommit(() => deps.notifier.publish(TOKEN_REVOKED, id))
   await deps.removeAtOnce(agent.id)
 }
 

@@ -60,7 +60,7 @@ export const connectClient = async (
       },
     })
   })
-  deps.notifier.publish(CLIENT_REPLACED, agentId)
+  deps.afterCommit(() => deps.notifier.publish(CLIENT_REPLACED, agentId))
   return connection
 }
 
@@ -182,12 +182,12 @@ const END = {
  * that process is notified and renews the lease.
  */
 export const endLeases = async (
-  { pool, notifier, clock }: ConnectionDeps,
+  { pool, notifier, clock, afterCommit }: ConnectionDeps,
   connections: readonly Pick<Connection, 'id' | 'agentId'>[],
 ): Promise<void> => {
   const values = [connections.map(({ id }) => id), connections.map(({ agentId }) => agentId), clock.now()]
   const { rows } = await pool.query<{ agent_id: string }>({ ...END, values })
-  for (const { agent_id } of rows) notifier.publish(CLIENT_REPLACED, agent_id)
+  for (const { agent_id } of rows) afterCommit(() => notifier.publish(CLIENT_REPLACED, agent_id))
 }
 
 export interface Listener {

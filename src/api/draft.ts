@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { timestamp, uuid } from '../core/rules.ts'
 import type { Db } from '../db/client.ts'
-import type { AtomicDeps } from '../message/once.ts'
 import {
   createDraft as create,
   draftOf,
@@ -160,5 +159,5 @@ export const sendDraft = operation({
   input: { agentId: says(uuid, 'The agent that sends it.'), draftId },
   fails: ['agent', 'plan', 'conflict'],
   output: created(Message, 'The message, with status `sending`.'),
-  run: (deps: AtomicDeps, viewer, key) => send(deps, viewer, key),
+  run: (deps: SendDeps, viewer, key) => send(deps, viewer, key),
 })

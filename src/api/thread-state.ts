@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { AppError, invalidInput, notFound } from '../core/errors.ts'
 import { labels, messageIds, timestamp, uuid } from '../core/rules.ts'
-import type { AtomicDeps } from '../message/once.ts'
+import type { MarkDeps } from '../message/reading/marks.ts'
 import { readThreads } from '../message/reading/thread.ts'
 import { type ThreadChanges, type ThreadKey, updateThreads as update } from '../message/thread/state.ts'
 import type { Viewer } from '../workspace/viewer.ts'
@@ -35,7 +35,7 @@ const MAX_THREADS = 'must contain 1 to 100 threads'
 
 /** Changes threads and reads them, in their order. */
 const change = async (
-  deps: AtomicDeps,
+  deps: MarkDeps,
   viewer: Viewer,
   threads: readonly ThreadKey[],
   changes: ThreadChanges,
@@ -58,7 +58,7 @@ export const updateThread = operation({
   example: { done: true },
   fails: ['agent'],
   output: one(Thread, 'The thread.'),
-  run: async (deps: AtomicDeps, viewer, { agentId, threadId, ...changes }) => {
+  run: async (deps: MarkDeps, viewer, { agentId, threadId, ...changes }) => {
     const [thread] = await change(deps, viewer, [{ agentId, threadId }], changes).catch((error: unknown) => {
       throw indexOf(error) === undefined ? error : notFound('thread')
     })
@@ -76,7 +76,7 @@ export const updateThreads = operation({
   example: { ids: [ID], snoozedUntil: LATER },
   fails: ['agent'],
   output: list(Thread, 'The threads, in the order of `ids`.'),
-  run: (deps: AtomicDeps, viewer, { agentId, ids, ...changes }) => {
+  run: (deps: MarkDeps, viewer, { agentId, ids, ...changes }) => {
     const threads = ids.map((threadId) => ({ agentId, threadId }))
     return change(deps, viewer, threads, changes).catch((error: unknown) => {
       const index = indexOf(error)
@@ -101,5 +101,5 @@ export const updateThreadsOfAgents = operation({
     ),
     ...CHANGES,
   },
-  run: (deps: AtomicDeps, viewer, { threads, ...changes }) => change(deps, viewer, threads, changes),
+  run: (deps: MarkDeps, viewer, { threads, ...changes }) => change(deps, viewer, threads, changes),
 })

@@ -107,7 +107,7 @@ export class EmailLinks {
     { known, ...bound }: { browser: string; path: string; known: string | undefined },
   ): Promise<void> {
     if (known === undefined && !this.#mayMail(email)) return
-    const { prisma, mailer } = this.#deps
+    const { prisma, mailer, afterCommit } = this.#deps
     const members = await prisma.member.findMany({
       where: { email },
       include: { workspace: { select: { name: true } } },
@@ -120,6 +120,8 @@ export class EmailLinks {
       const { url } = await createSignInLink(this.#deps, id, bound)
       links.push({ workspace: workspace.name, url })
     }
-    mailer.send({ to: email, subject: 'Sign in to Agent Messaging Service', text: textOf(links) })
+    afterCommit(() =>
+      mailer.send({ to: email, subject: 'Sign in to Agent Messaging Service', text: textOf(links) }),
+    )
   }
 }

@@ -126,18 +126,20 @@ const verifyRegistration = async (deps: ChallengeDeps, viewer: Viewer, text: str
 
 /** Tells a member about a change of their passkeys: who did not make it should know. */
 const tell = (
-  { mailer, publicUrl }: PasskeyDeps,
+  { mailer, publicUrl, afterCommit }: PasskeyDeps,
   email: string,
   { name, change }: { name: string; change: 'added' | 'removed' },
 ): void =>
-  mailer.send({
-    to: email,
-    subject: `A passkey was ${change}`,
-    text: `The passkey ${quoted(name)} with which you sign in to Agent Messaging Service was ${change}.
+  afterCommit(() =>
+    mailer.send({
+      to: email,
+      subject: `A passkey was ${change}`,
+      text: `The passkey ${quoted(name)} with which you sign in to Agent Messaging Service was ${change}.
 
 If this was not you, end your sessions and check your passkeys: ${publicUrl()}/app
 `,
-  })
+    }),
+  )
 
 /** Throws `conflict` when the member has too many. Locks the member, so that concurrent ones are counted. */
 const ensureMore = async (tx: Prisma.TransactionClient, memberId: string): Promise<void> => {

@@ -81,7 +81,7 @@ export const createSession = async (
     await audit({ ...deps, prisma: tx }, actor, { action: 'session.create', agentId: null, detail })
     return { ...made, ended }
   })
-  for (const one of ended) deps.notifier.publish(TOKEN_REVOKED, one)
+  for (const one of ended) deps.afterCommit(() => deps.notifier.publish(TOKEN_REVOKED, one))
   return { id, token }
 }
 
@@ -145,7 +145,7 @@ const endSessions = async (
     }
     return rows.map(({ id }) => id)
   })
-  for (const id of ended) deps.notifier.publish(TOKEN_REVOKED, id)
+  for (const id of ended) deps.afterCommit(() => deps.notifier.publish(TOKEN_REVOKED, id))
   return ended
 }
 

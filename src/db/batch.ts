@@ -1,3 +1,5 @@
+import type { Db, Statements } from './client.ts'
+
 /**
  * Group commit: items that arrive while a write is in progress join the next one. One statement for many
  * callers costs one commit, whose fsync is most of the cost of a write. See docs/decisions.md#group-commit.
@@ -115,5 +117,25 @@ export const createBatch = <Item, Result>(
         // After the current turn, so that items that arrive in the same tick are written together.
         if (waiting.length === 1) setImmediate(pump)
       }),
+  }
+}
+
+/** A batch over the database, for callers that may be in a transaction. */
+export interface DbBatch<Item, Result> {
+  /**
+   * Does the same as `Batch`. In a transaction the item is written at once, as a part of it: over another connection,
+   * as many transactions as there are connections would wait for each other.
+   */
+  add(db: Statements, item: Item): Promise<Result>
+}
+
+export const createDbBatch = <Item, Result>(
+  root: Db,
+  write: (db: Statements, items: Item[]) => Promise<Result[]>,
+  options: BatchOptions<Item>,
+): DbBatch<Item, Result> => {
+  const batch = createBatch((items: Item[]) => write(root, items), options)
+  return {
+    add: async (db, item) => (db.inTransaction ? (await write(db, [item]))[0]! : batch.add(item)),
   }
 }

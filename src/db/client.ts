@@ -27,16 +27,27 @@ export interface Queryable {
   ): Promise<{ rows: Row[] }>
 }
 
-/**
- * The database, through Prisma and through raw SQL. It may be a transaction (see `within`): its operations
- * are then committed or rolled back together.
- */
-export interface Db {
+/** The database, through Prisma and through raw SQL. */
+export interface Statements {
   prisma: PrismaClient
   /** Raw SQL. An int8 is returned as a number if that is exact, else as its decimal digits. */
   pool: Queryable
   /** For reads that a replica may serve; not in a transaction, and usually there is none. */
   replica?: ReadReplica | undefined
+  /** Whether it is a transaction: then nothing of it may go over another connection. */
+  inTransaction?: boolean
+}
+
+/**
+ * The database with what follows a commit. It may be a transaction (see `atomically`): its operations are then
+ * committed or rolled back together.
+ */
+export interface Db extends Statements {
+  /**
+   * Runs what others notice (a notification, an event, mail) once everything before it is committed: after a
+   * transaction's commit, in order, and never if it is rolled back; outside a transaction at once.
+   */
+  afterCommit(effect: () => void): void
 }
 
 /** See `Replica`. */
@@ -236,6 +247,7 @@ export async function openDb(url: string, { max, log, pooled = false }: DbOption
     prisma,
     pool,
     distribution,
+    afterCommit: (effect) => effect(),
     async close() {
       closing = true
       await prisma.$disconnect()

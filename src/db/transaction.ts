@@ -1,4 +1,4 @@
-import type { Db, Queryable, Statement } from './client.ts'
+import type { Db, Queryable, Statement, Statements } from './client.ts'
 import { bothTexts } from './dialect.ts'
 import type { Prisma, PrismaClient } from './generated/prisma/client.ts'
 
@@ -33,23 +33,50 @@ const clientOf = (current: () => Prisma.TransactionClient): PrismaClient =>
     },
   }) as PrismaClient
 
-/** Returns a database whose statements are part of the transaction that is `current` at that moment. */
-export const withinCurrent = (current: () => Prisma.TransactionClient): Db => ({
-  prisma: clientOf(current),
-  pool: queryableOf(current),
-  replica: undefined,
+/** What is to happen once a transaction is committed, in order. */
+type Effects = (() => void)[]
+
+const run = (effects: Effects): void => {
+  for (const effect of effects) effect()
+}
+
+/** Returns the statements of the transaction `tx`, for work inside it that has no effects elsewhere. */
+export const within = (tx: Prisma.TransactionClient): Statements => ({
+  prisma: clientOf(() => tx),
+  pool: queryableOf(() => tx),
+  inTransaction: true,
+})
+
+/** Returns a database whose statements and effects are part of the transaction that is `current` at that moment. */
+export const withinCurrent = (current: () => OpenTransaction): Db => ({
+  prisma: clientOf(() => current().tx),
+  pool: queryableOf(() => current().tx),
+  inTransaction: true,
+  afterCommit: (effect) => void current().effects.push(effect),
 })
 
 /**
- * Returns a database whose statements are part of the transaction `tx`, and are committed or rolled back with
- * it.
+ * Runs work in one transaction, or in the one that `deps` are part of. Everything is committed or rolled back
+ * together; effects follow the commit.
  */
-export const within = (tx: Prisma.TransactionClient): Db => withinCurrent(() => tx)
+export const atomically = async <Given extends Db, Result>(
+  deps: Given,
+  work: (deps: Given) => Promise<Result>,
+): Promise<Result> => {
+  if (deps.inTransaction) return work(deps)
+  const effects: Effects = []
+  const result = await deps.prisma.$transaction((tx) =>
+    work({ ...deps, ...within(tx), afterCommit: (effect) => void effects.push(effect) }),
+  )
+  run(effects)
+  return result
+}
 
 /** A transaction that is ended by a call instead of the return of a function. */
 export interface OpenTransaction {
   readonly tx: Prisma.TransactionClient
-  /** Throws when it cannot be committed; then nothing is. */
+  readonly effects: Effects
+  /** Runs the effects once it is committed. Throws when it cannot be committed; then nothing is. */
   commit(): Promise<void>
   rollback(): Promise<void>
 }
@@ -74,11 +101,13 @@ export const begin = async (
     done = prisma.$transaction(work, options)
     done.catch(failed)
   })
+  const effects: Effects = []
   return {
-    tx,
-    commit: () => {
+    ...{ tx, effects },
+    commit: async () => {
       end?.resolve()
-      return done
+      await done
+      run(effects)
     },
     rollback: async () => {
       end?.reject(new RolledBack())

@@ -2,7 +2,7 @@ import type { Domain } from '../db/generated/prisma/client.ts'
 import type { Mailer } from '../workspace/invitation.ts'
 import type { DomainDeps, StoredFinding } from './domain.ts'
 
-export interface NotifyOwnersDeps extends Pick<DomainDeps, 'prisma'> {
+export interface NotifyOwnersDeps extends Pick<DomainDeps, 'prisma' | 'afterCommit'> {
   mailer: Pick<Mailer, 'send'>
 }
 
@@ -22,7 +22,7 @@ const reasonOf = (domain: Domain, lost: boolean): string =>
  * has the domain now.
  */
 export const notifyOwners = async (
-  { prisma, mailer }: NotifyOwnersDeps,
+  { prisma, mailer, afterCommit }: NotifyOwnersDeps,
   domain: Domain,
   { lost }: { lost: boolean },
 ): Promise<void> => {
@@ -43,5 +43,5 @@ ${effect}
 
 GET /domains/${domain.id} shows the expected records. They are checked every day; POST /domains/${domain.id}/verify checks them now.
 `
-  for (const { email } of owners) mailer.send({ to: email, subject, text })
+  for (const { email } of owners) afterCommit(() => mailer.send({ to: email, subject, text }))
 }

@@ -20,7 +20,10 @@ import {
 } from './webhook.ts'
 
 /** Operations on a webhook: rotate the secret, send a test, resend one event, replay a range of events. */
-export type OperateDeps = Pick<WebhookDeps, 'prisma' | 'pool' | 'keyring' | 'clock' | 'notifier'>
+export type OperateDeps = Pick<
+  WebhookDeps,
+  'prisma' | 'afterCommit' | 'pool' | 'keyring' | 'clock' | 'notifier'
+>
 
 type Tx = Prisma.TransactionClient
 
@@ -53,7 +56,7 @@ export const rotateWebhook = async (
     return tx.webhook.findUnique({ where: { id_agentId: { id, agentId } } })
   })
   if (!row) throw notFound('webhook') // removed concurrently
-  deps.notifier.publish(WEBHOOK_CHANGED, formatTopicKey(row))
+  deps.afterCommit(() => deps.notifier.publish(WEBHOOK_CHANGED, formatTopicKey(row)))
   return { webhook: toWebhook(row), secret }
 }
 
@@ -108,7 +111,7 @@ export const testWebhook = async (
       createdAt,
     })
   })
-  deps.notifier.publish(WEBHOOK_DELIVERY_REQUESTED, formatTopicKey(webhook))
+  deps.afterCommit(() => deps.notifier.publish(WEBHOOK_DELIVERY_REQUESTED, formatTopicKey(webhook)))
   return toDelivery(job)
 }
 
@@ -163,6 +166,6 @@ export const resendDelivery = async (
       createdAt: deps.clock.now(),
     })
   })
-  deps.notifier.publish(WEBHOOK_DELIVERY_REQUESTED, formatTopicKey(webhook))
+  deps.afterCommit(() => deps.notifier.publish(WEBHOOK_DELIVERY_REQUESTED, formatTopicKey(webhook)))
   return toDelivery(job)
 }

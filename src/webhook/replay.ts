@@ -38,7 +38,7 @@ const rewind = async (
     await tx.webhook.update({ where: { id_agentId: { id, agentId } }, data })
     return events
   })
-  if (count > 0) deps.notifier.publish(WEBHOOK_CHANGED, formatTopicKey(webhook))
+  if (count > 0) deps.afterCommit(() => deps.notifier.publish(WEBHOOK_CHANGED, formatTopicKey(webhook)))
   return { events: count }
 }
 

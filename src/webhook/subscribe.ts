@@ -204,8 +204,8 @@ export const subscribeWebhook = async (
       row: await tx.webhook.create({ data: { ...place, ...own, ...granted, secret: sealed } }),
     }
   })
-  if (!done.before) deps.notifier.publish(WEBHOOK_ADDED, agent.id)
-  deps.notifier.publish(WEBHOOK_CHANGED, formatTopicKey(done.row))
+  if (!done.before) deps.afterCommit(() => deps.notifier.publish(WEBHOOK_ADDED, agent.id))
+  deps.afterCommit(() => deps.notifier.publish(WEBHOOK_CHANGED, formatTopicKey(done.row)))
   const { row, before } = done
   return {
     id: subscription,
@@ -246,7 +246,7 @@ const ensureBelowLimit = async (tx: Prisma.TransactionClient, { id }: Viewer, no
 
 /** Ends a subscription without notifying its receiver. Ending one that does not exist has no effect. */
 export const unsubscribeWebhook = async (
-  deps: Pick<WebhookDeps, 'prisma' | 'pool' | 'notifier'>,
+  deps: Pick<WebhookDeps, 'prisma' | 'afterCommit' | 'pool' | 'notifier'>,
   viewer: Viewer,
   subject: Subject,
 ): Promise<void> => {
@@ -263,7 +263,7 @@ export const unsubscribeWebhook = async (
     if (row) await noteChange(tx, { workspaceId: viewer.workspaceId, kind: 'listener', agentId })
     return row
   })
-  if (ended) deps.notifier.publish(WEBHOOK_REMOVED, ended.id)
+  if (ended) deps.afterCommit(() => deps.notifier.publish(WEBHOOK_REMOVED, ended.id))
 }
 
 /**

@@ -38,6 +38,6 @@ export const unblockWebhook = async (
     const fresh = skip ? { attempts: 0, error: null } : {}
     return tx.webhook.update({ where: { id_agentId: { id, agentId } }, data: { ...data, ...fresh } })
   })
-  deps.notifier.publish(WEBHOOK_CHANGED, formatTopicKey(webhook))
+  deps.afterCommit(() => deps.notifier.publish(WEBHOOK_CHANGED, formatTopicKey(webhook)))
   return toWebhook(unblocked)
 }

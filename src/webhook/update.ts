@@ -15,7 +15,7 @@ import {
   type WebhookRef,
 } from './webhook.ts'
 
-type UpdateDeps = Pick<WebhookDeps, 'prisma' | 'pool' | 'clock' | 'notifier'>
+type UpdateDeps = Pick<WebhookDeps, 'prisma' | 'afterCommit' | 'pool' | 'clock' | 'notifier'>
 type Tx = Prisma.TransactionClient
 
 export interface WebhookChanges {
@@ -95,6 +95,6 @@ export const updateWebhook = async (
     await audit({ ...deps, prisma: tx }, viewer, { action: 'webhook.update', agentId, detail })
     return tx.webhook.update({ where: { id_agentId: { id, agentId } }, data })
   })
-  deps.notifier.publish(WEBHOOK_CHANGED, formatTopicKey(row))
+  deps.afterCommit(() => deps.notifier.publish(WEBHOOK_CHANGED, formatTopicKey(row)))
   return toWebhook(row)
 }

@@ -136,7 +136,7 @@ export const addWebhook = async (
     })
   })
   const created = row.id === id
-  if (created) deps.notifier.publish(WEBHOOK_ADDED, agent.id)
+  if (created) deps.afterCommit(() => deps.notifier.publish(WEBHOOK_ADDED, agent.id))
   return {
     webhook: toWebhook(row),
     secret: created ? secret : await openSecret(deps.keyring, agent.workspaceId, row.id, row.secret),
@@ -221,7 +221,7 @@ export const findWebhook = async (
 
 /** Removes a webhook with its deliveries. A POST that is in progress may still arrive. */
 export const removeWebhook = async (
-  deps: Pick<WebhookDeps, 'prisma' | 'pool' | 'notifier' | 'clock'>,
+  deps: Pick<WebhookDeps, 'prisma' | 'afterCommit' | 'pool' | 'notifier' | 'clock'>,
   viewer: Viewer,
   agentId: string,
   webhookId: string,
@@ -232,5 +232,5 @@ export const removeWebhook = async (
     audit({ ...deps, prisma: tx }, viewer, { action: 'webhook.remove', agentId, detail }),
   )
   if (!removed) throw notFound('webhook')
-  deps.notifier.publish(WEBHOOK_REMOVED, webhook.id)
+  deps.afterCommit(() => deps.notifier.publish(WEBHOOK_REMOVED, webhook.id))
 }

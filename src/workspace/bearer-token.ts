@@ -123,5 +123,5 @@ export const revokeToken = async (
       detail: { token: tokenId },
     })
   })
-  deps.notifier.publish(TOKEN_REVOKED, tokenId)
+  deps.afterCommit(() => deps.notifier.publish(TOKEN_REVOKED, tokenId))
 }

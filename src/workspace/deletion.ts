@@ -23,7 +23,7 @@ export interface DeletionDeps extends Db {
 
 /** Tells every owner, since a stolen token may have asked for it. */
 const tellOwners = async (
-  { prisma, mailer }: DeletionDeps,
+  { prisma, mailer, afterCommit }: DeletionDeps,
   { workspaceId, name, email: viewerEmail }: Viewer,
   deleteAt: Date,
 ): Promise<void> => {
@@ -36,7 +36,9 @@ This happens at ${deleteAt.toISOString()}, and cannot be undone. Until then, any
 export everything (GET /export).
 `
   for (const { email } of owners)
-    mailer.send({ to: email, subject: `The workspace ${quoted(workspace.name)} will be deleted`, text })
+    afterCommit(() =>
+      mailer.send({ to: email, subject: `The workspace ${quoted(workspace.name)} will be deleted`, text }),
+    )
 }
 
 /** Has the workspace deleted in a day. For owners. Asking again changes nothing. */
@@ -102,7 +104,7 @@ export const endTokens = async (deps: ClosingDeps, workspaceId: string): Promise
     await tx.token.updateMany({ where: { workspaceId }, data: { expiresAt: deps.clock.now() } })
     return tokenIds
   })
-  for (const id of ended) deps.notifier.publish(TOKEN_REVOKED, id)
+  for (const id of ended) deps.afterCommit(() => deps.notifier.publish(TOKEN_REVOKED, id))
 }
 
 const BATCH = 1_000

@@ -13,6 +13,7 @@ export { type Answer, type Attempt, KeyReused }
 export interface IdempotencyDeps extends Db {
   clock: Clock
   keyring: Keyring
+  apart: Apart
 }
 
 /**
@@ -45,7 +46,7 @@ class Once {
   constructor(deps: IdempotencyDeps, viewer: Viewer, attempt: Attempt) {
     this.#deps = deps
     this.#record = new IdempotencyRecord(deps, viewer, attempt)
-    this.db = withinCurrent(() => this.#current.tx)
+    this.db = withinCurrent(() => this.#current)
   }
 
   get #current(): OpenTransaction {
@@ -65,8 +66,8 @@ class Once {
     await this.#record.reserve(this.#current.tx)
     await this.#end().commit()
     try {
-      const { prisma, pool } = this.#deps
-      return await work({ prisma, pool })
+      const { prisma, pool, afterCommit } = this.#deps
+      return await work({ prisma, pool, afterCommit })
     } finally {
       this.#open = await begin(this.#deps.prisma, TRANSACTION)
       await this.#record.ensureReserved(this.#open.tx)
@@ -92,8 +93,8 @@ class Once {
 }
 
 /**
- * Runs a request at most once. `work` does everything through the given database, or outside the transaction
- * (see `Apart`), and returns the response to store, or null when the request failed. The key commits in the
+ * Runs a request at most once. `work` does everything through the given dependencies, in one transaction or outside
+ * it (see `Apart`), and returns the response to store, or null when the request failed. The key commits in the
  * same transaction as the request's changes, so a crash leaves both or neither. A failed request releases the
  * key; after a crash during work outside the transaction, the key is released after a minute. Returns the
  * stored response if there is one, else null.
@@ -101,11 +102,11 @@ class Once {
  * Throws `conflict` while a request with the key is running, `invalid_input` when the key was used for
  * another request.
  */
-export const once = async (
-  deps: IdempotencyDeps,
+export const once = async <Given extends IdempotencyDeps>(
+  deps: Given,
   viewer: Viewer,
   attempt: Attempt,
-  work: (db: Db, apart: Apart) => Promise<Answer | null>,
+  work: (deps: Given) => Promise<Answer | null>,
 ): Promise<Answer | null> => {
   // Loaded first: later, other requests might hold all connections while they wait for a row that this
   // transaction has locked.
@@ -114,7 +115,7 @@ export const once = async (
   try {
     const first = await request.begin()
     if (first) return first
-    const answer = await work(request.db, request.apart)
+    const answer = await work({ ...deps, ...request.db, apart: request.apart })
     if (answer) await request.keep(answer)
     else await request.undo()
     return null

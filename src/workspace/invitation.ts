@@ -114,7 +114,7 @@ export const inviteMember = async (
     }
   })
   const url = `${deps.publicUrl()}/join/${token}`
-  deps.mailer.send({ to: email, ...mailOf(workspace.name, viewer, url) })
+  deps.afterCommit(() => deps.mailer.send({ to: email, ...mailOf(workspace.name, viewer, url) }))
   return { invitation, url }
 }
 

@@ -48,7 +48,7 @@ export const updateOwnMember = async (
     const saved = views && { views: views.map(({ name, path }) => ({ name, path })) }
     return prisma.member.update({ where: { id: viewer.id }, data: { ...data, ...saved } })
   })
-  deps.knownViewers.forgetMember(viewer.id)
+  deps.afterCommit(() => deps.knownViewers.forgetMember(viewer.id))
   return changed
 }
 
@@ -78,6 +78,6 @@ export const changeRole = async (
     })
     return prisma.member.update({ where: { id: memberId }, data: { role } })
   })
-  deps.notifier.publish(RIGHTS_CHANGED, workspaceId)
+  deps.afterCommit(() => deps.notifier.publish(RIGHTS_CHANGED, workspaceId))
   return changed
 }

@@ -99,5 +99,5 @@ export const removeMember = async (deps: MemberDeps, viewer: Viewer, memberId: s
     })
     return tokenIds
   })
-  for (const id of revoked) deps.notifier.publish(TOKEN_REVOKED, id)
+  for (const id of revoked) deps.afterCommit(() => deps.notifier.publish(TOKEN_REVOKED, id))
 }

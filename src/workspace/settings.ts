@@ -87,6 +87,6 @@ export const updateWorkspace = async (
     await prisma.workspace.update({ where: { id: viewer.workspaceId }, data })
     await audit({ ...deps, prisma }, viewer, { action: 'workspace.update', agentId: null, detail: data })
   })
-  deps.notifier.publish(RIGHTS_CHANGED, viewer.workspaceId)
+  deps.afterCommit(() => deps.notifier.publish(RIGHTS_CHANGED, viewer.workspaceId))
   return readWorkspace(deps, viewer)
 }

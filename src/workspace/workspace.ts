@@ -2,7 +2,7 @@ import { v7 as newId } from 'uuid'
 import type { Clock } from '../core/clock.ts'
 import { normalizeGiven } from '../core/email-address.ts'
 import { AppError } from '../core/errors.ts'
-import type { Db } from '../db/client.ts'
+import type { Db, Statements } from '../db/client.ts'
 import type { Member } from '../db/generated/prisma/client.ts'
 import { within } from '../db/transaction.ts'
 import { audit, OPERATOR } from './audit.ts'
@@ -17,7 +17,7 @@ export interface NewWorkspace {
   plan: string
 }
 
-export interface WorkspaceDeps extends Db {
+export interface WorkspaceDeps extends Statements {
   masterKey: Uint8Array
 }
 

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import { pinSender } from '../../src/agent/access-list.ts'
 import { CLIENT_REPLACED, connectClient, endLeases } from '../../src/agent/connection.ts'
 import { within } from '../../src/db/transaction.ts'
-import { runOnce } from '../../src/message/once.ts'
 import { deleteWebhook } from '../../src/webhook/deletion.ts'
+import { once } from '../../src/workspace/idempotency.ts'
 import { authenticate } from '../../src/workspace/viewer.ts'
 import { startGraphql } from '../support/graphql.ts'
 
@@ -82,8 +82,8 @@ test('what a request publishes is delivered after its commit, and not when it fa
   const received: string[] = []
   const stop = deps.notifier.subscribe(topic, (key) => received.push(key))
   const publishing = (key: string, answer: { status: number; body: string } | null) =>
-    runOnce(deps, viewer, { key, hash: Buffer.alloc(32) }, async ({ notifier }) => {
-      notifier.publish(topic, key)
+    once(deps, viewer, { key, hash: Buffer.alloc(32) }, async ({ notifier, afterCommit }) => {
+      afterCommit(() => notifier.publish(topic, key))
       expect(received).not.toContain(key)
       return answer
     })

@@ -19,7 +19,7 @@ const clock = createFakeClock(noon)
 const service = await startService({
   world: { clock, resolver: fakeResolver({ ...proves('example.com'), ...proves('stranger.example') }) },
 })
-const { prisma, pool } = service.db
+const { prisma, pool, afterCommit } = service.db
 await prisma.plan.create({ data: { key: 'tiny', storedMessages: 2 } })
 
 const STRANGER = 's@stranger.example'
@@ -68,7 +68,7 @@ test('refused mail is deleted with all of its data after the workspace’s numbe
     return (await prisma.unindexedMessage.count()) === 0
   })
   clock.advance(2 * DAY - 10 * MINUTE)
-  expect(await pruneRefused({ prisma, pool, clock }, new AbortController().signal)).toBe(0)
+  expect(await pruneRefused({ prisma, pool, afterCommit, clock }, new AbortController().signal)).toBe(0)
   await until(async () => {
     clock.advance(5 * MINUTE)
     return (await newest(agent, 10)).length === 1
@@ -106,7 +106,7 @@ test('replies to and forwards of a refused message stay when it is deleted', asy
   clock.advance(31 * DAY)
   // A message is locked, and skipped, while its words are added to the search index.
   await until(async () => (await prisma.unindexedMessage.count({ where: { agentId: agent.id } })) === 0)
-  await pruneRefused({ prisma, pool, clock }, new AbortController().signal)
+  await pruneRefused({ prisma, pool, afterCommit, clock }, new AbortController().signal)
   expect(await linksOf()).toEqual([
     [null, null],
     [null, null],
@@ -121,8 +121,8 @@ test('a backlog is deleted completely in batches, and newer refused mail is kept
   await prisma.$executeRaw`
     insert into message select (json_populate_record(null::message, (to_jsonb(m) || jsonb_build_object('id', gen_random_uuid(), 'fingerprint', null,
       'created_at', now() - interval '100 days'))::json)).* from message m, generate_series(1, 250) where m.agent_id = ${agent.id}::uuid`
-  expect(await pruneRefused({ prisma, pool, clock }, AbortSignal.abort())).toBe(0)
-  expect(await pruneRefused({ prisma, pool, clock }, new AbortController().signal)).toBe(250)
+  expect(await pruneRefused({ prisma, pool, afterCommit, clock }, AbortSignal.abort())).toBe(0)
+  expect(await pruneRefused({ prisma, pool, afterCommit, clock }, new AbortController().signal)).toBe(250)
   expect(await newest(agent, 10)).toMatchObject([{ subject: 'the first' }])
 })
 

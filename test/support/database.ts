@@ -44,5 +44,5 @@ export async function openTestDatabase(max = 10): Promise<RootDb & { url: string
     await db.close()
     await database.drop()
   })
-  return { prisma: db.prisma, pool: db.pool, url: database.url }
+  return { prisma: db.prisma, pool: db.pool, afterCommit: db.afterCommit, url: database.url }
 }

@@ -110,6 +110,7 @@ export const startServer = async (
   const shared = {
     prisma: db.prisma,
     pool: db.pool,
+    afterCommit: db.afterCommit,
     clock: systemClock,
     log,
     notifier,

@@ -179,6 +179,7 @@ export const createWebhookBench = (db: RootDb, masterKey: Uint8Array = randomByt
       const lanes = createLanes({
         prisma: db.prisma,
         pool: db.pool,
+        afterCommit: db.afterCommit,
         keyring,
         clock,
         log: silentLogger,

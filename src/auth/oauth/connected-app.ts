@@ -112,7 +112,7 @@ const deleteApp = async (
     await audit({ ...deps, prisma: tx }, actorOf(app), { action: 'app.disconnect', agentId, detail })
     return id
   })
-  if (ended) deps.notifier.publish(TOKEN_REVOKED, ended)
+  if (ended) deps.afterCommit(() => deps.notifier.publish(TOKEN_REVOKED, ended))
   return ended !== null
 }
 

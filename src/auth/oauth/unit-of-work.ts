@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Db } from '../../db/client.ts'
-import { begin, type OpenTransaction, within } from '../../db/transaction.ts'
+import { begin, type OpenTransaction, withinCurrent } from '../../db/transaction.ts'
 
 /** Longest time in milliseconds that a request's transaction may be open, and wait for a connection. */
 const LIMITS = { timeout: 10_000, maxWait: 5_000 }
@@ -18,8 +18,8 @@ export class UnitOfWork {
   readonly #root: Db
   readonly #units = new AsyncLocalStorage<Unit>()
 
-  constructor({ prisma, pool }: Db) {
-    this.#root = { prisma, pool }
+  constructor({ prisma, pool, afterCommit }: Db) {
+    this.#root = { prisma, pool, afterCommit }
   }
 
   /** Runs a request. Commits when it returns, and rolls back when it throws. */
@@ -39,7 +39,8 @@ export class UnitOfWork {
     const unit = this.#units.getStore()
     if (!unit) return this.#root
     unit.opening ??= begin(this.#root.prisma, LIMITS)
-    return within((await unit.opening).tx)
+    const opened = await unit.opening
+    return withinCurrent(() => opened)
   }
 
   /** Returns the request's transaction if it has begun, else the database. */

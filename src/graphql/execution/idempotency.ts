@@ -11,7 +11,7 @@ import {
   type SelectionSetNode,
 } from 'graphql'
 import { invalidInput } from '../../core/errors.ts'
-import { runOnce } from '../../message/once.ts'
+import { once } from '../../workspace/idempotency.ts'
 import { keyMeaningOf, unstoredInputOf } from '../builder/idempotency-option.ts'
 import type { Operation } from '../context/context.ts'
 
@@ -93,7 +93,7 @@ export const executeOnce = async (operation: Operation): Promise<ExecutionResult
   const mutation = attempt && onceOf(operation)
   if (!attempt || !mutation) return execute(operation)
   let result: ExecutionResult = {}
-  const first = await runOnce(deps, viewer, attempt, async (within) => {
+  const first = await once(deps, viewer, attempt, async (within) => {
     result = await execute({ ...operation, contextValue: { ...operation.contextValue, deps: within } })
     return result.errors
       ? null

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { invalidInput } from '../../core/errors.ts'
-import { runOnce } from '../../message/once.ts'
-import { KeyReused, readAttempt } from '../../workspace/idempotency.ts'
+import { KeyReused, once, readAttempt } from '../../workspace/idempotency.ts'
 import type { McpDeps } from './deps.ts'
 import type { ToolCall } from './tool.ts'
 
@@ -37,7 +36,7 @@ export const atMostOnce = async <Result extends object>(
   const attempt = readAttempt(key, `mcp ${name}\n${agentId}\n${JSON.stringify(asked)}`)
   let result: Result | undefined
   try {
-    const first = await runOnce(deps, viewer, attempt, async (within) => {
+    const first = await once(deps, viewer, attempt, async (within) => {
       result = await work(within)
       return { status: 200, body: JSON.stringify(result) }
     })

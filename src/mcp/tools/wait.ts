@@ -17,7 +17,7 @@ const DEFAULT_SECONDS = 30
 /** An event with what is known of its message now; the messages are read in one round trip. */
 const viewOf = async ({ deps, agentId, fence }: ToolCall, event: LoggedEvent) => {
   const { messageId, channel } = event
-  const found = channel === 'url' ? null : await deps.reads.add({ agentId, messageId })
+  const found = channel === 'url' ? null : await deps.reads.add(deps, { agentId, messageId })
   const mayInstruct = channel === 'url' ? event.mayInstruct === true : (found?.may_instruct ?? false)
   return eventView(event, { admission: found?.admission ?? null, mayInstruct }, fence)
 }

@@ -155,7 +155,7 @@ export const applyBounce = async (deps: ApplyBounceDeps, returned: BounceReport)
       'bounce or complaint ignored: the recipient could not be determined',
     )
   deps.metrics?.count('sends', kind === 'bounce' ? 'bounced' : 'reported')
-  deps.feed.committed(events)
-  deps.notifier.publish(MESSAGE_CHANGED, `${message.agentId}/${message.id}`)
+  deps.afterCommit(() => deps.feed.committed(events))
+  deps.afterCommit(() => deps.notifier.publish(MESSAGE_CHANGED, `${message.agentId}/${message.id}`))
   deps.log.info({ messageId, agentId: message.agentId, kind }, 'outgoing message bounced or reported as spam')
 }

@@ -274,9 +274,11 @@ const receiveNext = async (deps: ReceiveDeps, inbound: Inbound): Promise<void> =
   const stored = await traced(deps.tracer ?? noTracer, 'store message', { attributes }, ({ traceparent }) =>
     Promise.all(kept.map((arrival) => store(deps, withTrace(arrival, traceparent)))).catch(refuseUnstorable),
   )
-  deps.feed.committed(stored.map(({ event }) => event).filter((event) => event !== null))
+  deps.afterCommit(() =>
+    deps.feed.committed(stored.map(({ event }) => event).filter((event) => event !== null)),
+  )
   for (const workspaceId of new Set(stored.map(({ arrival }) => arrival.message.workspaceId)))
-    deps.notifier.publish(WORKSPACE_CHANGED, workspaceId)
+    deps.afterCommit(() => deps.notifier.publish(WORKSPACE_CHANGED, workspaceId))
   for (const { message } of stored.map(({ arrival }) => arrival)) {
     deps.metrics?.count('mails', message.refusal ?? 'received')
     deps.log.info(

@@ -156,8 +156,9 @@ const release = async (
   const released: Released[] = []
   for (const message of refused) released.push(await reconsider(deps, viewer, message, { listSender }))
   const events = await commit(deps, viewer, { agentId, released, listSender })
-  deps.feed.committed(events)
-  for (const { messageId } of events) deps.notifier.publish(MESSAGE_CHANGED, `${agentId}/${messageId}`)
+  deps.afterCommit(() => deps.feed.committed(events))
+  for (const { messageId } of events)
+    deps.afterCommit(() => deps.notifier.publish(MESSAGE_CHANGED, `${agentId}/${messageId}`))
 }
 
 /**

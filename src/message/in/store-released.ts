@@ -1,5 +1,5 @@
 import type { Check } from '../../core/channel/inbound.ts'
-import type { Db } from '../../db/client.ts'
+import type { Statements } from '../../db/client.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 import type { Admission, Instructors } from '../../db/generated/prisma/enums.ts'
 import { APPEND_EVENTS, type AppendedRow, SELECT_APPENDED, toAppended } from '../../event/append.ts'
@@ -55,7 +55,7 @@ ${SELECT_APPENDED}`,
 
 /** Stores the release of an agent's messages. Returns the event of each that was refused until now. */
 export const storeReleased = async (
-  { pool }: Db,
+  { pool }: Statements,
   agentId: string,
   released: readonly Released[],
   now: Date,

@@ -53,7 +53,9 @@ export const requestApproval = async (deps: ApprovalRequestDeps, message: Held):
   if (members.length === 0) return
   const { name } = await deps.prisma.agent.findUniqueOrThrow({ where: { id: agentId } })
   for (const { id, email } of members)
-    deps.mailer.send({ to: email, ...mailOf(name, message, linkFor(deps, id, message)) })
+    deps.afterCommit(() =>
+      deps.mailer.send({ to: email, ...mailOf(name, message, linkFor(deps, id, message)) }),
+    )
 }
 
 /** What a link to decide on a message gives access to. */

@@ -86,8 +86,8 @@ const decide = async (
     await noteChange(tx, { workspaceId, kind: 'message_changed', agentId, ids: [messageId] })
     return { events, decided: await findOutgoing(tx, { agentId, messageId }) }
   })
-  deps.feed.committed(events)
-  deps.notifier.publish(MESSAGE_CHANGED, `${agentId}/${messageId}`)
+  deps.afterCommit(() => deps.feed.committed(events))
+  deps.afterCommit(() => deps.notifier.publish(MESSAGE_CHANGED, `${agentId}/${messageId}`))
   return decided
 }
 
@@ -143,7 +143,7 @@ export const approveMessage = async (
     })
     return []
   })
-  deps.notifier.publish(SEND_DUE, 'send')
+  deps.afterCommit(() => deps.notifier.publish(SEND_DUE, 'send'))
   return approved
 }
 
@@ -171,7 +171,7 @@ export const rejectMessage = (
 
 /** Rejects the messages that nobody approved in time. Idempotent; any process may call it at any time. */
 export const rejectExpired = async (
-  deps: Pick<ApprovalDeps, 'prisma' | 'clock' | 'notifier' | 'feed'>,
+  deps: Pick<ApprovalDeps, 'prisma' | 'afterCommit' | 'clock' | 'notifier' | 'feed'>,
   signal: AbortSignal,
 ): Promise<number> => {
   const where = { status: 'sending', holdReason: 'approval', holdUntil: { lte: deps.clock.now() } } as const
@@ -191,8 +191,8 @@ export const rejectExpired = async (
     })
     if (!events) continue
     rejected++
-    deps.feed.committed(events)
-    deps.notifier.publish(MESSAGE_CHANGED, `${message.agentId}/${message.id}`)
+    deps.afterCommit(() => deps.feed.committed(events))
+    deps.afterCommit(() => deps.notifier.publish(MESSAGE_CHANGED, `${message.agentId}/${message.id}`))
   }
   return rejected
 }

@@ -69,8 +69,8 @@ export const takeReport = async (deps: DeliveryDeps, report: DeliveryReport): Pr
     return count > 0 ? concludeMessage(tx, message, now) : null
   })
   if (!moved) return
-  deps.feed.committed(moved)
-  deps.notifier.publish(MESSAGE_CHANGED, `${agentId}/${messageId}`)
+  deps.afterCommit(() => deps.feed.committed(moved))
+  deps.afterCommit(() => deps.notifier.publish(MESSAGE_CHANGED, `${agentId}/${messageId}`))
   deps.log.info(
     { messageId, agentId, channel: report.channel, status: report.status },
     'delivery report applied to outgoing message',

@@ -51,8 +51,8 @@ export const holdQueued = async (
     return rows[0]
   })
   if (!held) return false
-  deps.feed.committed(toAppended([held]))
-  deps.notifier.publish(MESSAGE_CHANGED, `${agentId}/${id}`)
+  deps.afterCommit(() => deps.feed.committed(toAppended([held])))
+  deps.afterCommit(() => deps.notifier.publish(MESSAGE_CHANGED, `${agentId}/${id}`))
   await requestApproval(deps, { ...held, id, agentId })
   return true
 }

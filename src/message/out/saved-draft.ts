@@ -6,11 +6,10 @@ import { AppError, invalidInput, notFound } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
 import { EACH_AGENT } from '../../db/each-agent.ts'
 import type { Draft as DraftRow, Prisma } from '../../db/generated/prisma/client.ts'
-import { apartFrom } from '../../db/transaction.ts'
+import { apartFrom, atomically } from '../../db/transaction.ts'
 import { noteChange } from '../../workspace/change-log.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
 import { authorOf, writerOf } from '../author.ts'
-import { type AtomicDeps, atomically } from '../once.ts'
 import type { AttachmentView, MessageWithFiles } from '../row.ts'
 import { type SendDeps, sendMessage } from './send.ts'
 import type { SendInput } from './send-intent.ts'
@@ -255,7 +254,7 @@ const WITH_FILES = { files: { orderBy: { index: 'asc' } } } as const
  * up. Returns the objects of these files; all stay in the database if the draft was changed since.
  */
 const placeFiles = async (
-  { prisma, blobs, apart }: AtomicDeps,
+  { prisma, blobs, apart }: SendDeps,
   { agentId, draftId }: DraftKey,
   workspaceId: string,
 ) => {
@@ -277,7 +276,7 @@ const placeFiles = async (
  * concurrent calls one gets `not_found`. Throws as `sendMessage` does; the draft is then unchanged. Throws `conflict` if
  * it was changed after `unchangedSince`: nobody sends under their name what others have just put there.
  */
-export const sendDraft = async <Given extends AtomicDeps>(
+export const sendDraft = async <Given extends SendDeps>(
   deps: Given,
   viewer: Viewer,
   { agentId, draftId: id, unchangedSince }: DraftKey & { unchangedSince?: Date | null | undefined },

@@ -39,9 +39,9 @@ const change = async (
     await noteChange(tx, { workspaceId, kind: 'message_changed', agentId, ids: [messageId] })
     return { events, changed: await findOutgoing(tx, { agentId, messageId }) }
   })
-  deps.feed.committed(events)
-  deps.notifier.publish(SEND_DUE, 'send')
-  deps.notifier.publish(MESSAGE_CHANGED, `${agentId}/${messageId}`)
+  deps.afterCommit(() => deps.feed.committed(events))
+  deps.afterCommit(() => deps.notifier.publish(SEND_DUE, 'send'))
+  deps.afterCommit(() => deps.notifier.publish(MESSAGE_CHANGED, `${agentId}/${messageId}`))
   return changed
 }
 

@@ -75,12 +75,12 @@ const modeOf = ({ replyTo, replyAll, forward, channel, to }: SendInput): Mode =>
 }
 
 const findOriginal = async (
-  { reads }: ReadDeps,
+  deps: ReadDeps,
   sender: Sender,
   field: 'replyTo' | 'forward',
   id: string,
 ): Promise<Message> => {
-  const found = await reads.add({ agentId: sender.agentId, messageId: id })
+  const found = await deps.reads.add(deps, { agentId: sender.agentId, messageId: id })
   const original = found.agent_workspace_id === sender.workspaceId ? messageOf(found) : null
   if (!original) throw invalidInput(field, 'is not a message of this agent')
   return original

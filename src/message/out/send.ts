@@ -105,16 +105,17 @@ const send = async (
   const limited = await deps.plans.ensureMaySend(deps, workspaceId)
   ensureRate(deps, agentId, workspaceId)
   const created = objects ? withObjects(drafted, objects) : await placeFiles(deps, drafted)
-  const placed = await (limited ? storeCounted(deps, created) : deps.drafts.add(created))
+  const placed = await (limited ? storeCounted(deps, created) : deps.drafts.add(deps, created))
   if (!placed)
     throw new AppError('conflict', `The agent has no address on the ${created.message.channel} channel.`)
   const { marksRead, events, ...place } = placed
-  deps.feed.committed(events)
+  deps.afterCommit(() => deps.feed.committed(events))
   const message = { ...created.message, ...place, attachments: created.files, mayInstruct: false }
-  if (message.holdReason === null) deps.notifier.publish(SEND_DUE, 'send')
+  if (message.holdReason === null) deps.afterCommit(() => deps.notifier.publish(SEND_DUE, 'send'))
   if (message.holdReason === 'approval') await requestApproval(deps, message)
-  deps.notifier.publish(MESSAGE_CHANGED, `${agentId}/${message.id}`)
-  if (marksRead) deps.notifier.publish(MESSAGE_CHANGED, `${agentId}/${message.replyToId}`)
+  deps.afterCommit(() => deps.notifier.publish(MESSAGE_CHANGED, `${agentId}/${message.id}`))
+  if (marksRead)
+    deps.afterCommit(() => deps.notifier.publish(MESSAGE_CHANGED, `${agentId}/${message.replyToId}`))
   return message
 }
 

@@ -1,8 +1,8 @@
 import { v7 as newId } from 'uuid'
 import { CHATS_IN_SQL } from '../../core/channels.ts'
-import { type Batch, createBatch } from '../../db/batch.ts'
+import { createDbBatch, type DbBatch } from '../../db/batch.ts'
 import { byteaArray } from '../../db/bytea.ts'
-import { type Db, isUnavailable } from '../../db/client.ts'
+import { type Db, isUnavailable, type Statements } from '../../db/client.ts'
 import { amongAgents, dialect } from '../../db/dialect.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 import {
@@ -138,7 +138,7 @@ const placedOf = (row: PlacedRow): Placed => {
 }
 
 const write = async (
-  { pool }: Db,
+  { pool }: Statements,
   statement: typeof STORE,
   drafts: readonly Draft[],
 ): Promise<Map<string, Placed>> => {
@@ -179,7 +179,7 @@ const write = async (
  * Stores drafts, with one statement for the agents that log new messages alone and one for the others. Returns
  * null for each that was skipped.
  */
-export const storeDrafts = async (db: Db, drafts: readonly Draft[]): Promise<(Placed | null)[]> => {
+export const storeDrafts = async (db: Statements, drafts: readonly Draft[]): Promise<(Placed | null)[]> => {
   const plain = await write(db, STORE, drafts)
   const others = drafts.filter(({ message }) => !plain.has(message.id))
   const logged = others.length > 0 ? await write(db, STORE_LOGGED, others) : plain
@@ -192,10 +192,10 @@ const sizeOf = ({ files, blobs }: Draft) =>
   files.reduce((sum, { size }, index) => sum + (blobs?.[index] ? 0 : size), 0)
 
 /** Collects messages to send so that they are committed in batches. */
-export type DraftStore = Batch<Draft, Placed | null>
+export type DraftStore = DbBatch<Draft, Placed | null>
 
 export const createDraftStore = (db: Db): DraftStore =>
-  createBatch((drafts) => storeDrafts(db, drafts), {
+  createDbBatch(db, storeDrafts, {
     most: 100,
     parallel: 1,
     maxBytes: MAX_BYTES,

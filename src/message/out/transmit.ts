@@ -174,7 +174,7 @@ const settle = async (deps: TransmitDeps, attempted: Attempted, signal: AbortSig
   const write = () => deps.settlements.add(settlement)
   const { written, events } = await oncePossible(deps, attempted.message.id, signal, write)
   if (!written) throw new LeaseLost('the lease of the job was lost')
-  deps.feed.committed(events)
+  deps.afterCommit(() => deps.feed.committed(events))
 }
 
 /**
@@ -190,7 +190,7 @@ export const transmit = async (
   const startedAt = deps.clock.now()
   const result = await attempt(deps, message, job, signal)
   await settle(deps, { message, job, result, startedAt }, signal)
-  deps.notifier.publish(MESSAGE_CHANGED, `${message.agentId}/${message.id}`)
+  deps.afterCommit(() => deps.notifier.publish(MESSAGE_CHANGED, `${message.agentId}/${message.id}`))
   const fields = {
     messageId: message.id,
     agentId: message.agentId,

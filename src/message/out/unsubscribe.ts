@@ -97,7 +97,7 @@ const note = async (deps: UnsubscribeDeps, viewer: Viewer, message: MessageWithF
     const detail = { message: id }
     await audit({ ...deps, prisma: tx }, viewer, { action: 'message.unsubscribe', agentId, detail })
   })
-  deps.notifier.publish(MESSAGE_CHANGED, `${agentId}/${id}`)
+  deps.afterCommit(() => deps.notifier.publish(MESSAGE_CHANGED, `${agentId}/${id}`))
 }
 
 /**

@@ -108,7 +108,7 @@ export const sendToUrl = async (
     mayInstruct: instructs,
     text,
   }
-  deps.texts.share(agent.workspaceId, messageId, text, sealed)
-  deps.feed.committed([event])
+  deps.afterCommit(() => deps.texts.share(agent.workspaceId, messageId, text, sealed))
+  deps.afterCommit(() => deps.feed.committed([event]))
   return event
 }

@@ -67,7 +67,7 @@ const MARK = {
 
 /** Changes messages of an agent: all of them or, if one would get too many labels, none. Returns the marks of all. */
 export const mark = async (
-  { pool, clock, notifier }: MarkDeps,
+  { pool, clock, notifier, afterCommit }: MarkDeps,
   agentId: string,
   ids: readonly string[],
   { labels, addLabels, removeLabels, read }: Changes,
@@ -83,7 +83,8 @@ export const mark = async (
     clock.now(),
   ]
   const { rows } = await pool.query<MessageMarks & { changed: boolean }>({ ...MARK, values })
-  for (const { id, changed } of rows) if (changed) notifier.publish(MESSAGE_CHANGED, `${agentId}/${id}`)
+  for (const { id, changed } of rows)
+    if (changed) afterCommit(() => notifier.publish(MESSAGE_CHANGED, `${agentId}/${id}`))
   return new Map(rows.map((row) => [row.id, row]))
 }
 

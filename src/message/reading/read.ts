@@ -1,7 +1,7 @@
 import { authorizeAgent } from '../../agent/permission.ts'
 import type { Blobs } from '../../blob/index.ts'
 import { notFound } from '../../core/errors.ts'
-import { type Batch, createBatch } from '../../db/batch.ts'
+import { createDbBatch, type DbBatch } from '../../db/batch.ts'
 import { type Db, isUnavailable } from '../../db/client.ts'
 import { dialect } from '../../db/dialect.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
@@ -42,17 +42,18 @@ export type Found = Partial<MessageRow> & {
  * Collects reads of single messages into batches: up to 16 concurrent reads share a round trip.
  * See docs/decisions.md#batched-reads.
  */
-export type MessageReads = Batch<Asked, Found>
+export type MessageReads = DbBatch<Asked, Found>
 
 export const createMessageReads = (db: Db): MessageReads => createReads<Found>(db, BY_IDS)
 
 /** Batches the reads of one statement, which takes the ids of agents and messages. */
 export const createReads = <Row extends Found>(
-  { pool }: Db,
+  root: Db,
   statement: { name: string; text: string },
-): Batch<Asked, Row> =>
-  createBatch(
-    async (asked) => {
+): DbBatch<Asked, Row> =>
+  createDbBatch<Asked, Row>(
+    root,
+    async ({ pool }, asked) => {
       const values = [asked.map(({ agentId }) => agentId), asked.map(({ messageId }) => messageId)]
       return (await pool.query<Row>({ ...statement, values })).rows
     },
@@ -74,12 +75,12 @@ export interface FileDeps extends ReadDeps {
 
 /** Reads one message of the agent. */
 export const readMessage = async (
-  { reads }: ReadDeps,
+  deps: ReadDeps,
   viewer: Viewer,
   agentId: string,
   messageId: string,
 ): Promise<MessageWithFiles> => {
-  return ensureReadable(viewer, agentId, await reads.add({ agentId, messageId }))
+  return ensureReadable(viewer, agentId, await deps.reads.add(deps, { agentId, messageId }))
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Batch } from '../../db/batch.ts'
+import type { DbBatch } from '../../db/batch.ts'
 import type { Db } from '../../db/client.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
@@ -27,7 +27,7 @@ const NEWEST = `
 type FoundInThread = Found & { siblings: Sibling[] | null }
 
 /** Collects reads of messages with their conversations into batches that share a round trip. */
-export type ThreadReads = Batch<Asked, FoundInThread>
+export type ThreadReads = DbBatch<Asked, FoundInThread>
 
 export const createThreadReads = (db: Db): ThreadReads =>
   createReads<FoundInThread>(db, byIds('messages in threads by id', ', s.siblings', NEWEST))
@@ -44,12 +44,12 @@ export interface InThread {
  * `readMessage`.
  */
 export const readInThread = async (
-  { threadReads }: { threadReads: ThreadReads },
+  deps: Db & { threadReads: ThreadReads },
   viewer: Viewer,
   agentId: string,
   messageId: string,
 ): Promise<InThread> => {
-  const found = await threadReads.add({ agentId, messageId })
+  const found = await deps.threadReads.add(deps, { agentId, messageId })
   const message = ensureReadable(viewer, agentId, found)
   const others = (found.siblings ?? []).filter(({ id }) => id !== message.id)
   return { message, others: others.slice(0, MAX), more: others.length > MAX }

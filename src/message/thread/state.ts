@@ -1,12 +1,18 @@
 import { findAgents } from '../../agent/permission.ts'
 import { invalidInput } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
+import { atomically } from '../../db/transaction.ts'
 import { noteChange } from '../../workspace/change-log.ts'
 import { ensureMember } from '../../workspace/member.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
-import { type AtomicDeps, atomically } from '../once.ts'
 import { isOpen, isUnread } from '../reading/filter.ts'
-import { type Changes, ensureFewLabels, ensureNoContradiction, mark } from '../reading/marks.ts'
+import {
+  type Changes,
+  ensureFewLabels,
+  ensureNoContradiction,
+  type MarkDeps,
+  mark,
+} from '../reading/marks.ts'
 
 /** What to change of threads. What is left out stays; null ends what was set. */
 export interface ThreadChanges extends Omit<Changes, 'labels'> {
@@ -26,7 +32,7 @@ const DAY_MS = 24 * 3_600_000
 
 /** Throws `invalid_input` for what cannot be, and `forbidden` for what only members may change. */
 const check = async (
-  { prisma, clock }: AtomicDeps,
+  { prisma, clock }: MarkDeps,
   viewer: Viewer,
   { done, snoozedUntil, assignedTo, ...marks }: ThreadChanges,
 ): Promise<void> => {
@@ -115,7 +121,7 @@ const marksOf = (parts: readonly Part[], { read, addLabels = [], removeLabels = 
   ].filter((one) => one.ids.length > 0)
 }
 
-const markAll = async (deps: AtomicDeps, parts: readonly Part[], changes: ThreadChanges): Promise<void> => {
+const markAll = async (deps: MarkDeps, parts: readonly Part[], changes: ThreadChanges): Promise<void> => {
   for (const agentId of new Set(parts.map(({ agent_id }) => agent_id)))
     for (const one of marksOf(
       parts.filter(({ agent_id }) => agent_id === agentId),
@@ -128,7 +134,7 @@ const keyOf = (agentId: string, threadId: string): string => `${agentId} ${threa
 
 /** Saves the states of threads. Returns which of them are open now, as far as that does not depend on their messages. */
 const saveStates = async (
-  { pool, clock }: AtomicDeps,
+  { pool, clock }: MarkDeps,
   { workspaceId }: Viewer,
   threads: readonly ThreadKey[],
   { done, snoozedUntil, assignedTo }: ThreadChanges,
@@ -175,7 +181,7 @@ const handle = async (
  * Changes the states of threads, the labels of their newest messages and the read marks: of all of them or, when it
  * throws, none. Throws `invalid_input` naming the field, and for agents as `findAgents` does.
  */
-export const updateThreads = async <Given extends AtomicDeps>(
+export const updateThreads = async <Given extends MarkDeps>(
   deps: Given,
   viewer: Viewer,
   threads: readonly ThreadKey[],

@@ -1,7 +1,6 @@
 import type { MiddlewareHandler } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import { runOnce } from '../../message/once.ts'
-import { readAttempt } from '../../workspace/idempotency.ts'
+import { once, readAttempt } from '../../workspace/idempotency.ts'
 import type { RestEnv } from '../route/env.ts'
 
 /**
@@ -33,7 +32,7 @@ export const idempotency: MiddlewareHandler<RestEnv> = async (c, next) => {
   const { deps, viewer } = c.var
   const request = await c.req.text()
   const attempt = readAttempt(header, `${c.req.path}\n${request}`)
-  const first = await runOnce(deps, viewer, attempt, async (within) => {
+  const first = await once(deps, viewer, attempt, async (within) => {
     c.set('deps', within)
     await next()
     return c.res.ok ? { status: c.res.status, body: toStored(c.req.path, await c.res.clone().text()) } : null

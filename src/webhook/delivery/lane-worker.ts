@@ -57,7 +57,7 @@ class LaneWorker implements Lanes {
   #drained: (() => void) | null = null
 
   constructor(deps: LanesDeps, options: LaneOptions) {
-    const { prisma, pool, keyring, log, clock, dialler } = deps
+    const { prisma, pool, afterCommit, keyring, log, clock, dialler } = deps
     this.#deps = deps
     this.#options = options
     this.#attempts = { keyring, log, attemptMs: options.attemptMs, tracer: deps.tracer ?? noTracer }
@@ -65,7 +65,7 @@ class LaneWorker implements Lanes {
     this.#random = deps.random ?? Math.random
     this.#slots = new Slots(options.slots, (lane, slot) => this.#run(lane, slot))
     const shared = {
-      ...{ prisma, pool, log, lease: this.#lease, lanes: this.#lanes },
+      ...{ prisma, pool, afterCommit, log, lease: this.#lease, lanes: this.#lanes },
       release: (lane: Lane) => this.#running && this.#release(lane),
       lose: (lane: Lane) => this.#lose(lane),
       proceed: (lane: Lane) => this.#proceed(lane),
@@ -87,9 +87,7 @@ class LaneWorker implements Lanes {
     const { session, notifier } = deps
     const freed = (lost: string) => notifier.publish(LANES_FREE, lost)
     this.#lostWorkers =
-      session === undefined
-        ? null
-        : new LostWorkers({ prisma, pool, log, session, freed, owner: this.#lease.owner })
+      session === undefined ? null : new LostWorkers({ ...shared, session, freed, owner: this.#lease.owner })
   }
 
   get held(): number {

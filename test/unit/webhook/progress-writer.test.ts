@@ -26,6 +26,7 @@ const written = async (...changes: Partial<Progress>[]): Promise<Progress> => {
   const writer = new ProgressWriter({
     pool: { query: async () => ({ rows: [{ id: 'lane', result: 'mine' }] }) } as unknown as Db['pool'],
     prisma: {} as Db['prisma'],
+    afterCommit: (effect) => effect(),
     lease: { owner: 'owner', ms: 1000 },
     log: silentLogger,
     counter: { add: () => undefined },
