@@ -7,6 +7,7 @@ import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { AppError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
+import { namesHere } from '../db/schema.ts'
 import { skipLostIds } from '../event/after-restore.ts'
 import { endChangePositions } from '../workspace/change-log.ts'
 import { readKeyTest } from '../workspace/keyring.ts'
@@ -35,7 +36,8 @@ const contentOf = async (file: string): Promise<AsyncIterable<Buffer>> => {
 }
 
 /** Throws unless the dump fits the database: the same migrations, and the same tables and columns. */
-const checkFit = async (client: pg.Client, { migrations, tables }: Description): Promise<void> => {
+const checkFit = async (client: pg.Client, { tables, ...dump }: Description): Promise<void> => {
+  const migrations = namesHere(dump.migrations)
   const applied = await readMigrations(client)
   const missing = applied.filter((name) => !migrations.includes(name))
   const unknown = migrations.filter((name) => !applied.includes(name))

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { namesHere } from '../db/schema.ts'
 
 export interface Table {
   name: string
@@ -35,13 +36,13 @@ export const readTables = async (client: pg.Client): Promise<Table[]> => {
   return ordered
 }
 
-/** Returns the names of the applied migrations, in order. */
+/** Returns the names of the applied migrations, in order, as this build has them. */
 export const readMigrations = async (client: pg.Client): Promise<string[]> => {
   const { rows } = await client.query<{ name: string }>(
     `select migration_name as name from _prisma_migrations
       where finished_at is not null and rolled_back_at is null order by migration_name`,
   )
-  return rows.map(({ name }) => name)
+  return namesHere(rows.map(({ name }) => name))
 }
 
 export interface Sequence {

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
-import { readdir, statfs } from 'node:fs/promises'
+import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import type pg from 'pg'
@@ -10,7 +10,7 @@ import { checkMajor, findOtherMajor, majorOfBinaries, majorOfFolder } from '../d
 import { putInPlace, removeLeftovers, swapFolders, workFolder } from '../db/embedded/swap.ts'
 import { EmbeddedPostgresError, hasCluster, lockDataDir, startEmbedded } from '../db/embedded.ts'
 import { migrate } from '../db/migrate.ts'
-import { MIGRATIONS, UnsuitableSchemaError } from '../db/schema.ts'
+import { MIGRATIONS, readDifference, UnsuitableSchemaError } from '../db/schema.ts'
 import { endChangePositions } from '../workspace/change-log.ts'
 import { connectTo, scriptOf } from './dump.ts'
 import { DumpReader } from './format.ts'
@@ -53,19 +53,15 @@ const checkRoom = async (home: string, kept: string, client: pg.Client): Promise
 
 /** Returns the migrations that were applied, all of which this release must have. */
 const knownMigrations = async (client: pg.Client, home: string): Promise<string[]> => {
-  const { rows } = await client.query<{ found: boolean }>(
-    `select to_regclass('_prisma_migrations') is not null as found`,
-  )
-  if (!rows[0]!.found)
+  const difference = await readDifference(client)
+  if (!difference)
     throw refused(`The database is empty: remove ${join(home, 'pg')}, and the next start creates a new one.`)
-  const applied = await readMigrations(client)
-  const known = await readdir(MIGRATIONS)
-  const unknown = applied.filter((name) => !known.includes(name))
+  const { unknown } = difference
   if (unknown.length > 0)
     throw new UnsuitableSchemaError(
       `The database is of a later release (${unknown.length} more migrations): upgrade it with that one.`,
     )
-  return applied
+  return readMigrations(client)
 }
 
 /**
@@ -129,7 +125,7 @@ const build = async (home: string, from: pg.Client, log: Logger): Promise<Restor
       log.info({}, 'comparing')
       await compare(from, to, log)
       // The transactions of the new database are counted from the beginning.
-      if (names.some((name) => name.endsWith('_workspace_changes'))) await endChangePositions({ pool: to })
+      await endChangePositions({ pool: to })
       // It gets the former password, so that each of the two can be put in the place of the other.
       const password = readFileSync(join(home, 'pg-password'), 'utf8')
       await to.query(`alter role current_user password ${to.escapeLiteral(password)}`)

@@ -4,6 +4,7 @@ import pg from 'pg'
 import type { Logger } from '../core/logger.ts'
 import type { Queryable } from './client.ts'
 import { FIRST, outlast } from './earlier-releases.ts'
+import { followProgress } from './migration-progress.ts'
 import {
   type Applied,
   checkExclusion,
@@ -14,6 +15,7 @@ import {
   readMigrations,
   SCHEMA,
   unknownTo,
+  withoutReplaced,
 } from './schema.ts'
 import { WITHOUT_LIMITS } from './session-limits.ts'
 
@@ -104,6 +106,18 @@ async function applyParts(client: pg.Client, sql: string, record: () => Promise<
   await record()
 }
 
+/** Records migrations as applied. */
+const record = (
+  client: pg.Client,
+  migrations: readonly Pick<Migration, 'name' | 'checksum'>[],
+  started = new Date(),
+): Promise<unknown> =>
+  client.query(
+    `INSERT INTO "_prisma_migrations" (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
+     SELECT gen_random_uuid(), checksum, name, $3, clock_timestamp(), 1 FROM unnest($1::text[], $2::text[]) AS one (name, checksum)`,
+    [migrations.map(({ name }) => name), migrations.map(({ checksum }) => checksum), started],
+  )
+
 /** Records that a migration has begun, so that the processes of earlier releases see that they must end. */
 async function announce(client: pg.Client, { name, checksum }: Migration): Promise<void> {
   await client.query(
@@ -117,28 +131,24 @@ async function apply(
   migration: Migration,
   { log, fence, isBegun }: Applying,
 ): Promise<void> {
-  const { name, sql, checksum } = migration
+  const { name, sql } = migration
   const started = new Date()
   const isAnnounced = sql.includes(EXCLUDES)
   if (isAnnounced) {
     if (!isBegun) await announce(client, migration)
     await outlast(client, SCHEMA, { log, fence })
   }
-  const record = () =>
+  const finish = () =>
     isAnnounced
       ? client.query(
           `UPDATE "_prisma_migrations" SET finished_at = clock_timestamp(), applied_steps_count = 1 WHERE migration_name = $1`,
           [name],
         )
-      : client.query(
-          `INSERT INTO "_prisma_migrations" (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
-           VALUES ($1, $2, $3, $4, clock_timestamp(), 1)`,
-          [randomUUID(), checksum, name, started],
-        )
+      : record(client, [migration, ...migration.replaces], started)
   const run = sql.includes(OUTSIDE) ? applyParts : applyWhole
   for (;;) {
     try {
-      return await run(client, sql, record)
+      return await run(client, sql, finish)
     } catch (cause) {
       const { code = '', message } = cause as { code?: string; message: string }
       if (!BUSY.has(code)) throw new Error(`migration ${name}: ${message}`, { cause })
@@ -153,41 +163,6 @@ interface Applying {
   fence: boolean
   /** It was announced before, and interrupted. */
   isBegun: boolean
-}
-
-/** How often is said how far it is. */
-const TELL_MS = 10_000
-
-/** How much of an index is built: of the blocks of its table, or afterwards of its entries. */
-const BUILT = `SELECT phase, CASE WHEN tuples_total > 0 THEN round(100.0 * tuples_done / tuples_total)::int
-    WHEN blocks_total > 0 THEN round(100.0 * blocks_done / blocks_total)::int END AS percent
-  FROM pg_stat_progress_create_index WHERE datname = current_database()`
-
-/** Logs how far it is, and with what, every ten seconds: an index of a large table takes minutes. */
-const followProgress = (
-  url: string,
-  log: Logger,
-  at: () => { migration: string; done: number; of: number },
-) => {
-  const began = performance.now()
-  const tell = async () => {
-    const client = new pg.Client({
-      connectionString: url,
-      connectionTimeoutMillis: 5000,
-      query_timeout: 5000,
-    })
-    client.on('error', () => undefined) // it is only told less then
-    const built = await client
-      .connect()
-      .then(() => client.query<{ phase: string; percent: number | null }>(BUILT))
-      .then(({ rows }) => rows[0] && { index: rows[0] })
-      .catch(() => undefined)
-    void client.end().catch(() => undefined)
-    const seconds = Math.round((performance.now() - began) / 1000)
-    log.info({ ...at(), seconds, ...built }, 'migrating the database')
-  }
-  const timer = setInterval(() => void tell(), TELL_MS)
-  return () => clearInterval(timer)
 }
 
 export interface MigrateOptions {
@@ -210,6 +185,31 @@ async function connect(url: string): Promise<pg.Client> {
   await client.connect()
   await client.query(`SET client_min_messages = warning; ${WITHOUT_LIMITS}`)
   return client
+}
+
+/**
+ * Returns the migrations that were applied, as this build has them. What its first one stands in place of, and that one,
+ * are recorded with each other: builds that know only one side apply nothing again.
+ */
+async function readAppliedOf(
+  client: pg.Client,
+  [first]: readonly Migration[],
+  log: Logger,
+): Promise<Map<string, Applied>> {
+  const recorded = (await readApplied(client)) ?? new Map<string, Applied>()
+  if (!first) return recorded
+  const applied = withoutReplaced(recorded, first)
+  const missing = applied.get(first.name)?.finished_at
+    ? [first, ...first.replaces].filter(({ name }) => !recorded.has(name))
+    : []
+  if (missing.length > 0) {
+    await record(client, missing)
+    log.info(
+      { migrations: missing.map(({ name }) => name) },
+      'recorded as applied: the database has what they do',
+    )
+  }
+  return applied
 }
 
 /** Returns the migrations that are to be applied, after checking those that were. */
@@ -254,7 +254,7 @@ export async function migrate(
     await lock(client)
     await check?.(client)
     await client.query(TABLE)
-    const applied = (await readApplied(client)) ?? new Map<string, Applied>()
+    const applied = await readAppliedOf(client, migrations, log)
     const due = dueOf(migrations, applied, log)
     unfollow = followProgress(url, log, () => ({
       migration: due[done.length]?.name ?? '',

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -34,18 +34,37 @@ export const SCHEMA = KNOWN.at(-1)!.slice(0, 14)
  */
 export const EXCLUDES = '-- excludes-earlier-releases'
 
-export interface Migration {
+/** A migration without its text: as it is recorded in the database. */
+interface Named {
   name: string
-  sql: string
   checksum: string
 }
 
+export interface Migration extends Named {
+  sql: string
+  /** Those that it stands in place of. */
+  replaces: Named[]
+}
+
+/** This comment in the first migration names one that it stands in place of, with its checksum. */
+const REPLACES = /^-- replaces (\S+) (\S+)$/gm
+
+const toMigration = (name: string, bytes: Buffer): Migration => {
+  const sql = bytes.toString('utf8')
+  const replaces = [...sql.matchAll(REPLACES)].map(([, one, checksum]) => ({
+    name: one!,
+    checksum: checksum!,
+  }))
+  return { name, sql, replaces, checksum: createHash('sha256').update(bytes).digest('hex') }
+}
+
+const BASELINE = toMigration(KNOWN[0]!, readFileSync(join(MIGRATIONS, KNOWN[0]!, 'migration.sql')))
+
 export async function readMigrations(dir: string): Promise<Migration[]> {
   return Promise.all(
-    namesIn(await readdir(dir, { withFileTypes: true })).map(async (name) => {
-      const bytes = await readFile(join(dir, name, 'migration.sql'))
-      return { name, sql: bytes.toString('utf8'), checksum: createHash('sha256').update(bytes).digest('hex') }
-    }),
+    namesIn(await readdir(dir, { withFileTypes: true })).map(async (name) =>
+      toMigration(name, await readFile(join(dir, name, 'migration.sql'))),
+    ),
   )
 }
 
@@ -81,6 +100,34 @@ export class UnsuitableSchemaError extends Error {
 export const unknownTo = (known: readonly string[], applied: ReadonlyMap<string, Applied>): Applied[] =>
   [...applied.values()].filter(({ migration_name }) => !known.includes(migration_name))
 
+/**
+ * Returns the applied migrations without those that the first one of a build replaces. It counts as applied where all of
+ * them are. Throws `UnsuitableSchemaError` where only some are.
+ */
+export const withoutReplaced = (
+  applied: ReadonlyMap<string, Applied>,
+  { name, checksum, replaces }: Migration = BASELINE,
+): Map<string, Applied> => {
+  const done = replaces.map((one) => applied.get(one.name)?.finished_at ?? null).filter((at) => at !== null)
+  const kept = new Map(applied)
+  for (const one of replaces) kept.delete(one.name)
+  if (kept.has(name) || done.length === 0) return kept
+  if (done.length < replaces.length)
+    throw new UnsuitableSchemaError(
+      `The database is of a version before 1.0.0 (${replaces.length - done.length} of its ${replaces.length} migrations missing): back it up, run version 1.0.0 on it once, and then this one.`,
+    )
+  const since = { migration_name: name, checksum, finished_at: done.at(-1)!, logs: null }
+  return new Map([[name, since], ...kept])
+}
+
+/** Returns the names of applied migrations as this build has them, without those that its first one replaces. */
+export const namesHere = (names: readonly string[]): string[] => {
+  const { name, replaces } = BASELINE
+  const replaced = new Set(replaces.map((one) => one.name))
+  const isThere = names.includes(name) || replaces.every((one) => names.includes(one.name))
+  return [...(isThere ? [name] : []), ...names.filter((one) => one !== name && !replaced.has(one))]
+}
+
 /** How the schema of a database differs from that of a build. */
 export interface SchemaDifference {
   /** Migrations of the build that the database lacks, or has not finished. */
@@ -93,14 +140,14 @@ export interface SchemaDifference {
 
 /** Returns how the schema of the database differs from this build's; null in a database in which nothing was ever migrated. */
 export const readDifference = async (client: Queryable): Promise<SchemaDifference | null> => {
-  const applied = await readApplied(client)
-  return (
-    applied && {
-      pending: KNOWN.filter((name) => !applied.get(name)?.finished_at),
-      unknown: unknownTo(KNOWN, applied),
-      begun: [...applied.values()].filter(({ finished_at }) => finished_at === null),
-    }
-  )
+  const recorded = await readApplied(client)
+  if (!recorded) return null
+  const applied = withoutReplaced(recorded)
+  return {
+    pending: KNOWN.filter((name) => !applied.get(name)?.finished_at),
+    unknown: unknownTo(KNOWN, applied),
+    begun: [...applied.values()].filter(({ finished_at }) => finished_at === null),
+  }
 }
 
 /** Throws when a later release has changed the database so that this one cannot work with it. */

@@ -10,7 +10,7 @@ import { openDb, type RootDb } from '../db/client.ts'
 import { hasCluster, OtherMajorError, startEmbedded } from '../db/embedded.ts'
 import { probeDatabase, probePooler } from '../db/probe.ts'
 import { replicaLag } from '../db/replica.ts'
-import { checkExclusion, EXCLUDES, KNOWN, readDifference } from '../db/schema.ts'
+import { checkExclusion, EXCLUDES, KNOWN, readDifference, UnsuitableSchemaError } from '../db/schema.ts'
 import { READ_LIMITS } from '../db/session-limits.ts'
 import { createKeyring, type Keyring, readKeyTest } from '../workspace/keyring.ts'
 import { type Finding, ok, problem, skipped, warning } from './report.ts'
@@ -154,7 +154,12 @@ const checkLimits = async ({ databaseDirectUrl }: Config, { pool }: RootDb): Pro
 const counted = (count: number): string => `${count} migration${count === 1 ? '' : 's'}`
 
 const checkMigrations = async ({ pool }: RootDb): Promise<{ finding: Finding; migrated: boolean }> => {
-  const difference = await readDifference(pool)
+  const difference = await readDifference(pool).catch((error: unknown) => {
+    if (error instanceof UnsuitableSchemaError) return error
+    throw error
+  })
+  if (difference instanceof UnsuitableSchemaError)
+    return { finding: problem(difference.message, 'Until then this build does not start.'), migrated: false }
   if (!difference)
     return { finding: ok('The database is empty: the first start creates its tables.'), migrated: false }
   const { pending, unknown, begun } = difference

@@ -1,16 +1,13 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { expectFailure } from '../support/failure.ts'
 import { expectPage, visit } from '../support/page.ts'
-import { migrations } from '../support/postgres.ts'
 import { createTestAgent, startService, type Tenant, type TestAgent } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 /** An address that an agent once had is never assigned to an agent of another workspace. */
 
 const service = await startService()
-const { prisma, pool } = service.db
+const { prisma } = service.db
 const acme = await service.workspace('Acme')
 const rival = await service.workspace('Rival')
 
@@ -208,24 +205,6 @@ test('an address on an own domain can be used by the workspace that verifies the
   await claim(rival, 'verified')
   const next = await createTestAgent(service, rival, 'Next owner')
   expect((await change(next, 'desk@handed-on.example')).status).toBe(200)
-})
-
-describe('the migration', () => {
-  test('reserves the addresses of agents and those on access lists', async () => {
-    const agent = await createTestAgent(service, acme, 'From before')
-    await allowSenders(agent, ['gone-before@agents.localhost', '*@agents.localhost', 'ann@example.com'])
-    const sql = readFileSync(join(migrations, '20261122000201_given_addresses', 'migration.sql'), 'utf8')
-    await pool.query(
-      `drop table given_address; ${sql}; drop trigger address_given on address; drop function keep_given_address`,
-    )
-    const rows = await prisma.givenAddress.findMany({ where: { workspaceId: acme.id } })
-    const values = rows.map(({ value }) => value)
-    expect(values).toContain(agent.address)
-    expect(values).toContain('gone-before@agents.localhost')
-    expect(values.filter((value) => !value.endsWith('@agents.localhost') || value.startsWith('*'))).toEqual(
-      [],
-    )
-  })
 })
 
 describe('inside a workspace', () => {

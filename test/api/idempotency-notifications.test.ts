@@ -81,9 +81,9 @@ test.each([201, 409])(
     const published: string[] = []
     const { id: tokenId } = await service.db.prisma.token.findFirstOrThrow({ where: { agentId: agent.id } })
     const viewer = { kind: 'agent', id: agent.id, workspaceId: owner.id, tokenId } as Viewer
-    const notifier = { publish: (topic: string) => void published.push(topic) }
+    const spied = { publish: (topic: string) => void published.push(topic) }
     const clock = { now: () => new Date() }
-    const given = { ...service.db, clock, keyring: service.keyring, notifier } as unknown as RestDeps
+    const given = { ...service.db, clock, keyring: service.keyring, notifier: spied } as unknown as RestDeps
     const app = new Hono<RestEnv>()
     app.use(async (c, next) => {
       c.set('deps', given)
@@ -92,7 +92,8 @@ test.each([201, 409])(
     })
     app.use(idempotency)
     app.post('/thing', (c) => {
-      c.var.deps.notifier.publish('thing', 'made')
+      const { afterCommit, notifier } = c.var.deps
+      afterCommit(() => notifier.publish('thing', 'made'))
       expect(published).toEqual([])
       return c.json({}, status as 201)
     })

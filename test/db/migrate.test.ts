@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeEach, describe, expect, inject, test } from 'vitest'
@@ -141,6 +141,62 @@ test("test databases have all of the service's migrations", async () => {
   const other = await createTestDatabase()
   expect(await migrate(other.url, migrations, log)).toEqual([])
   await other.drop()
+})
+
+describe('the first migration, in place of earlier ones', () => {
+  const names = async () =>
+    (await query('SELECT migration_name AS name FROM _prisma_migrations ORDER BY 1')).rows.map(
+      ({ name }) => name,
+    )
+  /** Puts one migration, which makes the same tables, in the place of both. */
+  const squash = () => {
+    rmSync(dir, { recursive: true, force: true })
+    write(
+      '2_squashed',
+      '-- replaces 1_one x\n-- replaces 2_rows y\nCREATE TABLE one (id int); CREATE TABLE two (id int)',
+    )
+    write('3_later', 'CREATE TABLE three (id int)')
+  }
+
+  test('is applied to an empty database, which gets the names of those too', async () => {
+    squash()
+    expect(await migrate(url, dir, log)).toEqual(['2_squashed', '3_later'])
+    expect(await names()).toEqual(['1_one', '2_rows', '2_squashed', '3_later'])
+    expect(await migrate(url, dir, log)).toEqual([])
+    expect(warnings).toEqual([])
+  })
+
+  test('counts as applied where all of those are', async () => {
+    await migrate(url, dir, log)
+    squash()
+    const told: string[] = []
+    expect(await migrate(url, dir, { ...log, info: (_fields, text) => told.push(text) })).toEqual(['3_later'])
+    expect(told).toContain('recorded as applied: the database has what they do')
+    expect(await names()).toEqual(['1_one', '2_rows', '2_squashed', '3_later'])
+    expect(warnings).toEqual([])
+  })
+
+  test('is refused where only some of those are, and nothing is changed', async () => {
+    await migrate(url, dir, log, { names: ['1_one'] })
+    squash()
+    const failing = migrate(url, dir, log)
+    await expect(failing).rejects.toThrow(UnsuitableSchemaError)
+    await expect(failing).rejects.toThrow('before 1.0.0 (1 of its 2 migrations missing)')
+    expect(await names()).toEqual(['1_one'])
+  })
+
+  test('leaves a database alone for a build that knows only those', async () => {
+    const later = temporaryDir()
+    cpSync(dir, later, { recursive: true })
+    squash()
+    await migrate(url, dir, log)
+    expect(await migrate(url, later, log)).toEqual([])
+    expect(warnings).toEqual([
+      'database is newer than this build',
+      'migration was edited after it was applied',
+      'migration was edited after it was applied',
+    ])
+  })
 })
 
 describe('a migration that excludes earlier releases', () => {

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { namesHere } from '../../src/db/schema.ts'
 import { migrations as folder } from '../support/postgres.ts'
 
 /**
@@ -9,8 +10,8 @@ import { migrations as folder } from '../support/postgres.ts'
  * shows that a build bears what is allowed here: new tables, and new columns with defaults.
  */
 
-/** The newest migration of version 1.0.0. Before it, nothing had to run beside another version. */
-const RELEASED = '20261122223200_album_parts'
+/** The schema of version 1.0.0. */
+const RELEASED = '20261122223201_version_1_0_0'
 
 /** What breaks a rule and is right nevertheless, with the reason. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
@@ -138,4 +139,13 @@ test('new tables, columns with defaults, and checks and indexes in steps are no 
   expect(brokenBy('-- no-transaction\nCREATE INDEX CONCURRENTLY IF NOT EXISTS "x" ON "job"("lane")')).toEqual(
     [],
   )
+})
+
+test('a database or dump of 1.0.0 has what the first migration does', () => {
+  const sql = readFileSync(join(folder, RELEASED, 'migration.sql'), 'utf8')
+  const replaced = [...sql.matchAll(/^-- replaces (\S+) [0-9a-f]{64}$/gm)].map(([, name]) => name!)
+  expect(replaced).toHaveLength(58)
+  expect(namesHere([...replaced, 'later'])).toEqual([RELEASED, 'later'])
+  expect(namesHere([...replaced, RELEASED, 'later'])).toEqual([RELEASED, 'later'])
+  expect(namesHere(replaced.slice(1))).toEqual([])
 })

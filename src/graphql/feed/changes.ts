@@ -10,7 +10,8 @@ import {
 import type { ViewerDeps } from '../../workspace/viewer.ts'
 import type { Change } from './item.ts'
 
-export type FeedDeps = Pick<ViewerDeps, 'prisma' | 'pool' | 'log'> & Pick<WebhookDeps, 'notifier'>
+export type FeedDeps = Pick<ViewerDeps, 'prisma' | 'pool' | 'afterCommit' | 'log'> &
+  Pick<WebhookDeps, 'notifier'>
 
 /**
  * Interval at which watched webhooks are polled. Nothing is published for each delivery, because that would
