@@ -21,7 +21,6 @@ export interface SweepDeps extends Db {
 }
 
 /**
-/**
  * An object that was noted less than so long ago is left alone, even if the last row that has it is deleted: another
  * message with the same content may be about to be stored.
  */

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { expectFailure } from '../support/failure.ts'
 import { post } from '../support/letter.ts'
-import { createTestAgent, startService, type Tenant, type TestService } from '../support/service.ts'
+import { createTestAgent, type SharedService, sharedService, type Tenant } from '../support/service.ts'
 
-let service: TestService
+let service: SharedService
 let owner: Tenant
 beforeAll(async () => {
-  service = await startService()
+  service = await sharedService()
   owner = await service.workspace()
 })
 

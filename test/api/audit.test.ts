@@ -5,17 +5,17 @@ import { expectFailure } from '../support/failure.ts'
 import {
   type Answer,
   createTestAgent,
-  startService,
+  type SharedService,
+  sharedService,
   type Tenant,
   type TestAgent,
-  type TestService,
 } from '../support/service.ts'
 
-let service: TestService
+let service: SharedService
 let owner: Tenant
 let agent: TestAgent
 beforeAll(async () => {
-  service = await startService()
+  service = await sharedService()
   owner = await service.workspace()
   agent = await createTestAgent(service, owner)
   for (const name of ['A', 'B'])

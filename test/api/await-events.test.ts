@@ -5,18 +5,18 @@ import { expectFailure } from '../support/failure.ts'
 import { post } from '../support/letter.ts'
 import {
   createTestAgent,
-  startService,
+  type SharedService,
+  sharedService,
   type Tenant,
   type TestAgent,
-  type TestService,
 } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-let service: TestService
+let service: SharedService
 let owner: Tenant
 let agent: TestAgent
 beforeAll(async () => {
-  service = await startService()
+  service = await sharedService()
   owner = await service.workspace()
   agent = await createTestAgent(service, owner)
   await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })

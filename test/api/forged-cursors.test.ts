@@ -2,17 +2,17 @@ import { beforeAll, expect, test } from 'vitest'
 import { writeCursor } from '../../src/core/cursor.ts'
 import {
   createTestAgent,
-  startService,
+  type SharedService,
+  sharedService,
   type Tenant,
   type TestAgent,
-  type TestService,
 } from '../support/service.ts'
 
-let service: TestService
+let service: SharedService
 let owner: Tenant
 let agent: TestAgent
 beforeAll(async () => {
-  service = await startService({ environment: { RATE_LIMIT: '100000' } })
+  service = await sharedService()
   owner = await service.workspace()
   agent = await createTestAgent(service, owner)
 })

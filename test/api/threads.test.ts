@@ -4,20 +4,20 @@ import { expectFailure } from '../support/failure.ts'
 import { post } from '../support/letter.ts'
 import {
   createTestAgent,
-  startService,
+  type SharedService,
+  sharedService,
   type Tenant,
   type TestAgent,
-  type TestService,
 } from '../support/service.ts'
 
 /** Threads over REST; what their states mean is tested with GraphQL. */
 
-let service: TestService
+let service: SharedService
 let owner: Tenant
 let agent: TestAgent
 let path: string
 beforeAll(async () => {
-  service = await startService()
+  service = await sharedService()
   owner = await service.workspace()
   agent = await createTestAgent(service, owner)
   path = `/agents/${agent.id}/threads`

@@ -10,20 +10,20 @@ import {
   type Api,
   apiOf,
   createTestAgent,
-  startService,
+  type SharedService,
+  sharedService,
   type Tenant,
   type TestAgent,
-  type TestService,
 } from '../support/service.ts'
 
 /** Requests by their ids, and what a member may see of a trace. */
 
-let service: TestService
+let service: SharedService
 let owner: Tenant
 let stranger: Tenant
 let agent: TestAgent
 beforeAll(async () => {
-  service = await startService()
+  service = await sharedService()
   owner = await service.workspace('Acme')
   stranger = await service.workspace('Other')
   agent = await createTestAgent(service, owner, 'Support')

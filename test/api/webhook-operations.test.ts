@@ -4,22 +4,22 @@ import { post } from '../support/letter.ts'
 import { createReceiver, type Receiver } from '../support/receiver.ts'
 import {
   createTestAgent,
-  startService,
+  type SharedService,
+  sharedService,
   type Tenant,
   type TestAgent,
-  type TestService,
 } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 /** Rotating, testing, resending and replaying over REST, from a real mail to a real receiver. */
 
-let service: TestService
+let service: SharedService
 let owner: Tenant
 let agent: TestAgent
 let receiver: Receiver
 let webhook: string
 beforeAll(async () => {
-  service = await startService()
+  service = await sharedService()
   owner = await service.workspace()
   agent = await createTestAgent(service, owner)
   receiver = await createReceiver()

@@ -10,10 +10,10 @@ import {
   readChanges,
 } from '../../src/workspace/change-log.ts'
 import { post } from '../support/letter.ts'
-import { apiOf, createTestAgent, startService, type Tenant } from '../support/service.ts'
+import { apiOf, createTestAgent, sharedService, type Tenant } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-const service = await startService()
+const service = await sharedService()
 const owner = await service.workspace()
 const foreign = await service.workspace('Foreign')
 const agent = await createTestAgent(service, owner)

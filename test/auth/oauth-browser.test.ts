@@ -24,16 +24,16 @@ import {
 } from '../support/oauth.ts'
 import {
   createTestAgent,
-  startService,
+  type SharedService,
+  sharedService,
   type Tenant,
   type TestAgent,
-  type TestService,
 } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 /** The whole way of a hosted client with a real browser: the client is another site. */
 
-let service: TestService
+let service: SharedService
 let owner: Tenant
 let agent: TestAgent
 let found: Discovered
@@ -42,7 +42,7 @@ let browser: TestBrowser
 let site: string
 let target = ''
 beforeAll(async () => {
-  service = await startService({ environment: { RATE_LIMIT: '100000' } })
+  service = await sharedService()
   owner = await service.workspace()
   agent = await createTestAgent(service, owner)
   found = await discover(service)

@@ -6,7 +6,7 @@ import { expect } from 'vitest'
 import { afterFile } from '../support/after-file.ts'
 import { browserTest, startBrowser } from '../support/browser.ts'
 import { newest, post } from '../support/letter.ts'
-import { createTestAgent, startService } from '../support/service.ts'
+import { createTestAgent, sharedService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 /** The client in a page of a real browser, which a server brings under one origin with the service. */
@@ -54,7 +54,7 @@ const serve = async (http: string): Promise<string> => {
 }
 
 browserTest('a page in a browser answers what has arrived, and what arrives', async () => {
-  const service = await startService()
+  const service = await sharedService()
   const owner = await service.workspace()
   const agent = await createTestAgent(service, owner)
   await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })

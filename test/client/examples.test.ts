@@ -10,10 +10,10 @@ import { newest, post } from '../support/letter.ts'
 import { temporaryDir } from '../support/postgres.ts'
 import {
   createTestAgent,
-  startService,
+  type SharedService,
+  sharedService,
   type Tenant,
   type TestAgent,
-  type TestService,
 } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
@@ -25,14 +25,14 @@ const MAX_LINES = 60
 
 const dir = temporaryDir()
 let app: string
-let service: TestService
+let service: SharedService
 let owner: Tenant
 beforeAll(async () => {
   ;({ app } = installClient(dir))
   cpSync(examples, app, { recursive: true })
   for (const name of ['hono', '@hono', 'express', 'ai', '@ai-sdk'])
     symlinkSync(join(root, 'node_modules', name), join(app, 'node_modules', name))
-  service = await startService()
+  service = await sharedService()
   owner = await service.workspace()
 })
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { installClient } from '../support/client-package.ts'
 import { newest, post } from '../support/letter.ts'
 import { temporaryDir } from '../support/postgres.ts'
-import { createTestAgent, startService, type TestAgent, type TestService } from '../support/service.ts'
+import { createTestAgent, type SharedService, sharedService, type TestAgent } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 const MAX_GZIP_BYTES = 15_000
@@ -94,10 +94,10 @@ const runtimes: [name: string, program: string, args: string[]][] = [
 ]
 
 describe('five lines in an empty folder', () => {
-  let service: TestService
+  let service: SharedService
   let agent: TestAgent
   beforeAll(async () => {
-    service = await startService()
+    service = await sharedService()
     const owner = await service.workspace()
     agent = await createTestAgent(service, owner)
     await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })

@@ -5,20 +5,20 @@ import { openApp, originOf, untilLive } from '../support/dashboard.ts'
 import { deliver } from '../support/mail.ts'
 import {
   createTestAgent,
-  startService,
+  type SharedService,
+  sharedService,
   type Tenant,
   type TestAgent,
-  type TestService,
 } from '../support/service.ts'
 
 /** What the page hears, in one tab and in many, and what it does when it hears nothing. */
 
-let service: TestService
+let service: SharedService
 let owner: Tenant
 let agent: TestAgent
 let browser: TestBrowser
 beforeAll(async () => {
-  service = await startService()
+  service = await sharedService()
   owner = await service.workspace('Acme')
   agent = await createTestAgent(service, owner)
   await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })

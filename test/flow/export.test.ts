@@ -11,20 +11,20 @@ import { receive } from '../support/letter.ts'
 import { temporaryDir } from '../support/postgres.ts'
 import {
   createTestAgent,
-  startService,
+  type SharedService,
+  sharedService,
   type Tenant,
   type TestAgent,
-  type TestService,
 } from '../support/service.ts'
 
 /** Everything of a workspace in an archive that tar reads, and that can be imported again. */
 
 const dir = temporaryDir()
-let service: TestService
+let service: SharedService
 let tenant: Tenant
 let agent: TestAgent
 beforeAll(async () => {
-  service = await startService()
+  service = await sharedService()
   tenant = await service.workspace()
   agent = await createTestAgent(service, tenant, 'Support Bot')
   await tenant.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })

@@ -2,18 +2,18 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { post } from '../support/letter.ts'
 import { createReceiver, type Receiver } from '../support/receiver.ts'
 import { whileRefusing } from '../support/rows.ts'
-import { createTestAgent, startService, type TestAgent, type TestService } from '../support/service.ts'
+import { createTestAgent, type SharedService, sharedService, type TestAgent } from '../support/service.ts'
 
 /**
  * A message is stored with everything that belongs to it, or not at all. In these tests, one of the tables
  * temporarily rejects rows.
  */
 
-let service: TestService
+let service: SharedService
 let receiver: Receiver
 let agent: TestAgent
 beforeAll(async () => {
-  service = await startService()
+  service = await sharedService()
   receiver = await createReceiver()
   const owner = await service.workspace()
   agent = await createTestAgent(service, owner)

@@ -4,19 +4,19 @@ import { newest } from '../support/letter.ts'
 import { sendRaw } from '../support/raw-smtp.ts'
 import {
   createTestAgent,
-  startService,
+  type SharedService,
+  sharedService,
   type Tenant,
   type TestAgent,
-  type TestService,
 } from '../support/service.ts'
 
 /** Mail with values that PostgreSQL cannot store or index. It never delays or damages other mail. */
 
-let service: TestService
+let service: SharedService
 let owner: Tenant
 let agent: TestAgent
 beforeAll(async () => {
-  service = await startService({ environment: { RATE_LIMIT: '100000' } })
+  service = await sharedService()
   owner = await service.workspace()
   agent = await createTestAgent(service, owner)
   await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })

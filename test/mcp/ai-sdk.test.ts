@@ -10,10 +10,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newest, post } from '../support/letter.ts'
 import {
   createTestAgent,
-  startService,
+  type SharedService,
+  sharedService,
   type Tenant,
   type TestAgent,
-  type TestService,
 } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
@@ -60,7 +60,7 @@ interface Sdk {
   }): (request: Request) => Promise<Response>
 }
 
-let service: TestService
+let service: SharedService
 let owner: Tenant
 let sdk: Sdk
 const closers: (() => unknown)[] = []
@@ -127,7 +127,7 @@ describe.skipIf(!ENABLED)(`${SDK} (skipped without AI_SDK=1: it needs the npm re
   const folder = ENABLED ? mkdtempSync(join(tmpdir(), 'ai-sdk-')) : ''
   beforeAll(async () => {
     sdk = await installSdk(folder)
-    service = await startService({ environment: { RATE_LIMIT: '100000' } })
+    service = await sharedService()
     owner = await service.workspace()
   }, 120_000)
   afterAll(async () => {

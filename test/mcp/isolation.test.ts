@@ -7,10 +7,10 @@ import { postRpc } from '../support/mcp.ts'
 import { createReceiver } from '../support/receiver.ts'
 import {
   createTestAgent,
-  startService,
+  type SharedService,
+  sharedService,
   type Tenant,
   type TestAgent,
-  type TestService,
 } from '../support/service.ts'
 
 /** Who may do what with which tool: nine callers, each against the agent of one of them. */
@@ -18,7 +18,7 @@ import {
 const receiver = await createReceiver()
 afterAll(() => receiver.close())
 
-let service: TestService
+let service: SharedService
 let owner: Tenant
 let foreign: Tenant
 let target: TestAgent
@@ -55,7 +55,7 @@ const NAMES_NOBODY = ['send_to_agent', 'create_agent']
 const ABOUT_ITSELF = ['whoami', 'list_messages', 'send_message', 'wait_for_messages', 'list_secrets']
 
 beforeAll(async () => {
-  service = await startService({ environment: { RATE_LIMIT: '100000' } })
+  service = await sharedService()
   owner = await service.workspace('Owner')
   foreign = await service.workspace('Foreign')
   target = await createTestAgent(service, owner, 'Target')

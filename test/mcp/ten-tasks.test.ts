@@ -3,10 +3,10 @@ import { newest, receive } from '../support/letter.ts'
 import { type McpClient, openMcp } from '../support/mcp.ts'
 import {
   createTestAgent,
-  startService,
+  type SharedService,
+  sharedService,
   type Tenant,
   type TestAgent,
-  type TestService,
 } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
@@ -15,10 +15,10 @@ import { until } from '../support/until.ts'
  * many calls it takes, and how many tokens the results cost (four characters each).
  */
 
-let service: TestService
+let service: SharedService
 const opened: McpClient[] = []
 beforeAll(async () => {
-  service = await startService({ environment: { RATE_LIMIT: '100000' } })
+  service = await sharedService()
 })
 afterAll(() => Promise.all(opened.map((one) => one.close())))
 

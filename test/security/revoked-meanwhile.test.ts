@@ -6,21 +6,21 @@ import { createFakeClock } from '../support/clock.ts'
 import {
   apiOf,
   createTestAgent,
-  startService,
+  type SharedService,
+  sharedService,
   type Tenant,
   type TestAgent,
-  type TestService,
 } from '../support/service.ts'
 import { beginRequest } from '../support/slow-request.ts'
 import { until } from '../support/until.ts'
 
 /** Requests whose token is revoked while their body is still being sent. */
 
-let service: TestService
+let service: SharedService
 let owner: Tenant
 let agent: TestAgent
 beforeAll(async () => {
-  service = await startService()
+  service = await sharedService()
   owner = await service.workspace()
   agent = await createTestAgent(service, owner)
 })

@@ -1,6 +1,6 @@
 /** Tests that start processes or browsers, kill something, or try thousands of inputs. */
 export const SLOW = [
-  'test/{chaos,dashboard,process}/**/*.test.ts',
+  'test/{chaos,client/cli,dashboard,process}/**/*.test.ts',
   'test/**/{kill,browser,fuzz}.test.ts',
   'test/**/*-{kill,browser,fuzz}.test.ts',
 ]

@@ -7,12 +7,13 @@ import { errorsOf } from './browser.ts'
 import type { Tenant, TestService } from './service.ts'
 
 /** Sessions are for the name in PUBLIC_URL, which is localhost unless it is set. */
-export const originOf = ({ http }: TestService): string => http.replace('127.0.0.1', 'localhost')
+export const originOf = ({ http }: Pick<TestService, 'http'>): string =>
+  http.replace('127.0.0.1', 'localhost')
 
 /** Signs a member in by a link, and opens a page of the web application. */
 export const openApp = async (
   page: Page,
-  service: TestService,
+  service: Pick<TestService, 'http' | 'db'>,
   tenant: Tenant,
   path = '/app',
 ): Promise<Page> => {

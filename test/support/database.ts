@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { inject } from 'vitest'
 import { silentLogger } from '../../src/core/logger.ts'
 import { openDb, type RootDb } from '../../src/db/client.ts'
@@ -18,7 +18,7 @@ export interface TestDatabase {
 export async function createTestDatabase(): Promise<TestDatabase> {
   const { url, template, workers = [] } = inject('postgres')
   const servers = [url, ...workers]
-  const name = `test_${randomUUID().replaceAll('-', '')}`
+  const name = `${template}_${randomBytes(8).toString('hex')}`
   // Copying the files takes a sixth of the CPU time of copying page by page through the log.
   const create = `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`
   await Promise.all(servers.map((server) => execute(server, create)))

@@ -1,5 +1,5 @@
 import { type Delivery, deliver, type Letter } from './mail.ts'
-import type { TestAgent, TestService } from './service.ts'
+import type { SharedService, TestAgent, TestService } from './service.ts'
 
 /** Delivers a mail to the service over SMTP. */
 export const post = ({ smtp }: Pick<TestService, 'smtp'>, letter: Letter): Promise<Delivery> =>
@@ -13,7 +13,7 @@ export const newest = async (agent: TestAgent, limit = 1) =>
  * Delivers a mail and returns it as the agent sees it, which is possible as soon as the server has responded
  * with 250.
  */
-export const receive = async (service: TestService, agent: TestAgent, letter: Letter) => {
+export const receive = async (service: SharedService, agent: TestAgent, letter: Letter) => {
   await post(service, letter)
   return (await newest(agent))[0]
 }

@@ -131,7 +131,19 @@ async function startServer(template: string): Promise<Server> {
 }
 
 async function useServer(url: string, template: string): Promise<Server> {
-  const stop = () => execute(url, `DROP DATABASE IF EXISTS ${template} WITH (FORCE)`)
+  /** Also what test files share, and do not drop. */
+  const stop = async () => {
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    try {
+      const { rows } = await client.query(
+        `SELECT datname FROM pg_database WHERE starts_with(datname, '${template}')`,
+      )
+      for (const { datname } of rows) await client.query(`DROP DATABASE IF EXISTS ${datname} WITH (FORCE)`)
+    } finally {
+      await client.end()
+    }
+  }
   try {
     await execute(url, `CREATE DATABASE ${template}`)
     await migrate(urlOf(url, template), migrations, errorLogger)

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Tests that start processes or browsers take about this many times as long as others of the same length. */
-const SLOW = /\/test\/(?:chaos|dashboard|process)\/|-(?:browser|kill)\.test\.ts$/
+const SLOW = /\/test\/(?:chaos|client\/cli|dashboard|process)\/|-(?:browser|kill)\.test\.ts$/
 const FACTOR = 6
 
 const weightOf = ({ moduleId }: TestSpecification): number =>

@@ -53,12 +53,16 @@ export interface ServiceOptions {
   log?: Logger
 }
 
-/** Starts a service on a separate database; stopped after the file's last test. */
-export const startService = async ({
+interface Launched {
+  service: TestService
+  close(): Promise<void>
+}
+
+const launch = async ({
   environment = {},
   world = {},
   log = silentLogger,
-}: ServiceOptions = {}): Promise<TestService> => {
+}: ServiceOptions): Promise<Launched> => {
   const database = await createTestDatabase()
   const dataDir = temporaryDir()
   const masterKey = randomBytes(32)
@@ -78,17 +82,10 @@ export const startService = async ({
   const apps = [await start({})]
   const [app] = apps as [App]
   const [host, port] = (app.smtp ?? '127.0.0.1:0').split(':') as [string, string]
-
   const stop = async () => {
     await Promise.all(apps.splice(0).map((each) => each.stop(2_000)))
   }
-  afterFile(async () => {
-    await stop()
-    await db.close()
-    await database.drop()
-    rmSync(dataDir, { recursive: true, force: true })
-  })
-  return {
+  const service: TestService = {
     http: app.http,
     smtp: { host, port: Number(port) },
     dataDir,
@@ -113,4 +110,32 @@ export const startService = async ({
     },
     stop,
   }
+  const close = async () => {
+    await stop()
+    await db.close()
+    await database.drop()
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+  return { service, close }
+}
+
+/** Starts a service on a separate database; stopped after the file's last test. */
+export const startService = async (options: ServiceOptions = {}): Promise<TestService> => {
+  const { service, close } = await launch(options)
+  afterFile(close)
+  return service
+}
+
+/** What test files may use of a service that others use too: not what stops it or starts another one. */
+export type SharedService = Omit<TestService, 'again' | 'stop'>
+
+let shared: Promise<Launched> | undefined
+
+/**
+ * Returns a service that the test files of a process share, with default settings and without a limit of requests. It
+ * is for files that look at nothing but their own workspaces: others may have left theirs, with messages and webhooks.
+ */
+export const sharedService = async (): Promise<SharedService> => {
+  shared ??= launch({ environment: { RATE_LIMIT: '100000' } })
+  return (await shared).service
 }

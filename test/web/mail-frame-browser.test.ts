@@ -1,11 +1,11 @@
 import { expect } from 'vitest'
 import { browserTest, errorsOf, picture, startBrowser } from '../support/browser.ts'
 import { receive } from '../support/letter.ts'
-import { createTestAgent, startService, type TestAgent } from '../support/service.ts'
+import { createTestAgent, sharedService, type TestAgent } from '../support/service.ts'
 
 /** Hostile mails in a real browser, as the web application shows them: in a frame, from a link. */
 
-const service = await startService()
+const service = await sharedService()
 const browser = await startBrowser()
 const tenant = await service.workspace()
 const agent = await createTestAgent(service, tenant)

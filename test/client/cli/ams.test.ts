@@ -10,19 +10,19 @@ import { newest, receive } from '../../support/letter.ts'
 import { temporaryDir } from '../../support/postgres.ts'
 import {
   createTestAgent,
-  startService,
+  type SharedService,
+  sharedService,
   type Tenant,
   type TestAgent,
-  type TestService,
 } from '../../support/service.ts'
 
 const home = temporaryDir()
-let service: TestService
+let service: SharedService
 let owner: Tenant
 let agent: TestAgent
 let env: Record<string, string>
 beforeAll(async () => {
-  service = await startService()
+  service = await sharedService()
   owner = await service.workspace('Acme')
   agent = await createTestAgent(service, owner)
   await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })

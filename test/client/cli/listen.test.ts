@@ -7,19 +7,19 @@ import { temporaryDir } from '../../support/postgres.ts'
 import { createReceiver } from '../../support/receiver.ts'
 import {
   createTestAgent,
-  startService,
+  type SharedService,
+  sharedService,
   type Tenant,
   type TestAgent,
-  type TestService,
 } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 
 const home = temporaryDir()
 const at = (name: string) => join(home, name)
-let service: TestService
+let service: SharedService
 let owner: Tenant
 beforeAll(async () => {
-  service = await startService()
+  service = await sharedService()
   owner = await service.workspace()
 })
 afterAll(() => {

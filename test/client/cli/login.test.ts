@@ -7,10 +7,10 @@ import { temporaryDir } from '../../support/postgres.ts'
 import {
   apiOf,
   createTestAgent,
-  startService,
+  type SharedService,
+  sharedService,
   type Tenant,
   type TestAgent,
-  type TestService,
 } from '../../support/service.ts'
 import { formTokenIn, type Surfer, signedIn } from '../../support/surfer.ts'
 import { until } from '../../support/until.ts'
@@ -22,12 +22,12 @@ const opened = join(home, 'opened')
 const browser = join(home, 'browser')
 const credentials = join(home, '.config', 'ams', 'credentials.json')
 let env: Record<string, string>
-let service: TestService
+let service: SharedService
 let owner: Tenant
 let agent: TestAgent
 let surfer: Surfer
 beforeAll(async () => {
-  service = await startService()
+  service = await sharedService()
   owner = await service.workspace('Acme')
   agent = await createTestAgent(service, owner)
   surfer = await signedIn(service, owner.token)

@@ -6,16 +6,16 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { endAms, startAms } from '../../support/ams.ts'
 import { receive } from '../../support/letter.ts'
 import { rpc } from '../../support/mcp.ts'
-import { createTestAgent, startService, type TestAgent, type TestService } from '../../support/service.ts'
+import { createTestAgent, type SharedService, sharedService, type TestAgent } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 
 const MAIN = join(import.meta.dirname, '..', '..', '..', 'dist', 'client', 'cli', 'main.js')
 
-let service: TestService
+let service: SharedService
 let agent: TestAgent
 let env: Record<string, string>
 beforeAll(async () => {
-  service = await startService()
+  service = await sharedService()
   const owner = await service.workspace()
   agent = await createTestAgent(service, owner)
   await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })
