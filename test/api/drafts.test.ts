@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { expectFailure } from '../support/failure.ts'
+import { waitsForLock } from '../support/rows.ts'
 import {
   createTestAgent,
   startService,
@@ -8,6 +9,7 @@ import {
   type TestAgent,
   type TestService,
 } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 let service: TestService
 let owner: Tenant
@@ -178,6 +180,27 @@ test('a draft is read by its id in GraphQL, and saved only if nobody else change
   const current = { text: 'mine', unchangedSince: saved.updatedAt }
   expect((await agent.api('PATCH', path, current)).status).toBe(200)
   expect((await ask(read, ids)).data.draft.text).toBe('mine')
+})
+
+test('of two edits at once, both are kept, or of two to the same version, one', async () => {
+  const draft = await create(WHOLE)
+  const edit = (changes: object) => agent.api('PATCH', `${path}/${draft.id}`, changes)
+  const together = async (...edits: object[]) => {
+    const answers = await service.db.prisma.$transaction(async (tx) => {
+      await tx.$queryRaw`select 1 from draft where id = ${draft.id}::uuid for update`
+      const begun = edits.map(edit)
+      await until(() => waitsForLock(service.db, 'draft', edits.length))
+      return { begun }
+    })
+    return Promise.all(answers.begun)
+  }
+  const both = await together({ subject: 'Mine' }, { text: 'theirs' })
+  expect(both.map(({ status }) => status)).toEqual([200, 200])
+  const { body } = await agent.api('GET', `${path}/${draft.id}`)
+  expect(body).toMatchObject({ subject: 'Mine', text: 'theirs' })
+  const known = { unchangedSince: body.updatedAt }
+  const one = await together({ ...known, text: 'mine' }, { ...known, text: 'theirs' })
+  expect(one.map(({ status }) => status).sort()).toEqual([200, 409])
 })
 
 test('a member sends what they know of a draft, and not what its agent has put there just before', async () => {

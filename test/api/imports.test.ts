@@ -10,6 +10,7 @@ import {
   type TestAgent,
   type TestService,
 } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 /** Importing mails over HTTP. */
 
@@ -238,6 +239,29 @@ test('what fits the plan is imported, and the error says how much', async () => 
   expect((await small.api('GET', `/agents/${bot.id}/messages`)).body.items).toHaveLength(3)
   await service.db.prisma.plan.update({ where: { key: 'three' }, data: { storedMessages: 5 } })
   expect((await again()).body).toMatchObject({ imported: 2, duplicates: 3 })
+})
+
+test('an import ends with the token of whoever sends it', async () => {
+  const bot = await createTestAgent(service, owner)
+  const imports = request(`${service.http}/agents/${bot.id}/imports`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${bot.token}`, 'content-type': 'application/mbox' },
+  })
+  const answered = new Promise<number | undefined>((resolve, reject) =>
+    imports.on('error', reject).on('response', (response) => resolve(response.resume().statusCode)),
+  )
+  const batch = (name: string) =>
+    mboxOf(
+      ...Array.from({ length: 65 }, (_, n) => mailOf({ id: `${name}-${n}@example.com`, to: bot.address })),
+    )
+  const stored = () => service.db.prisma.message.count({ where: { agentId: bot.id } })
+  imports.write(batch('first'))
+  await until(async () => (await stored()) === 64)
+  const [{ id }] = (await owner.api('GET', `/agents/${bot.id}/tokens`)).body
+  await owner.api('DELETE', `/agents/${bot.id}/tokens/${id}`)
+  imports.end(batch('second'))
+  expect(await answered).toBe(401)
+  expect(await stored()).toBe(64)
 })
 
 test('imports are in the audit log', async () => {

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { Prisma } from '../../src/db/generated/prisma/client.ts'
 import { expectFailure } from '../support/failure.ts'
 import { createTestLog } from '../support/log.ts'
 import { visit } from '../support/page.ts'
+import { waitsForLock } from '../support/rows.ts'
 import {
+  type Api,
   apiOf,
   createTestAgent,
   startService,
@@ -11,6 +14,7 @@ import {
   type TestAgent,
   type TestService,
 } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 const log = createTestLog()
 let service: TestService
@@ -25,10 +29,10 @@ beforeAll(async () => {
 const invite = (body: object, by = owner.api) => by('POST', '/members/invitations', body)
 
 /** Invites a new member, joins with the link, and returns the member with their token. */
-const newcomer = async (email = `m-${randomUUID()}@example.com`, role = 'member') => {
-  const { url } = (await invite({ email, role })).body
+const newcomer = async (email = `m-${randomUUID()}@example.com`, role = 'member', by = owner) => {
+  const { url } = (await invite({ email, role }, by.api)).body
   const token = /amt_[0-9A-Za-z]{43}/.exec((await visit(service.http, url, { name: 'New' })).text)![0]
-  const { id } = (await owner.api('GET', '/members')).body.find(
+  const { id } = (await by.api('GET', '/members')).body.find(
     (member: { email: string }) => member.email === email,
   )
   return { id, email, token, api: apiOf(service.http, token) }
@@ -224,13 +228,35 @@ describe('removing a member', () => {
     const second = await newcomer(undefined, 'owner')
     expectFailure(await member.api('DELETE', `/members/${second.id}`), 'forbidden', /Only an owner/)
     expectFailure(await agent.api('DELETE', `/members/${second.id}`), 'forbidden')
-    // Two owners remove each other concurrently: one of them remains.
-    const [one, two] = await Promise.all([
-      owner.api('DELETE', `/members/${second.id}`),
-      second.api('DELETE', `/members/${second.id}`),
-    ])
-    expect([one.status, two.status].filter((status) => status === 204)).toHaveLength(1)
+    expect((await owner.api('DELETE', `/members/${second.id}`)).status).toBe(204)
     expectFailure(await owner.api('DELETE', `/members/${owner.member}`), 'conflict', /last owner/)
+  })
+
+  const REMOVE = ['DELETE'] as const
+  const DEMOTE = ['PATCH', { role: 'member' }] as const
+  // The rows for which the first of the two waits, having found that there is another owner.
+  test.each([
+    [REMOVE, REMOVE, Prisma.raw('token')],
+    [REMOVE, DEMOTE, Prisma.raw('token')],
+    [DEMOTE, DEMOTE, Prisma.raw('member')],
+  ])('or demoting them leaves one of two owners who do it at once: %j, %j', async (one, other, table) => {
+    const first = await service.workspace('Rivals')
+    const second = await newcomer(undefined, 'owner', first)
+    const { prisma } = service.db
+    const begin = (api: Api, [method, body]: typeof one | typeof other, id: string) =>
+      api(method, `/members/${id}`, body)
+    const { begun } = await prisma.$transaction(async (tx) => {
+      await tx.$queryRaw`select 1 from ${table} where workspace_id = ${first.id}::uuid for update`
+      const isWaiting = (sessions: number) => waitsForLock(service.db, '^(?!update token)', sessions)
+      const begun = [begin(first.api, one, second.id)]
+      await until(() => isWaiting(1))
+      begun.push(begin(second.api, other, first.member))
+      await Promise.race([begun[1], until(() => isWaiting(2))])
+      return { begun }
+    })
+    const answers = await Promise.all(begun)
+    expect(answers.filter(({ status }) => status < 300)).toHaveLength(1)
+    expect(await prisma.member.count({ where: { workspaceId: first.id, role: 'owner' } })).toBe(1)
   })
 
   test('allows inviting them again', async () => {

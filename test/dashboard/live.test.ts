@@ -60,6 +60,25 @@ browserTest('eight tabs share one stream, and the next tab takes over when its t
   await Promise.all(others.map((page) => row(page, 'After the first tab').waitFor()))
 })
 
+browserTest(
+  'what arrives after a page has read its list and before its stream is open is shown',
+  async () => {
+    const page = await browser.page()
+    let open: () => void = () => undefined
+    const opened = new Promise<void>((resolve) => (open = resolve))
+    await page.route('**/graphql', async (route) => {
+      if (route.request().postData()?.includes('subscription')) await opened
+      await route.continue()
+    })
+    await mail('Before the page')
+    await openApp(page, service, owner, '/app/inbox')
+    await row(page, 'Before the page').waitFor()
+    await mail('Before the stream')
+    open()
+    await row(page, 'Before the stream').waitFor()
+  },
+)
+
 browserTest('a page that was offline says so, and then shows what it missed, once', async () => {
   const page = await openApp(await browser.page(), service, owner, '/app/inbox')
   await untilLive(page)

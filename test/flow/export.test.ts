@@ -2,10 +2,14 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Places } from '../../src/core/places.ts'
+import { exportWorkspace } from '../../src/export/export.ts'
+import type { Viewer } from '../../src/workspace/viewer.ts'
+import { blobsOf } from '../support/blobs.ts'
+import { createFakeClock } from '../support/clock.ts'
 import { receive } from '../support/letter.ts'
 import { temporaryDir } from '../support/postgres.ts'
 import {
-  apiOf,
   createTestAgent,
   type SharedService,
   sharedService,
@@ -135,10 +139,9 @@ test('an agent exports itself, and only owners the workspace; each export is aud
   )
 })
 
-test('a second export of a workspace waits for the first, which ends with its reader or its token', async () => {
+test('a second export of a workspace waits for the first, which ends with its reader', async () => {
   const other = await service.workspace()
   const bot = await createTestAgent(service, other, 'Bot')
-  const token = (await other.api('POST', '/tokens', {})).body
   const leaving = new AbortController()
   const big = Buffer.alloc(8 * 1024 * 1024, 'x').toString('base64')
   for (let n = 0; n < 4; n++)
@@ -150,7 +153,7 @@ test('a second export of a workspace waits for the first, which ends with its re
     })
   const begin = (signal?: AbortSignal) =>
     fetch(`${service.http}/export`, {
-      headers: { Authorization: `Bearer ${token.token}` },
+      headers: { Authorization: `Bearer ${other.token}` },
       ...(signal ? { signal } : {}),
     })
   // One that an agent begins and never reads does not hold up the owner's.
@@ -166,7 +169,39 @@ test('a second export of a workspace waits for the first, which ends with its re
   expect((await download('/export')).status).toBe(200)
   leaving.abort()
   await expect.poll(async () => (await begin()).status).toBe(200)
+})
 
-  const revoked = await apiOf(service.http, other.token)('GET', '/workspace')
-  expect(revoked.status).toBe(200)
+test.each<[string, string, (viewer: Viewer) => Promise<unknown>]>([
+  [
+    'their token is revoked',
+    'unauthorized',
+    ({ tokenId: id }) => service.db.prisma.token.delete({ where: { id } }),
+  ],
+  [
+    'their token expires',
+    'unauthorized',
+    ({ tokenId: id }) => service.db.prisma.token.update({ where: { id }, data: { expiresAt: new Date(0) } }),
+  ],
+  ["their app's access token expires", 'unauthorized', async () => undefined],
+  [
+    'they are no owner any more',
+    'forbidden',
+    ({ id }) => service.db.prisma.member.update({ where: { id }, data: { role: 'member' } }),
+  ],
+])('an export ends half-way, within a second, when %s', async (way, code, end) => {
+  const other = await service.workspace()
+  const { id: tokenId } = (await other.api('POST', '/tokens', {})).body
+  const clock = createFakeClock()
+  const expiresAt = way.includes('app') ? new Date(clock.now().getTime() + 500) : null
+  const viewer = {
+    ...{ kind: 'member', id: other.member, workspaceId: other.id, tokenId, role: 'owner' },
+    ...{ name: null, email: other.email, expiresAt, session: null },
+  } as const
+  const deps = { ...service.db, blobs: blobsOf(service), clock, exports: new Places(1) }
+  const reader = (await exportWorkspace(deps, viewer)).getReader()
+  expect((await reader.read()).done).toBe(false)
+  await end(viewer)
+  clock.advance(1_000)
+  await expect(reader.read()).rejects.toMatchObject({ code })
+  expect(deps.exports.held(`member:${viewer.id}`)).toBe(0)
 })

@@ -103,8 +103,10 @@ describe('approval', () => {
   })
 
   test('says what the member changed, and the new words are found', async () => {
+    const original = await send({ subject: 'First', text: 'cockatoo' })
     await setApproval('all')
-    const sent = await send({ text: 'aardvark' })
+    const sent = await send({ channel: undefined, forward: original.id, text: 'aardvark' })
+    expect(sent).toMatchObject({ text: expect.stringContaining('cockatoo'), replyText: 'aardvark' })
     const edits = { subject: 'Hello again', text: 'buffalo' }
     const approved = await owner.api('POST', `${path}/${sent.id}/approve`, edits)
     expect(approved.body).toMatchObject({ ...edits, replyText: 'buffalo' })
@@ -112,8 +114,8 @@ describe('approval', () => {
       verdict: 'edited',
       detail: `approved by ${owner.email}, who changed the subject and the text`,
     })
-    const [mail] = await relay.got(1)
-    expect(mail?.mail).toMatchObject({ subject: 'Hello again' })
+    const mails = await relay.got(2)
+    const [mail] = mails.filter((one) => one.mail.subject === 'Hello again')
     expect(mail?.mail.text?.trim()).toBe('buffalo')
     const found = async (q: string) => (await agent.api('GET', `${path}?q=${q}`)).body.items.length
     expect(await found('buffalo')).toBe(1)
@@ -333,14 +335,22 @@ describe('a scheduled message', () => {
     }
   })
 
-  test('that needs approval keeps its time', async () => {
+  test('that needs approval keeps its time, which can be moved without moving the time for approval', async () => {
     await setApproval('all')
-    const sent = await send({ sendAt: inMs(2 * DAY) })
-    expect(sent.hold.reason).toBe('approval')
+    const sent = await send({ sendAt: inMs(DAY) })
+    expect(sent.hold).toMatchObject({
+      reason: 'approval',
+      until: new Date(Date.parse(sent.createdAt) + 7 * DAY).toISOString(),
+    })
+    const moment = inMs(2 * DAY)
+    const moved = await agent.api('PATCH', `${path}/${sent.id}`, { sendAt: moment })
+    expect(moved.body.hold).toEqual(sent.hold)
     const approved = await owner.api('POST', `${path}/${sent.id}/approve`)
-    expect(approved.body.hold).toMatchObject({ reason: 'schedule', by: owner.email })
+    expect(approved.body.hold).toEqual({ reason: 'schedule', until: moment, by: owner.email })
     clock.advance(2 * DAY + MINUTE)
     await becomes(sent.id, 'sent')
+    const [mail] = await relay.got(1)
+    expect(Date.parse(mail!.mail.date!)).toBe(Math.floor(Date.parse(moment) / 1000) * 1000)
   })
 
   test('is retried for a day from its time, and its job outlives a week of waiting', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { pruneMessages, RawRetention } from '../../src/message/retention.ts'
 import { createFakeClock } from '../support/clock.ts'
 import { newest, receive } from '../support/letter.ts'
 import { createTestAgent, startService, type TestAgent } from '../support/service.ts'
@@ -95,6 +96,67 @@ test('a message that waits for its time is not sent after it was deleted', async
   })
   expect(await prisma.job.count({ where: { lane: gone } })).toBe(0)
   expect(await idsOf(agent)).toEqual([sent])
+})
+
+const signal = new AbortController().signal
+/** What the workers of a service need whose clock is ahead. */
+const ahead = (days: number) => ({
+  pool,
+  clock: { ...clock, now: () => new Date(clock.now().getTime() + days * DAY) },
+})
+
+test('what still waits to be sent is kept whatever its age, and deleted once it is cancelled', async () => {
+  const other = await service.workspace()
+  await other.api('PATCH', '/workspace', { keepMessagesDays: 1 })
+  const agent = await createTestAgent(service, other)
+  const path = `/agents/${agent.id}/messages`
+  const arrive = async (admit: string) => {
+    await other.api('PUT', `/agents/${agent.id}/access/email`, { admit, senders: [] })
+    return receive(service, agent, { from: 'ann@example.com', to: agent.address, text: admit })
+  }
+  const [old, refused] = [await arrive('anyone'), await arrive('list')]
+  const write = async (fields: object) =>
+    (await agent.api('POST', path, { channel: 'email', to: ['bo@example.com'], text: 'hi', ...fields })).body
+      .id
+  const scheduled = await write({ sendAt: new Date(clock.now().getTime() + 9 * DAY).toISOString() })
+  await other.api('PATCH', `/agents/${agent.id}`, { approval: 'all' })
+  const held = await write({})
+  /** Prunes until a message is gone: those that the search index has locked are skipped. */
+  const keptWithout = async (gone: string) => {
+    await until(async () => {
+      await pruneMessages(ahead(5), signal)
+      return (await prisma.message.count({ where: { id: gone } })) === 0
+    })
+    const found = await prisma.message.findMany({
+      where: { agentId: agent.id },
+      orderBy: { createdAt: 'asc' },
+    })
+    return found.map(({ id }) => id)
+  }
+  expect(await keptWithout(old.id)).toEqual([refused.id, scheduled, held])
+  await agent.api('POST', `${path}/${scheduled}/cancel`)
+  expect(await keptWithout(scheduled)).toEqual([refused.id, held])
+  await agent.api('POST', `${path}/${held}/cancel`)
+  expect(await keptWithout(held)).toEqual([refused.id])
+})
+
+test('the original of an old mail that is imported later is deleted too, within a day', async () => {
+  const other = await service.workspace()
+  const agent = await createTestAgent(service, other)
+  await other.api('PATCH', '/workspace', { keepRawDays: 10 })
+  const known = await receive(service, agent, { from: other.email, to: agent.address, text: 'known' })
+  const now = { days: 11 }
+  const originals = new RawRetention({ pool, clock: { ...clock, now: () => ahead(now.days).clock.now() } })
+  await originals.prune(signal)
+  expect(await rowsOf(known.id)).toMatchObject({ message_raw: 0 })
+  const mail = `From: ann@example.com\r\nTo: ${agent.address}\r\nDate: Mon, 1 Jan 2001 00:00:00 +0000\r\nSubject: Imported\r\n\r\nold`
+  await other.api('POST', `/agents/${agent.id}/imports`, mail, { 'Content-Type': 'message/rfc822' })
+  const [, imported] = await newest(agent, 2)
+  expect(imported).toMatchObject({ status: 'imported', createdAt: '2001-01-01T00:00:00.000Z' })
+  expect(await rowsOf(imported.id)).toMatchObject({ message_raw: 1 })
+  now.days += 1
+  await originals.prune(signal)
+  expect(await rowsOf(imported.id)).toMatchObject({ message_raw: 0 })
 })
 
 test('messages and originals are deleted after the number of days of the workspace, or never', async () => {

@@ -3,6 +3,7 @@ import type { Channel } from '../../src/channel/channel.ts'
 import type { Outbound, Progress, SendResult } from '../../src/core/channel/outbound.ts'
 import { createNotifier } from '../../src/db/notify.ts'
 import { Outbox } from '../../src/message/out/outbox.ts'
+import { SEND_LEASE_S } from '../../src/message/out/send-job.ts'
 import { blobsOf } from '../support/blobs.ts'
 import { createFakeClock } from '../support/clock.ts'
 import { createTestLog } from '../support/log.ts'
@@ -87,25 +88,31 @@ const jobOf = async (id: string) => {
   const text = `select state, attempts, log, extract(epoch from lease_until - now())::float8 as "leaseLeft" from job where lane = $1`
   return (await service.db.pool.query(text, [id])).rows[0]
 }
-/** Resolves when the worker has renewed the lease, which was about to end. */
-const renewed = (id: string) =>
-  until(async () => {
-    clock.advance(1_000)
-    return (await jobOf(id)).leaseLeft > 5
+/** Lets almost the time of a lease pass; resolves when the worker has renewed the lease, 2 s before its end at the latest. */
+const renewed = async (id: string) => {
+  await leaseEndsIn(id, SEND_LEASE_S / 2)
+  let seconds = SEND_LEASE_S - 2
+  await until(async () => {
+    if (seconds-- > 0) clock.advance(1_000)
+    return (await jobOf(id)).leaseLeft > SEND_LEASE_S / 2
   })
+}
 
 test('a message stays with its worker for as long as the attempt lasts, even while the worker stops', async () => {
   const id = await write('slow@example.com')
   const { outbox, held } = startWorker()
   await until(() => held.length === 1)
-  await leaseEndsIn(id, 1)
-  await renewed(id)
+  const other = startWorker()
+  for (let leases = 0; leases < 3; leases++) await renewed(id)
   const stopped = outbox.stop(60_000)
-  await leaseEndsIn(id, 1)
   await renewed(id)
   held[0]!.end({ accepted: ['slow@example.com'] })
   await stopped
   expect(await read(id)).toMatchObject({ status: 'sent', error: null })
+  const next = await write('next@example.com')
+  clock.advance(1_000)
+  await until(() => other.held.length > 0)
+  expect(other.held.map(({ message }) => message.id)).toEqual([next])
 })
 
 test('a worker does not claim a message again that it still sends, even after its lease ended', async () => {

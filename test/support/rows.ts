@@ -22,6 +22,9 @@ const WAITING = isDistributed
   ? "select from citus_stat_activity where datname = current_database() and wait_event_type = 'Lock' and $1 <> ''"
   : "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query ~ $1"
 
-/** Tests whether one session waits for a lock, with a statement that matches a regular expression of PostgreSQL. */
-export const waitsForLock = async ({ pool }: { pool: Queryable }, statement: string): Promise<boolean> =>
-  (await pool.query(WAITING, [statement])).rows.length === 1
+/** Tests whether this many sessions wait for a lock, with a statement that matches a regular expression of PostgreSQL. */
+export const waitsForLock = async (
+  { pool }: { pool: Queryable },
+  statement: string,
+  sessions = 1,
+): Promise<boolean> => (await pool.query(WAITING, [statement])).rows.length === sessions
