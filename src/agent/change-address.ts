@@ -40,13 +40,18 @@ const checkNewValue = async (deps: OwnAddressDeps, address: Address, input: stri
   return checked
 }
 
+/** Makes concurrent changes of which addresses of an agent are primary wait until the transaction ends. */
+const lockAddresses = async (tx: Prisma.TransactionClient, agentId: string): Promise<void> => {
+  await tx.$queryRaw`select 1 from agent where id = ${agentId}::uuid for no key update`
+}
+
 /** Makes the address the primary one of its channel in place of the current one. */
 const makePrimary = async (
   tx: Prisma.TransactionClient,
   { id, agentId, channel }: Address,
 ): Promise<void> => {
   // Two concurrent changes would create two primary addresses, which the database refuses.
-  await tx.$queryRaw`select 1 from agent where id = ${agentId}::uuid for no key update`
+  await lockAddresses(tx, agentId)
   await tx.address.updateMany({
     where: { agentId, channel, primary: true, id: { not: id } },
     data: { primary: false },
@@ -118,8 +123,13 @@ export const removeAddress = async (
   await releaseAddress(deps, address)
   await deps.prisma.$transaction(async (tx) => {
     await forgetSenders(tx, address, [address.value])
-    await tx.address.deleteMany({ where: { id: addressId } })
-    if (address.primary) await promote(tx, address)
+    // Another one may be made primary, or this one be removed, at the same time.
+    await lockAddresses(tx, agentId)
+    const { count } = await tx.address.deleteMany({ where: { id: addressId } })
+    if (count === 0) throw notFound('address')
+    const { channel } = address
+    if ((await tx.address.count({ where: { agentId, channel, primary: true } })) === 0)
+      await promote(tx, address)
     const detail = { address: address.value }
     await audit({ ...deps, prisma: tx }, viewer, { action: 'address.remove', agentId, detail })
   })

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { expectFailure } from '../support/failure.ts'
 import { post } from '../support/letter.ts'
+import { waitsForLock } from '../support/rows.ts'
 import {
   createTestAgent,
   startService,
@@ -9,6 +10,7 @@ import {
   type TestAgent,
   type TestService,
 } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 let service: TestService
 let owner: Tenant
@@ -290,6 +292,33 @@ describe('the primary address', () => {
     )
     expectFailure(await two.api('PATCH', `${path}/${second.id}`, { value: 'x@agents.localhost' }), 'conflict')
     expectFailure(await two.api('PATCH', `${path}/${randomUUID()}`, { primary: true }), 'not_found')
+  })
+
+  test('is exactly one after it is removed, by two at once, while another one is made primary', async () => {
+    const { agent: two, second, path } = await withTwo()
+    const { id: agentId } = two
+    const third = await service.db.prisma.address.create({
+      data: {
+        workspaceId: owner.id,
+        agentId,
+        channel: 'email',
+        value: `third-${agentId}@own.example`,
+        domainId: ownDomain,
+      },
+    })
+    await two.api('PATCH', `${path}/${second.id}`, { primary: true })
+    const { begun } = await service.db.prisma.$transaction(async (tx) => {
+      await tx.$queryRaw`select 1 from address where agent_id = ${agentId}::uuid for update`
+      const begun = [two.api('DELETE', `${path}/${second.id}`), two.api('DELETE', `${path}/${second.id}`)]
+      await until(() => waitsForLock(service.db, '.', 2))
+      begun.push(two.api('PATCH', `${path}/${third.id}`, { primary: true }))
+      await until(() => waitsForLock(service.db, '.', 3))
+      return { begun }
+    })
+    const [one, other, made] = await Promise.all(begun)
+    expect([one!.status, other!.status].sort()).toEqual([204, 404])
+    expect(made!.status).toBe(200)
+    expect(await primaryOf(two)).toEqual([third.value])
   })
 
   test('is exactly one after 20 concurrent changes', async () => {

@@ -98,6 +98,16 @@ test('the same mail again changes nothing, also from another kind of mailbox', a
   expect(await bySubject('Once')).toHaveLength(1)
 })
 
+test('two imports of the same mails at once store each once', async () => {
+  const mails = Array.from({ length: 9 }, (_, n) => mailOf({ subject: 'At once', text: `mail ${n}` }))
+  const by = (api: typeof owner.api, ordered: string[]) =>
+    post(mboxOf(...ordered), 'application/mbox', { api, id: agent.id } as never)
+  const [one, other] = await Promise.all([by(owner.api, mails), by(agent.api, mails.toReversed())])
+  expect(one.body.imported + other.body.imported).toBe(9)
+  expect(one.body.duplicates + other.body.duplicates).toBe(9)
+  expect(await bySubject('At once')).toHaveLength(9)
+})
+
 test('mails without a Message-ID are the same only if all else is', async () => {
   const one = mailOf({ id: null, subject: 'Nameless', text: 'one' })
   const two = mailOf({ id: null, subject: 'Nameless', text: 'two' })

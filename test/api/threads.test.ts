@@ -44,12 +44,20 @@ test('threads are listed by state, assignee and what their messages have, and re
   })
 })
 
-test('pages of threads have each once', async () => {
-  const first = (await agent.api('GET', `${path}?limit=2`)).body
-  const rest = (await agent.api('GET', `${path}?limit=2&cursor=${first.nextCursor}`)).body
-  const shown = [...first.items, ...rest.items].map(({ subject }: { subject: string }) => subject)
-  expect(shown).toEqual(['Three', 'Two', 'One'])
-  expect(rest.nextCursor).toBeNull()
+test('pages of threads have each once, also of those whose messages have the same time', async () => {
+  const paged = async (query = '') => {
+    const first = (await agent.api('GET', `${path}?limit=2${query}`)).body
+    const rest = (await agent.api('GET', `${path}?limit=2${query}&cursor=${first.nextCursor}`)).body
+    expect(rest.nextCursor).toBeNull()
+    return [...first.items, ...rest.items].map(({ subject }: { subject: string }) => subject)
+  }
+  expect(await paged()).toEqual(['Three', 'Two', 'One'])
+  const data = { createdAt: new Date() }
+  await service.db.prisma.message.updateMany({ where: { agentId: agent.id }, data })
+  expect((await paged()).sort()).toEqual(['One', 'Three', 'Two'])
+  for (const { id } of (await agent.api('GET', path)).body.items)
+    await owner.api('PATCH', `${path}/${id}`, { assignedTo: owner.member })
+  expect((await paged(`&assignedTo=${owner.member}`)).sort()).toEqual(['One', 'Three', 'Two'])
 })
 
 test('what is not a thread of the agent, or no state, is refused', async () => {

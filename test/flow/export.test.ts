@@ -48,6 +48,17 @@ beforeAll(async () => {
     ],
   })
   expect(sent.status).toBe(201)
+  const note = { text: 'for members' }
+  const threads = `/agents/${agent.id}/threads`
+  expect(
+    (await tenant.api('POST', `${threads}/${sent.body.threadId ?? sent.body.id}/notes`, note)).status,
+  ).toBe(201)
+  // More than the export reads at once.
+  await service.db.pool.query(
+    `insert into audit_entry (id, workspace_id, actor_kind, action, detail)
+     select gen_random_uuid(), $1, 'operator', 'workspace.update', '{}' from generate_series(1, 1001)`,
+    [tenant.id],
+  )
 })
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
@@ -55,8 +66,8 @@ const download = async (path: string, token = tenant.token) =>
   fetch(service.http + path, { headers: { Authorization: `Bearer ${token}` } })
 
 /** Unpacks an archive with the system's tar, and returns its files. */
-const unpacked = async (name: string, path: string): Promise<Map<string, Buffer>> => {
-  const response = await download(path)
+const unpacked = async (name: string, path: string, token = tenant.token): Promise<Map<string, Buffer>> => {
+  const response = await download(path, token)
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/x-tar'])
   const folder = join(dir, name)
   mkdirSync(folder)
@@ -87,7 +98,14 @@ test('an owner exports the workspace: what the API shows, the emails as received
     (await tenant.api('GET', '/workspace')).body,
   )
   expect(linesOf(files.get('members.jsonl'))).toMatchObject([{ email: tenant.email }])
-  expect(linesOf(files.get('audit-000001.jsonl')).map(({ action }) => action)).toContain('agent.create')
+  const audited = [...files]
+    .filter(([path]) => path.startsWith('audit-'))
+    .flatMap(([, lines]) => linesOf(lines))
+  expect(audited.map(({ action }) => action)).toContain('agent.create')
+  expect(new Set(audited.map(({ id }) => id)).size).toBe(
+    await service.db.prisma.auditEntry.count({ where: { workspaceId: tenant.id } }),
+  )
+  expect(linesOf(at('notes-000001.jsonl'))).toMatchObject([{ text: 'for members' }])
   expect(JSON.parse(at('agent.json')!.toString())).toMatchObject({ name: 'Support Bot' })
   const messages = linesOf(at('messages-000001.jsonl'))
   const listed = (await tenant.api('GET', `/agents/${agent.id}/messages`)).body.items.reverse()
@@ -130,8 +148,25 @@ test('the mbox of an export restores the emails exactly, in another agent', asyn
   expect(await rawsOf(copy)).toEqual(await rawsOf(agent))
 })
 
-test('an agent exports itself, and only owners the workspace; each export is audited', async () => {
-  expect((await download(`/agents/${agent.id}/export`, agent.token)).status).toBe(200)
+test('many messages of the same millisecond are exported, each once', async () => {
+  const { id } = await createTestAgent(service, tenant, 'Many')
+  await service.db.pool.query(
+    `insert into message (id, workspace_id, agent_id, address_id, channel, direction, status, counterpart, "to", cc, text, thread_id, thread_references, created_at)
+     select gen_random_uuid(), $1, $2, $2, 'sms', 'inbound', 'received', '+14155550100', '{}', '{}', 'hi', gen_random_uuid(), '{}', now() from generate_series(1, 1001)`,
+    [tenant.id, id],
+  )
+  const files = await unpacked('many', `/agents/${id}/export`)
+  const lines = [...files]
+    .filter(([path]) => path.startsWith('messages-'))
+    .flatMap(([, each]) => linesOf(each))
+  expect(lines).toHaveLength(1001)
+  expect(new Set(lines.map((message) => message.id)).size).toBe(1001)
+})
+
+test('an agent exports itself, without the notes of members, and only owners the workspace; each export is audited', async () => {
+  const own = await unpacked('itself', `/agents/${agent.id}/export`, agent.token)
+  expect(own.has('messages-000001.jsonl')).toBe(true)
+  expect([...own.keys()].filter((path) => path.startsWith('notes-'))).toEqual([])
   expect((await download('/export', agent.token)).status).toBe(403)
   const { items } = (await tenant.api('GET', '/audit?limit=50')).body
   expect(items.map(({ action }: { action: string }) => action)).toEqual(
@@ -193,10 +228,10 @@ test.each<[string, string, (viewer: Viewer) => Promise<unknown>]>([
   const { id: tokenId } = (await other.api('POST', '/tokens', {})).body
   const clock = createFakeClock()
   const expiresAt = way.includes('app') ? new Date(clock.now().getTime() + 500) : null
-  const viewer = {
-    ...{ kind: 'member', id: other.member, workspaceId: other.id, tokenId, role: 'owner' },
-    ...{ name: null, email: other.email, expiresAt, session: null },
-  } as const
+  const viewer: Viewer = {
+    ...{ kind: 'member' as const, id: other.member, workspaceId: other.id, tokenId },
+    ...{ role: 'owner' as const, name: null, email: other.email, expiresAt, session: null },
+  }
   const deps = { ...service.db, blobs: blobsOf(service), clock, exports: new Places(1) }
   const reader = (await exportWorkspace(deps, viewer)).getReader()
   expect((await reader.read()).done).toBe(false)

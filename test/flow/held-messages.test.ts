@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { rejectExpired } from '../../src/message/out/approval.ts'
 import { createFakeClock, type FakeClock } from '../support/clock.ts'
 import { fakeResolver } from '../support/dns.ts'
 import { proves } from '../support/domain.ts'
 import { expectFailure } from '../support/failure.ts'
 import { receive } from '../support/letter.ts'
 import { type Relay, startRelay } from '../support/relay.ts'
+import { waitsForLock } from '../support/rows.ts'
 import {
   apiOf,
   createTestAgent,
@@ -107,6 +109,10 @@ describe('approval', () => {
     await setApproval('all')
     const sent = await send({ channel: undefined, forward: original.id, text: 'aardvark' })
     expect(sent).toMatchObject({ text: expect.stringContaining('cockatoo'), replyText: 'aardvark' })
+    const { unindexedMessage } = service.db.prisma
+    await until(
+      async () => (await unindexedMessage.count({ where: { messageId: sent.id } })) === 0 || later(),
+    )
     const edits = { subject: 'Hello again', text: 'buffalo' }
     const approved = await owner.api('POST', `${path}/${sent.id}/approve`, edits)
     expect(approved.body).toMatchObject({ ...edits, replyText: 'buffalo' })
@@ -161,6 +167,26 @@ describe('approval', () => {
     expectFailure(await owner.api('POST', `${path}/${agent.id}/approve`), 'not_found')
   })
 
+  test('that is given in the last moment is not taken back', async () => {
+    await setApproval('all')
+    const { id } = await send()
+    const late = { ...clock, now: () => new Date(clock.now().getTime() + 8 * DAY) }
+    const deps = {
+      ...service.db,
+      clock: late,
+      notifier: { publish: () => undefined } as never,
+      feed: { committed: () => undefined },
+    }
+    const { rejecting } = await service.db.prisma.$transaction(async (tx) => {
+      await tx.message.updateMany({ where: { id }, data: { holdUntil: null, holdBy: 'Ann' } })
+      const rejecting = rejectExpired(deps, new AbortController().signal)
+      await until(() => waitsForLock(service.db, 'from message'))
+      return { rejecting }
+    })
+    expect(await rejecting).toBe(0)
+    expect(await read(id)).toMatchObject({ status: 'sending', error: null })
+  })
+
   test('ends after a week', async () => {
     await setApproval('all')
     const sent = await send()
@@ -205,6 +231,20 @@ describe('approval', () => {
     await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })
     await receive(service, agent, { ...refused, text: 'again' })
     expect(await holdOf('ann@example.com')).toBeNull()
+    // Mail to a domain that the workspace has lost goes to whoever has it now.
+    const { prisma } = service.db
+    const workspaceId = owner.id
+    const name = `${other.id}.example`
+    const domain = await prisma.domain.create({
+      data: { workspaceId, name, state: 'verified', ownershipToken: 'x' },
+    })
+    const [channel, value] = ['email', `bot@${name}`] as const
+    await prisma.address.create({
+      data: { workspaceId, agentId: other.id, channel, value, domainId: domain.id },
+    })
+    expect(await holdOf(value)).toBeNull()
+    await prisma.domain.update({ where: { id: domain.id }, data: { state: 'broken' } })
+    expect(await holdOf(value)).toBe('approval')
   })
 
   test('says because of whom it waits, as long as it does', async () => {
@@ -261,6 +301,8 @@ describe('the mail that asks for approval', () => {
     await becomes(sent.id, 'sent')
     const forged = `${link.pathname.slice(0, -4)}AAAA`
     expect((await fetch(service.http + forged)).status).toBe(404)
+    clock.advance(7 * DAY + MINUTE)
+    expect((await open()).status).toBe(404)
   })
 
   test('opens nothing once its member was removed', async () => {
@@ -353,8 +395,41 @@ describe('a scheduled message', () => {
     expect(Date.parse(mail!.mail.date!)).toBe(Math.floor(Date.parse(moment) / 1000) * 1000)
   })
 
+  test('that a worker has begun to send, or has tried to, is neither moved nor cancelled', async () => {
+    const untouched = async (id: string) => {
+      expectFailure(await agent.api('POST', `${path}/${id}/cancel`), 'conflict')
+      expectFailure(await agent.api('PATCH', `${path}/${id}`, { sendAt: inMs(DAY) }), 'conflict')
+    }
+    const begun = await send({ sendAt: inMs(MINUTE) })
+    const held = relay.holdData()
+    clock.advance(2 * MINUTE)
+    await held.begun
+    await untouched(begun.id)
+    held.go()
+    await becomes(begun.id, 'sent')
+    const tried = await send({ to: ['busy@elsewhere.example'], sendAt: inMs(MINUTE) })
+    relay.refuse('busy@elsewhere.example', '451 4.7.1 later')
+    clock.advance(2 * MINUTE)
+    await until(
+      async () => (await service.db.prisma.job.findFirst({ where: { lane: tried.id } }))?.attempts === 1,
+    )
+    await untouched(tried.id)
+  })
+
+  test('that is approved after its time is sent at once', async () => {
+    await setApproval('all')
+    const sent = await send({ sendAt: inMs(DAY) })
+    clock.advance(2 * DAY)
+    const { body } = await owner.api('POST', `${path}/${sent.id}/approve`)
+    expect(body.hold).toEqual({ reason: 'approval', until: null, by: owner.email })
+    await becomes(sent.id, 'sent')
+    const [mail] = await relay.got(1)
+    expect(Date.parse(mail!.mail.date!)).toBeGreaterThan(Date.parse(sent.createdAt) + 2 * DAY - MINUTE)
+  })
+
   test('is retried for a day from its time, and its job outlives a week of waiting', async () => {
-    const sent = await send({ sendAt: inMs(20 * DAY) })
+    const sent = await send({ sendAt: inMs(DAY) })
+    await agent.api('PATCH', `${path}/${sent.id}`, { sendAt: inMs(20 * DAY) })
     clock.advance(20 * DAY - MINUTE)
     relay.refuse('stranger@elsewhere.example', '451 4.7.1 later')
     clock.advance(2 * MINUTE)

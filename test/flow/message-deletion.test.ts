@@ -159,6 +159,24 @@ test('the original of an old mail that is imported later is deleted too, within 
   expect(await rowsOf(imported.id)).toMatchObject({ message_raw: 0 })
 })
 
+test('many messages of the same millisecond, and their originals, are deleted at one go', async () => {
+  const other = await service.workspace()
+  await other.api('PATCH', '/workspace', { keepMessagesDays: 2, keepRawDays: 1 })
+  const { id: agentId } = await createTestAgent(service, other)
+  const insert = `
+    with stored as (
+      insert into message (id, workspace_id, agent_id, address_id, channel, direction, status, counterpart, text, thread_id, created_at)
+      select gen_random_uuid(), $1, $2, $2, 'email', 'inbound', 'received', 'ann@example.com', 'hi', gen_random_uuid(), $3
+        from generate_series(1, 501) returning id, agent_id
+    )
+    insert into message_raw (message_id, agent_id, content) select id, agent_id, 'raw' from stored`
+  await pool.query(insert, [other.id, agentId, clock.now()])
+  await new RawRetention(ahead(3)).prune(signal)
+  expect(await prisma.messageRaw.count({ where: { agentId } })).toBe(0)
+  await pruneMessages(ahead(3), signal)
+  expect(await prisma.message.count({ where: { agentId } })).toBe(0)
+})
+
 test('messages and originals are deleted after the number of days of the workspace, or never', async () => {
   const agent = await agentOf('Kept')
   const old = await letter(agent, 'old')
