@@ -35,7 +35,8 @@ beforeAll(async () => {
     await Promise.all(letters.map((letter) => post(service, letter)))
   }
   // Many arrive in one millisecond.
-  await service.db.pool.query("update message set created_at = date_trunc('minute', created_at)")
+  const sameTime = "update message set created_at = date_trunc('minute', created_at) where agent_id = $1"
+  await service.db.pool.query(sameTime, [agent.id])
 })
 
 interface Listed {
