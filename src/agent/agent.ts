@@ -3,7 +3,6 @@ import { type Page, pageOf, readMoment, writeCursor } from '../core/cursor.ts'
 import { AppError, notFound } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { Address, Agent } from '../db/generated/prisma/client.ts'
-import type { Approval, Instructors } from '../db/generated/prisma/enums.ts'
 import type { Notifier } from '../db/notify.ts'
 import type { EventType } from '../event/event.ts'
 import { loggedTypes } from '../event/selection.ts'
@@ -13,7 +12,7 @@ import { readKeptUsage, subtractAgent } from '../workspace/usage.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { noteDeleted } from './deleted-agents.ts'
 import { forgetSenders } from './known-senders.ts'
-import { AGENT_COLUMNS, type AgentRow, findAgent, toAgent } from './permission.ts'
+import { AGENT_COLUMNS, findAgent } from './permission.ts'
 import { type ReleaseDeps, releaseAddress } from './release.ts'
 import { type Limits, passOnChildren, tightenDescendants } from './supervision.ts'
 import { saveTexts, type TextChanges } from './texts.ts'
@@ -41,19 +40,6 @@ export const ICONS = [
   'zap',
 ] as const
 export type Icon = (typeof ICONS)[number]
-
-/** Returns an agent in its public form. */
-export const presentAgent = ({ createdAt, ...agent }: Agent) => ({
-  id: agent.id,
-  name: agent.name,
-  icon: agent.icon as Icon,
-  approval: agent.approval,
-  instructors: agent.instructors,
-  wakesPerHour: agent.wakesPerHour,
-  wakesPerThreadDay: agent.wakesPerThreadDay,
-  eventTypes: agent.eventTypes as EventType[],
-  createdAt: createdAt.toISOString(),
-})
 
 /** Maximum number of agents on one page. */
 export const MAX_AGENTS = 1_000
@@ -88,29 +74,21 @@ export const listAgents = async (
     return { items: own, nextCursor: null }
   }
   const values = [viewer.workspaceId, createdAt, id, limit + 1]
-  const { rows } = await deps.pool.query<AgentRow>({ ...PAGE, values })
-  return pageOf(rows.map(toAgent), limit, (agent) => writeCursor(agent.createdAt.getTime(), agent.id))
+  const { rows } = await deps.pool.query<Agent>({ ...PAGE, values })
+  return pageOf(rows, limit, (agent) => writeCursor(agent.createdAt.getTime(), agent.id))
 }
 
 /** Returns the number of agents that a viewer may read. */
 export const countAgents = async (deps: Db & { clock: Clock }, viewer: Viewer): Promise<number> =>
   viewer.kind === 'agent' ? 1 : (await readKeptUsage(deps, viewer.workspaceId)).agents
 
-/** Limits that only members may change. Null removes one. */
-export interface WakeLimits {
-  /** How many messages may wake the agent in an hour. */
-  wakesPerHour?: number | null | undefined
-  /** How many messages of one thread may wake it in 24 hours. */
-  wakesPerThreadDay?: number | null | undefined
-}
+type Settings = Omit<
+  Agent,
+  'id' | 'workspaceId' | 'icon' | 'eventTypes' | 'createdByMemberId' | 'createdByAgentId' | 'createdAt'
+>
 
-export interface AgentChanges extends WakeLimits, TextChanges {
-  name?: string | undefined
+export type AgentChanges = TextChanges & { [Name in keyof Settings]?: Settings[Name] | undefined } & {
   icon?: Icon | undefined
-  /** Only members may change it. */
-  approval?: Approval | undefined
-  /** Whose proven messages may instruct the agent. Only members may change it. */
-  instructors?: Instructors | undefined
   /** Types of events that the log contains from now on, besides `message.received`. */
   eventTypes?: readonly EventType[] | undefined
 }

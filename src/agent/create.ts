@@ -13,7 +13,7 @@ import type { Viewer } from '../workspace/viewer.ts'
 import { defaultAccess } from './access.ts'
 import { giveEmailAddress } from './address.ts'
 import type { Icon } from './agent.ts'
-import { AGENT_COLUMNS, type AgentRow, toAgent } from './permission.ts'
+import { AGENT_COLUMNS } from './permission.ts'
 
 export interface AgentDeps extends Db {
   clock: Clock
@@ -97,8 +97,8 @@ export const createAgent = async (
   return deps.prisma.$transaction(async (tx) => {
     await ensureRoom(tx, workspaceId, 'agents')
     const db = within(tx)
-    const { rows } = await db.pool.query<AgentRow>({ ...INSERT, values })
-    const agent = toAgent(rows[0]!)
+    const { rows } = await db.pool.query<Agent>({ ...INSERT, values })
+    const agent = rows[0]!
     await giveEmailAddress(db, agent, deps.mailDomain)
     await audit({ ...deps, prisma: tx }, viewer, {
       action: 'agent.create',

@@ -1,6 +1,6 @@
 import { AppError, notFound } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
-import type { Agent } from '../db/generated/prisma/client.ts'
+import { type Agent, Prisma } from '../db/generated/prisma/client.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 
 /**
@@ -44,41 +44,14 @@ export const authorizeAgent = <Found extends AgentRef>(
   return agent
 }
 
-/** Selected columns of agents `a`. */
-export const AGENT_COLUMNS =
-  'a.id, a.workspace_id, a.name, a.icon, a.created_by_member_id, a.created_by_agent_id, a.approval, a.instructors, a.wakes_per_hour, a.wakes_per_thread_day, a.event_types, a.created_at'
+/** `wakesPerHour` → `a.wakes_per_hour as "wakesPerHour"` */
+const selected = (name: string): string =>
+  `a.${name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)} as "${name}"`
+
+/** Selects agents `a`, as Prisma returns them. */
+export const AGENT_COLUMNS: string = Object.values(Prisma.AgentScalarFieldEnum).map(selected).join(', ')
 
 const BY_ID = { name: 'agent by id', text: `select ${AGENT_COLUMNS} from agent a where a.id = $1` }
-
-export interface AgentRow {
-  id: string
-  workspace_id: string
-  name: string
-  icon: string
-  created_by_member_id: string | null
-  created_by_agent_id: string | null
-  approval: Agent['approval']
-  instructors: Agent['instructors']
-  wakes_per_hour: number | null
-  wakes_per_thread_day: number | null
-  event_types: string[]
-  created_at: Date
-}
-
-export const toAgent = (row: AgentRow): Agent => ({
-  id: row.id,
-  workspaceId: row.workspace_id,
-  name: row.name,
-  icon: row.icon,
-  createdByMemberId: row.created_by_member_id,
-  createdByAgentId: row.created_by_agent_id,
-  approval: row.approval,
-  instructors: row.instructors,
-  wakesPerHour: row.wakes_per_hour,
-  wakesPerThreadDay: row.wakes_per_thread_day,
-  eventTypes: row.event_types,
-  createdAt: row.created_at,
-})
 
 /**
  * Finds the agent for a viewer with the permission `reach`; throws as `authorizeAgent` does. A prepared
@@ -90,8 +63,8 @@ export const findAgent = async (
   agentId: string,
   reach: AgentPermission = 'manage',
 ): Promise<Agent> => {
-  const { rows } = await pool.query<AgentRow>({ ...BY_ID, values: [agentId] })
-  return authorizeAgent(viewer, rows[0] ? toAgent(rows[0]) : null, reach)
+  const { rows } = await pool.query<Agent>({ ...BY_ID, values: [agentId] })
+  return authorizeAgent(viewer, rows[0] ?? null, reach)
 }
 
 /**
@@ -108,7 +81,7 @@ const BY_IDS = {
 
 /** Finds agents that the viewer may manage, in the order of their ids; throws as `authorizeAgent` does. */
 export const findAgents = async ({ pool }: Db, viewer: Caller, ids: readonly string[]): Promise<Agent[]> => {
-  const { rows } = await pool.query<AgentRow>({ ...BY_IDS, values: [ids] })
-  const found = new Map(rows.map((row) => [row.id, toAgent(row)]))
+  const { rows } = await pool.query<Agent>({ ...BY_IDS, values: [ids] })
+  const found = new Map(rows.map((row) => [row.id, row]))
   return ids.map((id) => authorizeAgent(viewer, found.get(id) ?? null))
 }

@@ -9372,3 +9372,6 @@ export interface operations {
         };
     };
 }
+
+/** The channels by which messages are sent. */
+export const CHANNELS = ["email","sms","telegram"] as const

@@ -1,6 +1,6 @@
-import { presentAgent } from '../agent/agent.ts'
 import { readTexts } from '../agent/texts.ts'
 import { Address } from '../api/address.ts'
+import { Agent as AGENT } from '../api/agent.ts'
 import { present } from '../api/resource.ts'
 import { Suppression } from '../api/suppression.ts'
 import type { Db } from '../db/client.ts'
@@ -36,7 +36,7 @@ const settingsOf = async ({ prisma }: Db, agent: Agent): Promise<ArchiveFile[]> 
   return [
     {
       path: 'agent.json',
-      content: json({ ...presentAgent(agent), ...(await readTexts({ prisma }, agent.id)) }),
+      content: json({ ...present(AGENT, agent), ...(await readTexts({ prisma }, agent.id)) }),
     },
     { path: 'addresses.jsonl', content: jsonLines(addresses.map((row) => present(Address, row))) },
     { path: 'access.jsonl', content: jsonLines(access.map(({ agentId: _, ...entry }) => entry)) },

@@ -1,9 +1,8 @@
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ChangedCopy } from '../support/changed-copy.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { expectFailure } from '../support/failure.ts'
 import { temporaryDir } from '../support/postgres.ts'
@@ -17,8 +16,7 @@ import type { Page } from './pager/pager-channel.ts'
  * The service with an additional channel: a copy of the sources is changed as docs/development.md describes for a
  * new channel, then compiled and started. Each test continues where the previous one ended.
  */
-const root = join(import.meta.dirname, '..', '..')
-const copy = temporaryDir()
+const copy = new ChangedCopy()
 const dataDir = temporaryDir()
 let network: Receiver
 let database: TestDatabase
@@ -29,20 +27,6 @@ let agent: string
 const OURS = '4711'
 const BOSS = '1001'
 const STRANGER = '9999'
-
-const edit = (file: string, before: string, after: string): void => {
-  const source = readFileSync(join(copy, file), 'utf8')
-  expect(source.split(before)).toHaveLength(2)
-  writeFileSync(
-    join(copy, file),
-    source.replace(before, () => after),
-  )
-}
-
-const add = (file: string, content: string): void => {
-  mkdirSync(join(copy, file, '..'), { recursive: true })
-  writeFileSync(join(copy, file), content)
-}
 
 const FACTS = `  pager: {
     name: 'pager',
@@ -61,32 +45,40 @@ const FACTS = `  pager: {
   },
 } as const satisfies`
 
+const WORDS = `{ name: 'Pager', add: 'A pager', removeHint: 'It falls silent.', example: '4711' }`
+
 /** Makes the changes that docs/development.md describes for a new channel. */
 const addChannel = (): void => {
   const channel = readFileSync(join(import.meta.dirname, 'pager', 'pager-channel.ts'), 'utf8')
-  add(
+  copy.add(
     'src/channel/pager/pager-channel.ts',
     channel.replaceAll('../../../src/channel/', '../').replaceAll('../../../src/', '../../'),
   )
-  edit(
+  copy.edit(
     'src/operations.ts',
-    '    telegram,\n  ])',
-    `    telegram,\n    createPagerChannel('${network.url}/pages'),\n  ])`,
+    ['    telegram,\n  ])', `    telegram,\n    createPagerChannel('${network.url}/pages'),\n  ])`],
+    [
+      '\nimport { createSmsChannel }',
+      "\nimport { createPagerChannel } from './channel/pager/pager-channel.ts'\nimport { createSmsChannel }",
+    ],
   )
-  edit(
-    'src/operations.ts',
-    '\nimport { createSmsChannel }',
-    "\nimport { createPagerChannel } from './channel/pager/pager-channel.ts'\nimport { createSmsChannel }",
-  )
-  edit('src/core/channels.ts', '} as const satisfies', FACTS)
-  edit('prisma/schema.prisma', '  telegram\n  url\n', '  telegram\n  pager\n  url\n')
-  add(
+  copy.edit('src/core/channels.ts', ['} as const satisfies', FACTS])
+  copy.edit('prisma/schema.prisma', ['  telegram\n  url\n', '  telegram\n  pager\n  url\n'])
+  copy.add(
     'prisma/migrations/29990101000000_pager/migration.sql',
     `ALTER TYPE "Channel" ADD VALUE 'pager' BEFORE 'url';`,
   )
-  add(
+  copy.add(
     'prisma/migrations/29990101000001_pager_access/migration.sql',
     `INSERT INTO "access" ("agent_id", "channel", "admit", "senders") SELECT "id", 'pager', 'team', '{}' FROM "agent";`,
+  )
+  copy.edit(
+    'src/dashboard/channels/channels.ts',
+    [
+      '  telegram: {\n    icon',
+      `  pager: { icon: null, en: ${WORDS}, de: ${WORDS} },\n  telegram: {\n    icon`,
+    ],
+    ['    telegram { admit', '    pager { admit senders blocked }\n    telegram { admit'],
   )
 }
 
@@ -107,21 +99,15 @@ const setUp = async (url: string, address: string) => {
 
 beforeAll(async () => {
   network = await createReceiver()
-  for (const name of ['src', 'prisma', 'package.json', 'package-lock.json', 'tsconfig.json'])
-    cpSync(join(root, name), join(copy, name), {
-      recursive: true,
-      filter: (path) => !path.endsWith(join('db', 'generated')),
-    })
-  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
   addChannel()
-  await promisify(execFile)(process.execPath, [join(copy, 'src', 'build.mjs')])
+  await copy.build()
   database = await createTestDatabase()
   const settings = {
     DATABASE_URL: database.url,
     MASTER_KEY: randomBytes(32).toString('base64'),
     DATA_DIR: dataDir,
   }
-  const running = runIn(copy, settings)
+  const running = runIn(copy.dir, settings)
   service = (await running.ready()).http
   owner = apiOf(service, /amt_[0-9A-Za-z]{43}/.exec(running.stdout)![0])
   agent = (await owner('POST', '/agents', { name: 'Bot', icon: 'bot' })).body.id
@@ -132,8 +118,13 @@ afterAll(async () => {
   await cleanUp(dataDir)
   await database?.drop()
   await network?.close()
-  rmSync(copy, { recursive: true, force: true })
+  copy.remove()
 })
+
+test('a channel is named by hand in at most 7 files, those of the web application included', async () => {
+  expect(copy.files).toBeLessThanOrEqual(7)
+  await copy.compile()
+}, 240_000)
 
 test('a new channel has a default access list and its own rule for entries', async () => {
   expect((await owner('GET', `/agents/${agent}/access`)).body.pager).toEqual({

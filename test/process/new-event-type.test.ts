@@ -1,16 +1,12 @@
-import { execFile } from 'node:child_process'
-import { cpSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { temporaryDir } from '../support/postgres.ts'
+import { ChangedCopy } from '../support/changed-copy.ts'
 
 /**
  * The interfaces with an additional type of event: a copy of the sources is changed as docs/development.md describes
  * for one, but for the statement that appends it.
  */
-const root = join(import.meta.dirname, '..', '..')
-const copy = temporaryDir()
+const copy = new ChangedCopy()
 const NAME = 'message.opened'
 const LAST = '  [MESSAGE_REPORTED]: {'
 
@@ -40,36 +36,21 @@ ${LAST}`,
   ],
 ]
 
-const run = async (...args: string[]): Promise<string> => {
-  const options = { cwd: copy, maxBuffer: 2 ** 26 }
-  return (await promisify(execFile)(process.execPath, ['--import', 'tsx', ...args], options)).stdout
-}
+const run = (...args: string[]) => copy.run(...args)
 
-beforeAll(() => {
-  for (const name of ['src', 'prisma', 'package.json', 'tsconfig.json'])
-    cpSync(join(root, name), join(copy, name), { recursive: true })
-  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
-  for (const [file, before, after] of EDITS) {
-    const source = readFileSync(join(copy, file), 'utf8')
-    expect(source.split(before)).toHaveLength(2)
-    writeFileSync(
-      join(copy, file),
-      source.replace(before, () => after),
-    )
-  }
-})
+beforeAll(async () => {
+  for (const [file, before, after] of EDITS) copy.edit(file, [before, after])
+  await copy.build()
+}, 240_000)
 
 // Not within `beforeAll`, where Vitest never runs it.
-afterAll(() => rmSync(copy, { recursive: true, force: true }))
+afterAll(() => copy.remove())
 
 test('a new type of event is named in at most four files, with the one that appends it', () => {
-  expect(new Set(EDITS.map(([file]) => file)).size + 1).toBeLessThanOrEqual(4)
+  expect(copy.files + 1).toBeLessThanOrEqual(4)
 })
 
-test('everything compiles with it', async () => {
-  for (const project of ['.', join('src', 'dashboard')])
-    await run(join('node_modules', 'typescript', 'bin', 'tsc'), '--noEmit', '-p', project)
-}, 240_000)
+test('everything compiles with it', () => copy.compile(), 240_000)
 
 test('REST names it, and what it tells, in events and in the bodies of webhooks', async () => {
   const { components } = JSON.parse(await run(join('src', 'rest', 'documentation', 'print.ts')))

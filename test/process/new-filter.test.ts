@@ -1,9 +1,6 @@
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ChangedCopy } from '../support/changed-copy.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { deliver } from '../support/mail.ts'
 import { temporaryDir } from '../support/postgres.ts'
@@ -12,50 +9,37 @@ import { type Api, apiOf } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 /** The service with an additional field of messages and a filter for it, added to a copy as docs/development.md describes. */
-const root = join(import.meta.dirname, '..', '..')
-const copy = temporaryDir()
+const copy = new ChangedCopy()
 const dataDir = temporaryDir()
-const edited = new Set<string>()
 let database: TestDatabase
 let owner: Api
 let agent: string
 
-const edit = (file: string, ...changes: [after: string, added: string][]): void => {
-  edited.add(file)
-  const changed = changes.reduce(
-    (source, [after, added]) => {
-      expect(source.split(after)).toHaveLength(2)
-      return source.replace(after, () => after + added)
-    },
-    readFileSync(join(copy, file), 'utf8'),
-  )
-  writeFileSync(join(copy, file), changed)
-}
+/** Adds to a file, each time after something that it contains. */
+const after = (file: string, ...changes: [before: string, added: string][]): void =>
+  copy.edit(file, ...changes.map(([before, added]) => [before, before + added] as const))
 
 const addField = (): void => {
-  const migration = 'prisma/migrations/29990101000000_urgent/migration.sql'
-  mkdirSync(dirname(join(copy, migration)))
-  writeFileSync(
-    join(copy, migration),
+  copy.add(
+    'prisma/migrations/29990101000000_urgent/migration.sql',
     'ALTER TABLE "message" ADD COLUMN "urgent" BOOLEAN NOT NULL DEFAULT false;',
   )
-  edited.add(migration)
-  edit('prisma/schema.prisma', [
+  after('prisma/schema.prisma', [
     '  handled           Boolean       @default(false)\n',
     '  urgent            Boolean       @default(false)\n',
   ])
-  edit(
+  after(
     'src/message/row.ts',
     ['labels: [], readAt: null, ', 'urgent: false, '],
     ['  handled: message.handled,\n', '  urgent: message.urgent,\n'],
     ['\n  checks, hold_reason,', ' urgent,'],
     ['  checks: row.checks,\n', '  urgent: row.urgent,\n'],
   )
-  edit('src/message/in/receive.ts', [
+  after('src/message/in/receive.ts', [
     '      ...UNMARKED,\n',
     "      urgent: message.subject?.includes('!') ?? false,\n",
   ])
-  edit(
+  after(
     'src/message/reading/filter.ts',
     ['  hasAttachment?: boolean | undefined\n', '  urgent?: boolean | undefined\n'],
     ['label, unread, refusal, hasAttachment, ', 'urgent, '],
@@ -64,7 +48,7 @@ const addField = (): void => {
       "  if (urgent !== undefined) conditions.push(urgent ? 'm.urgent' : 'not m.urgent')\n",
     ],
   )
-  edit(
+  after(
     'src/api/message.ts',
     ['  ...MARKS,\n', "  urgent: says(z.boolean(), 'Whether its subject has an exclamation mark.'),\n"],
     ["  labels: ['orders'],\n", '  urgent: false,\n'],
@@ -76,21 +60,15 @@ const addField = (): void => {
 }
 
 beforeAll(async () => {
-  for (const name of ['src', 'prisma', 'package.json', 'package-lock.json', 'tsconfig.json'])
-    cpSync(join(root, name), join(copy, name), {
-      recursive: true,
-      filter: (path) => !path.endsWith(join('db', 'generated')),
-    })
-  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
   addField()
-  await promisify(execFile)(process.execPath, [join(copy, 'src', 'build.mjs')])
+  await copy.build()
   database = await createTestDatabase()
   const settings = {
     DATABASE_URL: database.url,
     MASTER_KEY: randomBytes(32).toString('base64'),
     DATA_DIR: dataDir,
   }
-  const running = runIn(copy, settings)
+  const running = runIn(copy.dir, settings)
   const { http, smtp } = await running.ready()
   owner = apiOf(http, /amt_[0-9A-Za-z]{43}/.exec(running.stdout)![0])
   agent = (await owner('POST', '/agents', { name: 'Bot', icon: 'bot' })).body.id
@@ -105,14 +83,12 @@ beforeAll(async () => {
 afterAll(async () => {
   await cleanUp(dataDir)
   await database?.drop()
-  rmSync(copy, { recursive: true, force: true })
+  copy.remove()
 })
 
 test('a field of messages with a filter is named by hand in at most 6 files', async () => {
-  expect(edited.size).toBeLessThanOrEqual(6)
-  // No other file misses it.
-  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
-  await promisify(execFile)(process.execPath, [tsc, '-p', copy])
+  expect(copy.files).toBeLessThanOrEqual(6)
+  await copy.compile()
 }, 240_000)
 
 test('REST shows and filters by the new field', async () => {

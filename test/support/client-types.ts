@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { CHANNEL_KINDS } from '../../src/core/channels.ts'
 import { printedDocument } from '../../src/rest/print.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -18,7 +19,10 @@ export const clientTypes = (): string => {
     const generator = join(root, 'node_modules', 'openapi-typescript', 'bin', 'cli.js')
     const args = ['--import', older, generator, document, '-o', output]
     execFileSync(process.execPath, args, { cwd: root, stdio: 'pipe' })
-    return readFileSync(output, 'utf8')
+    return `${readFileSync(output, 'utf8')}
+/** The channels by which messages are sent. */
+export const CHANNELS = ${JSON.stringify(CHANNEL_KINDS)} as const
+`
   } finally {
     rmSync(dir, { recursive: true, force: true })
   }

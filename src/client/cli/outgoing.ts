@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
+import { CHANNELS } from '../api.ts'
 import { type Command, type Input, repeated, valued } from './command.ts'
 import { UsageError } from './failure.ts'
 import { print } from './messages.ts'
@@ -120,10 +121,13 @@ export const forward: Command = {
   },
 }
 
-const channelFor = (input: Input, to: string[]): 'email' | 'sms' | 'telegram' => {
+const ONE_OF = `${CHANNELS.slice(0, -1).join(', ')} or ${CHANNELS.at(-1)}`
+
+const channelFor = (input: Input, to: string[]): (typeof CHANNELS)[number] => {
   const given = input.text('channel')
-  if (given === 'email' || given === 'sms' || given === 'telegram') return given
-  if (given !== undefined) throw new UsageError('--channel must be email, sms or telegram.')
+  const known = CHANNELS.find((one) => one === given)
+  if (known) return known
+  if (given !== undefined) throw new UsageError(`--channel must be ${ONE_OF}.`)
   if (to.every((one) => one.includes('@') && !one.startsWith('@'))) return 'email'
   if (to.every((one) => one.startsWith('+'))) return 'sms'
   throw new UsageError('--channel is missing.')
@@ -136,7 +140,7 @@ export const send: Command = {
     to,
     cc: repeated('ADDRESS', 'a recipient of a copy'),
     subject: valued('SUBJECT', 'the subject of an email'),
-    channel: valued('CHANNEL', 'email, sms or telegram; by default as the address looks'),
+    channel: valued('CHANNEL', `${ONE_OF}; by default as the address looks`),
     ...{ attach, html, ...WHEN },
   },
   examples: [

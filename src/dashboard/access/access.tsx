@@ -1,3 +1,5 @@
+import { CHANNELS } from '../channels/channels.ts'
+import { wordsOf } from '../channels/words.ts'
 import { graphql } from '../live/graphql.ts'
 import { announce } from '../live/live.ts'
 import { useAction, useLive } from '../live/use.ts'
@@ -16,7 +18,6 @@ const SET = graphql(`
 
 type Admit = Access['admit']
 
-const CHANNELS: readonly Channel[] = ['email', 'sms', 'telegram', 'url']
 const ADMITS: readonly Admit[] = ['list', 'team', 'anyone']
 
 interface PartProps {
@@ -53,7 +54,7 @@ const WhoMayWrite = ({ agentId, channel, access, may }: PartProps) => {
 
 const ChannelPanel = ({ has, ...props }: PartProps & { has: boolean }) => (
   <section className="panel">
-    <h2>{text.channels[props.channel]}</h2>
+    <h2>{props.channel === 'url' ? text.url : wordsOf(props.channel).name}</h2>
     <div className="panel-content">
       {!has && <p className="hint">{text.notSetUp}</p>}
       {props.channel === 'url' && <p className="hint">{text.urlHint}</p>}
@@ -75,7 +76,7 @@ export const Screen = ({ agentId }: { agentId: string }) => {
       {({ agent }) => (
         <>
           <p className="soft">{may.setAccess ? text.intro : `${text.intro} ${text.notAllowed}`}</p>
-          {CHANNELS.map((channel) => (
+          {([...CHANNELS, 'url'] as const).map((channel) => (
             <ChannelPanel
               key={channel}
               agentId={agentId}

@@ -1,4 +1,5 @@
 import { type FormEvent, useState } from 'react'
+import { wordsOf } from '../channels/words.ts'
 import { graphql } from '../live/graphql.ts'
 import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
@@ -97,7 +98,7 @@ export const Entries = (props: EntriesProps) => {
           ) : (
             <Field
               {...field}
-              placeholder={text.examples[channel]}
+              placeholder={wordsOf(channel).example}
               onChange={(event) => setValue(event.target.value)}
               maxLength={320}
               autoComplete="off"

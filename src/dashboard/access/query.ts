@@ -1,20 +1,19 @@
+import { ACCESS_BY_CHANNEL } from '../channels/channels.ts'
 import { graphql, type ResultOf } from '../live/graphql.ts'
 
 /** Who may write to an agent, by channel. */
-export const ACCESS = graphql(`
-  query AgentAccess($id: UUID!) {
-    agent(id: $id) {
-      id
-      addresses { id channel }
-      access {
-        email { admit senders blocked }
-        sms { admit senders blocked }
-        telegram { admit senders blocked }
-        url { admit senders blocked }
+export const ACCESS = graphql(
+  `
+    query AgentAccess($id: UUID!) {
+      agent(id: $id) {
+        id
+        addresses { id channel }
+        access { ...AccessByChannel url { admit senders blocked } }
       }
     }
-  }
-`)
+  `,
+  [ACCESS_BY_CHANNEL],
+)
 
 type Agent = ResultOf<typeof ACCESS>['agent']
 export type Channel = keyof Agent['access']

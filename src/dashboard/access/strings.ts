@@ -4,12 +4,7 @@ import { words } from '../parts/words.ts'
 export const text = words('access', {
   intro:
     'Messages from anyone else are refused and stored with the reason; you can let them in later. Members, agents and listed senders are recognized only if the message proves who sent it.',
-  channels: {
-    email: 'Email',
-    sms: 'SMS',
-    telegram: 'Telegram',
-    url: 'Message URL',
-  },
+  url: 'Message URL',
   notSetUp: 'The agent has no address on this channel yet. The rules apply once it has one.',
   urlHint: 'Only members and agents of the workspace can write there.',
   admit: 'Who may write',
@@ -34,12 +29,6 @@ export const text = words('access', {
   remove: (entry: string) => `Remove ${entry}`,
   removed: (entry: string) => `${entry} was removed.`,
   undo: 'Undo',
-  examples: {
-    email: 'ann@example.com or *@example.com',
-    sms: '+15551234567',
-    telegram: 'A user id, or @username',
-    url: 'A member or an agent',
-  },
   choose: 'Choose…',
   notAllowed: 'You may not change this.',
 })

@@ -1,5 +1,7 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
+import type { Channel } from '../channels/channels.ts'
+import { wordsOf } from '../channels/words.ts'
 import { graphql, type ResultOf } from '../live/graphql.ts'
 import { useLive } from '../live/use.ts'
 import { LinkButton } from '../parts/button.tsx'
@@ -11,7 +13,6 @@ import { Page } from '../shell/page.tsx'
 import { useAgents, useViewer } from '../shell/viewer.tsx'
 import { EMPTY, type Words } from './letter.ts'
 import { LetterForm } from './letter-form.tsx'
-import type { Channel } from './recipients.ts'
 import { type Draft, readDraft } from './service.ts'
 import { text } from './strings.ts'
 import { type Agent, signed, useWritingAgent } from './use-agent.ts'
@@ -75,7 +76,7 @@ const Written = ({ agent, blank, place, hint, isFirst }: WrittenProps) => {
         >
           {channels.map((channel) => (
             <option key={channel} value={channel}>
-              {text.channels[channel]}
+              {wordsOf(channel).name}
             </option>
           ))}
         </Select>

@@ -1,5 +1,6 @@
+import type { Channel } from '../channels/channels.ts'
 import type { AttachedFile } from './files.ts'
-import { type Channel, readRecipients } from './recipients.ts'
+import { readRecipients } from './recipients.ts'
 import { text } from './strings.ts'
 
 /** What is being written, without the contents of its files. */

@@ -1,4 +1,4 @@
-export type Channel = 'email' | 'sms' | 'telegram'
+import type { Channel } from '../channels/channels.ts'
 
 export interface Recipients {
   /** As the API takes them. */

@@ -7,7 +7,6 @@ export const text = words('compose', {
   draftTitle: 'Draft',
   from: 'From',
   channel: 'Channel',
-  channels: { email: 'Email', sms: 'Text message', telegram: 'Telegram' },
   to: 'To',
   toHint: 'Addresses with or without names, separated by commas, at most 10.',
   cc: 'Cc',

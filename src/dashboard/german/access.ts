@@ -3,7 +3,7 @@ import type { text as english } from '../access/strings.ts'
 export const access: typeof english = {
   intro:
     'Nachrichten von allen anderen werden abgewiesen und mit dem Grund gespeichert; Sie können sie später zulassen. Mitglieder, Agenten und eingetragene Absender werden nur erkannt, wenn die Nachricht beweist, wer sie gesendet hat.',
-  channels: { email: 'E-Mail', sms: 'SMS', telegram: 'Telegram', url: 'Nachrichten-URL' },
+  url: 'Nachrichten-URL',
   notSetUp: 'Der Agent hat auf diesem Kanal noch keine Adresse. Die Regeln gelten, sobald er eine hat.',
   urlHint: 'Dorthin können nur Mitglieder und Agenten des Arbeitsbereichs schreiben.',
   admit: 'Wer schreiben darf',
@@ -28,12 +28,6 @@ export const access: typeof english = {
   remove: (entry) => `${entry} entfernen`,
   removed: (entry) => `${entry} wurde entfernt.`,
   undo: 'Rückgängig',
-  examples: {
-    email: 'anna@example.com oder *@example.com',
-    sms: '+4915112345678',
-    telegram: 'Eine Benutzer-ID oder @name',
-    url: 'Ein Mitglied oder ein Agent',
-  },
   choose: 'Auswählen…',
   notAllowed: 'Sie dürfen das nicht ändern.',
 }

@@ -6,7 +6,6 @@ export const compose: typeof english = {
   draftTitle: 'Entwurf',
   from: 'Von',
   channel: 'Kanal',
-  channels: { email: 'E-Mail', sms: 'SMS', telegram: 'Telegram' },
   to: 'An',
   toHint: 'Adressen mit oder ohne Namen, durch Kommas getrennt, höchstens 10.',
   cc: 'Cc',

@@ -33,7 +33,6 @@ export const inbox: typeof english = {
     label: 'ein Schlagwort',
     is: 'unread, done, refused …',
     has: 'attachment',
-    in: 'email, sms, telegram',
     agent: 'der Name eines Agenten',
     before: '2026-03-31, 2026-03, march',
     after: '2026-03-31, 2026-03, march',

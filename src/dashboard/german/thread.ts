@@ -148,7 +148,6 @@ export const thread: typeof english = {
     hint: 'Sie wird auch für den Agenten gelöscht, mit ihren Anhängen und ihrem Original. Das kann nicht rückgängig gemacht werden.',
     done: 'Die Nachricht wurde gelöscht.',
   },
-  channels: { email: 'E-Mail', sms: 'SMS', telegram: 'Telegram' },
   person: {
     show: 'Was über den Absender bekannt ist',
     write: 'Nachricht schreiben',

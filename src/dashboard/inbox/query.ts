@@ -1,10 +1,10 @@
+import { CHANNELS, type Channel } from '../channels/channels.ts'
 import { periodOf } from './dates.ts'
 
 /** The filters of the search field, as words: `from:ann@example.com is:refused where is it`. */
 
 const THREAD_STATES = ['open', 'snoozed', 'done', 'all'] as const
 const MESSAGE_STATES = ['refused', 'sent', 'failed', 'scheduled', 'waiting'] as const
-const CHANNELS = ['email', 'sms', 'telegram'] as const
 
 export type State = (typeof MESSAGE_STATES)[number] | (typeof THREAD_STATES)[number]
 
@@ -16,7 +16,7 @@ export interface Search {
   subject: string | null
   label: string | null
   agentId: string | null
-  channel: (typeof CHANNELS)[number] | null
+  channel: Channel | null
   unread: boolean | null
   /** The last one that was asked for; otherwise what is open, and everything where something is searched for. */
   state: State

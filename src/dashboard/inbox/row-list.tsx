@@ -1,5 +1,6 @@
 import { type KeyboardEvent, memo, type RefObject, useEffect } from 'react'
 import { Link } from 'wouter'
+import { iconOf } from '../channels/channels.ts'
 import { AgentIcon } from '../parts/agent-icon.tsx'
 import { Badge } from '../parts/badge.tsx'
 import { Highlight, type Sought } from '../parts/highlight.tsx'
@@ -36,7 +37,7 @@ const Away = ({ row: { doneAt, snoozedUntil } }: { row: Row }) => {
   )
 }
 
-const CHANNEL_ICONS = { email: null, sms: SmartphoneIcon, telegram: MessageSquareIcon }
+const CHANNEL_ICONS = { phone: SmartphoneIcon, chat: MessageSquareIcon }
 
 /** As `--row` in the style, in root ems. */
 const ROW_REM = 4.75
@@ -61,7 +62,8 @@ interface LineProps {
 }
 
 const Words = ({ row, agent, sought }: Pick<LineProps, 'agent' | 'row' | 'sought'>) => {
-  const Channel = CHANNEL_ICONS[row.channel]
+  const icon = iconOf(row.channel)
+  const Channel = icon && CHANNEL_ICONS[icon]
   return (
     <>
       <span className="thread-line">

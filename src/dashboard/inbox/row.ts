@@ -1,3 +1,4 @@
+import type { Channel } from '../channels/channels.ts'
 import { graphql, type ResultOf } from '../live/graphql.ts'
 import type { Search } from './query.ts'
 
@@ -32,7 +33,7 @@ export interface Row extends ThreadState {
   id: string
   threadId: string
   agentId: string
-  channel: 'email' | 'sms' | 'telegram'
+  channel: Channel
   who: string
   /** The addresses of the others, and their names. */
   senders: readonly string[]

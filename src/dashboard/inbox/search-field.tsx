@@ -1,4 +1,5 @@
 import { type KeyboardEvent, type Ref, useCallback, useEffect, useId, useState } from 'react'
+import { CHANNELS } from '../channels/channels.ts'
 import { IconButton } from '../parts/button.tsx'
 import { SearchIcon, XIcon } from '../parts/icons.tsx'
 import { useAgents } from '../shell/viewer.tsx'
@@ -8,6 +9,9 @@ import { SaveView } from './save-view.tsx'
 import { text } from './strings.ts'
 import { type Suggestion, suggestionsFor, take, typedWord } from './suggestions.ts'
 import type { List } from './use-list.ts'
+
+const meaningOf = (filter: keyof typeof text.means | 'in'): string =>
+  filter === 'in' ? CHANNELS.join(', ') : text.means[filter]
 
 /** The search runs when the typing pauses. */
 const PAUSE_MS = 250
@@ -97,7 +101,7 @@ const Options = ({ id, options, at, onTake }: OptionsProps) => (
         onClick={() => onTake(option)}
       >
         <span>{option.text}</span>
-        {option.filter && <span className="hint">{text.means[option.filter]}</span>}
+        {option.filter && <span className="hint">{meaningOf(option.filter)}</span>}
       </div>
     ))}
   </div>

@@ -34,7 +34,6 @@ export const text = words('inbox', {
     label: 'a label',
     is: 'unread, done, refused …',
     has: 'attachment',
-    in: 'email, sms, telegram',
     agent: 'the name of an agent',
     before: '2026-03-31, 2026-03, march',
     after: '2026-03-31, 2026-03, march',

@@ -1,4 +1,5 @@
 import { type Client, useClient } from 'urql'
+import type { Channel } from '../channels/channels.ts'
 import { type Failure, failureOf } from '../live/failure.ts'
 import { graphql, type VariablesOf } from '../live/graphql.ts'
 import { locale } from '../parts/language.ts'
@@ -32,7 +33,7 @@ export interface TriageTarget {
   snoozedUntil?: string | null
   isUnread?: boolean
   labels?: readonly string[]
-  channel?: 'email' | 'sms' | 'telegram'
+  channel?: Channel
   /** Who writes in it. */
   senders?: readonly string[]
 }

@@ -1,4 +1,6 @@
 import { useState } from 'react'
+import { CHANNELS } from '../channels/channels.ts'
+import { wordsOf } from '../channels/words.ts'
 import { graphql } from '../live/graphql.ts'
 import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
@@ -34,7 +36,7 @@ interface Actions {
 }
 
 const columnsOf = ({ onPrimary, onChange, onRemove }: Actions): readonly Column<Address>[] => [
-  { title: text.columns.channel, cell: ({ channel }) => text.channels[channel], wide: true },
+  { title: text.columns.channel, cell: ({ channel }) => wordsOf(channel).name, wide: true },
   {
     title: text.columns.address,
     cell: ({ value, primary }) => (
@@ -62,12 +64,6 @@ const columnsOf = ({ onPrimary, onChange, onRemove }: Actions): readonly Column<
   },
 ]
 
-const CHANNELS = [
-  ['email', text.addEmail],
-  ['sms', text.addSms],
-  ['telegram', text.addTelegram],
-] as const
-
 const AddAddress = ({ agentId }: { agentId: string }) => {
   const { run } = useAction(SET_UP)
   const [url, setUrl] = useState<string | null>(null)
@@ -78,9 +74,9 @@ const AddAddress = ({ agentId }: { agentId: string }) => {
   return (
     <>
       <Menu label={text.add} icon={PlusIcon}>
-        {CHANNELS.map(([channel, label]) => (
+        {CHANNELS.map((channel) => (
           <Button key={channel} kind="ghost" onClick={() => void ask(channel)}>
-            {label}
+            {wordsOf(channel).add}
           </Button>
         ))}
       </Menu>
@@ -126,7 +122,7 @@ export const Addresses = ({ agent: { id: agentId, addresses } }: { agent: Agent 
           onConfirm={() => removal.run({ input: { agentId, addressId: removing.id } }).then(told)}
           onClose={() => setRemoving(null)}
         >
-          <p>{text.removeHint[removing.channel]}</p>
+          <p>{wordsOf(removing.channel).removeHint}</p>
         </Confirm>
       )}
     </section>

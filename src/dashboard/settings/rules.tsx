@@ -4,6 +4,7 @@ import { EventChoice } from '../parts/event-choice.tsx'
 import { Field, Select } from '../parts/field.tsx'
 import { toField, toNumber } from '../parts/optional-number.ts'
 import { useEdits } from '../parts/use-edits.ts'
+import { eachLimit, LIMITS } from './limits.ts'
 import type { Agent } from './query.ts'
 import { text } from './strings.ts'
 import { useUpdate } from './update.ts'
@@ -64,17 +65,11 @@ const Instructions = ({ agent }: { agent: Agent }) => {
 }
 
 const Limits = ({ agent }: { agent: Agent }) => {
-  const { fields, edit } = useEdits({
-    wakesPerHour: toField(agent.wakesPerHour),
-    wakesPerThreadDay: toField(agent.wakesPerThreadDay),
-  })
+  const { fields, edit } = useEdits(eachLimit((name) => toField(agent[name])))
   const { update, busy, failure } = useUpdate(agent.id)
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    void update({
-      wakesPerHour: toNumber(fields.wakesPerHour),
-      wakesPerThreadDay: toNumber(fields.wakesPerThreadDay),
-    })
+    void update(eachLimit((name) => toNumber(fields[name])))
   }
   const errorOf = (field: string) => (failure?.field === field ? failure.message : undefined)
   const common = { type: 'number', min: 1, max: 10_000, placeholder: text.noLimit }
@@ -84,20 +79,16 @@ const Limits = ({ agent }: { agent: Agent }) => {
       <form className="panel-content" onSubmit={submit}>
         <p className="hint">{text.limitsHint}</p>
         <div className="number-fields">
-          <Field
-            {...common}
-            label={text.wakesPerHour}
-            error={errorOf('wakesPerHour')}
-            value={fields.wakesPerHour}
-            onChange={(event) => edit('wakesPerHour', event.target.value)}
-          />
-          <Field
-            {...common}
-            label={text.wakesPerThreadDay}
-            error={errorOf('wakesPerThreadDay')}
-            value={fields.wakesPerThreadDay}
-            onChange={(event) => edit('wakesPerThreadDay', event.target.value)}
-          />
+          {LIMITS.map(({ name, label }) => (
+            <Field
+              key={name}
+              {...common}
+              label={label}
+              error={errorOf(name)}
+              value={fields[name]}
+              onChange={(event) => edit(name, event.target.value)}
+            />
+          ))}
         </div>
         <div className="row">
           <Button submit busy={busy}>

@@ -8,6 +8,7 @@ import { text as numbers } from '../numbers/strings.ts'
 import { text as outbox } from '../outbox/strings.ts'
 import { text as people } from '../people/strings.ts'
 import { text as secrets } from '../secrets/strings.ts'
+import { LIMITS } from '../settings/limits.ts'
 import { text as settings } from '../settings/strings.ts'
 import { text as tokens } from '../tokens/strings.ts'
 import { text as waiting } from '../waiting/strings.ts'
@@ -88,8 +89,7 @@ export const placesOf = (id: string): Place[] => [
     settings.approval,
     settings.instructors,
     settings.limits,
-    settings.wakesPerHour,
-    settings.wakesPerThreadDay,
+    ...LIMITS.map(({ label }) => label),
     settings.eventTypes,
     settings.danger,
   ]),

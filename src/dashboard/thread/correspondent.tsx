@@ -1,4 +1,6 @@
 import { Link } from 'wouter'
+import { ACCESS_BY_CHANNEL } from '../channels/channels.ts'
+import { wordsOf } from '../channels/words.ts'
 import { graphql, type ResultOf } from '../live/graphql.ts'
 import { useLive } from '../live/use.ts'
 import { Badge } from '../parts/badge.tsx'
@@ -33,18 +35,9 @@ const EXCHANGED = graphql(
   `,
   [PAGE],
 )
-const ACCESS = graphql(`
-  query CorrespondentAccess {
-    agents {
-      id name
-      access {
-        email { senders blocked }
-        sms { senders blocked }
-        telegram { senders blocked }
-      }
-    }
-  }
-`)
+const ACCESS = graphql(`query CorrespondentAccess { agents { id name access { ...AccessByChannel } } }`, [
+  ACCESS_BY_CHANNEL,
+])
 
 type Found = ResultOf<typeof EXCHANGED>['workspace']
 type Page = ResultOf<typeof PAGE>
@@ -90,7 +83,7 @@ const namesakes = ({ named }: Found, { address, name }: Person): { address: stri
   const found = new Map<string, { address: string; channel: string }>()
   for (const { counterpart, counterpartName, channel } of named ? nodesOf(named) : [])
     if (counterpartName === name && counterpart.toLowerCase() !== address.toLowerCase())
-      found.set(counterpart, { address: counterpart, channel: text.channels[channel] })
+      found.set(counterpart, { address: counterpart, channel: wordsOf(channel).name })
   return [...found.values()]
 }
 

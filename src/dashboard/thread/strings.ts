@@ -132,7 +132,6 @@ export const text = words('thread', {
     hint: 'It is deleted for the agent too, with its files and its original. This cannot be undone.',
     done: 'The message was deleted.',
   },
-  channels: { email: 'email', sms: 'text messages', telegram: 'Telegram' },
   person: {
     show: 'What is known of the sender',
     write: 'Write to them',
