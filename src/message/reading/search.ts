@@ -4,9 +4,9 @@ import { adaptable } from '../../db/dialect.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
 import { empty, raw, type Sql, sql } from '../../db/sql/sql.ts'
 import { statement } from '../../db/sql/statement.ts'
+import { sameAgent } from '../same-agent.ts'
 import type { Owner } from './filter.ts'
 import { joinMessage } from './for-each.ts'
-import { sameAgent } from '../same-agent.ts'
 import { tsvectorOf } from './words.ts'
 
 /** The text of a message `m` to search in. */

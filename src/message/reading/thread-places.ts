@@ -3,6 +3,7 @@ import type { Db } from '../../db/client.ts'
 import { adaptable } from '../../db/dialect.ts'
 import type { Channel } from '../../db/generated/prisma/enums.ts'
 import { allOf, bind, empty, type Sql, sql } from '../../db/sql/sql.ts'
+import { sameAgent } from '../same-agent.ts'
 import {
   accessOf,
   hasLabel,
@@ -16,7 +17,6 @@ import {
 } from './filter.ts'
 import { begin, LIMITS, messageCursor, type Place, type SearchLimits } from './find.ts'
 import { forEach, joinMessage } from './for-each.ts'
-import { sameAgent } from '../same-agent.ts'
 import { prepared } from './prepared.ts'
 
 /** The position of a thread in its list: its newest message. */
