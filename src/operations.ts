@@ -17,12 +17,14 @@ import { createSmsChannel } from './channel/sms/sms-channel.ts'
 import { SystemMailer } from './channel/system-mailer.ts'
 import { createTelegramChannel, type TelegramChannel } from './channel/telegram/telegram-channel.ts'
 import type { Config } from './config/config.ts'
+import type { Context } from './context.ts'
 import type { Sink } from './core/channel/inbound.ts'
 import type { ChannelKind } from './core/channels.ts'
 import { IMPORTS, LargeBodies } from './core/large-bodies.ts'
 import type { Logger } from './core/logger.ts'
 import { Places } from './core/places.ts'
 import { createSigner } from './email-domain/index.ts'
+import type { RootDb } from './db/client.ts'
 import { createAddressLookup, createLocalMailboxLookup } from './message/in/address-lookup.ts'
 import { applyBounce } from './message/in/bounce.ts'
 import { acceptForPostmaster } from './message/in/postmaster.ts'
@@ -148,7 +150,7 @@ const createOperations = (
   platform: Platform,
   parts: ChannelParts,
   { streamLimits }: World,
-) => ({
+): Operations => ({
   ...platform,
   ...parts,
   ...signingIn(config, platform, parts),
@@ -181,7 +183,8 @@ const createOperations = (
     leaveDomain(tx, domainId, config.mailDomain),
 })
 
-export type Operations = ReturnType<typeof createOperations>
+/** The context outside any transaction. */
+export type Operations = Context & RootDb
 
 /** Builds the operations from the configuration, in stages: the platform, the channels, the operations. */
 export const buildOperations = (

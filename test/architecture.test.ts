@@ -43,8 +43,8 @@ const table: Record<string, readonly string[]> = {
   webhook: [...below, 'agent', 'outgoing-http'],
   admission: [...below, 'agent'],
   // what the interfaces are printed from
-  api: ['core', ...domain.filter((folder) => folder !== 'export'), 'type db'],
-  ...Object.fromEntries(interfaces.map((folder) => [folder, ['core', 'api', ...domain]])),
+  api: ['core', ...domain.filter((folder) => folder !== 'export'), 'type db', 'type context.ts'],
+  ...Object.fromEntries(interfaces.map((folder) => [folder, ['core', 'api', ...domain, 'type context.ts']])),
   http: ['core', ...interfaces],
   cli: ['core', 'config'],
   client: [], // a package of its own

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import {
-  type AccessDeps,
   type AccessList,
   addSender as add,
   readAccess as read,
@@ -75,7 +74,7 @@ export const readAccess = operation({
   input: { agentId },
   fails: ['agent'],
   output: one(AccessByChannel, 'By channel.'),
-  run: (deps: AccessDeps, viewer, { agentId }) => read(deps, viewer, agentId),
+  run: (deps, viewer, { agentId }) => read(deps, viewer, agentId),
 })
 
 export const setAccess = operation({
@@ -100,7 +99,7 @@ export const setAccess = operation({
   example: { admit: 'list', senders: SENDERS.email },
   fails: ['agent', 'conflict'],
   output: one(Access, 'The updated access.'),
-  run: (deps: AccessDeps, viewer, { agentId, ...access }) => set(deps, viewer, agentId, access),
+  run: (deps, viewer, { agentId, ...access }) => set(deps, viewer, agentId, access),
 })
 
 const entry = { agentId, channel, sender: says(sender, 'An entry of the list.') }
@@ -117,7 +116,7 @@ const adding = (name: string, list: AccessList, does: string) =>
     example: { sender: 'ann@example.com' },
     fails: ['agent', 'conflict'],
     output: one(Access, 'The updated access.'),
-    run: (deps: AccessDeps, viewer, given) => add(deps, viewer, { ...given, list }),
+    run: (deps, viewer, given) => add(deps, viewer, { ...given, list }),
   })
 
 /** Removes an entry from one of the lists of a channel's access. */
@@ -130,7 +129,7 @@ const removing = (name: string, list: AccessList, does: string) =>
     input: entry,
     fails: ['agent'],
     output: nothing,
-    run: (deps: AccessDeps, viewer, given) => remove(deps, viewer, { ...given, list }),
+    run: (deps, viewer, given) => remove(deps, viewer, { ...given, list }),
   })
 
 export const allowSender = adding('allowSender', 'senders', 'Adds a sender to those that a channel admits.')

@@ -2,9 +2,8 @@ import { z } from 'zod'
 import { listAddresses as listOf } from '../agent/address.ts'
 import { changeAddress as change, removeAddress as remove } from '../agent/change-address.ts'
 import { GIVEN_ADDRESS } from '../agent/own-address.ts'
-import { createSetupLink, type SetupLinkDeps } from '../agent/setup/setup-link.ts'
+import { createSetupLink } from '../agent/setup/setup-link.ts'
 import { bounded, recipient, uuid } from '../core/rules.ts'
-import type { Db } from '../db/client.ts'
 import { AddressChannel } from './choices.ts'
 import { OTHER, TIME } from './example.ts'
 import { created, list, nothing, one, operation } from './operation.ts'
@@ -58,7 +57,7 @@ export const listAddresses = operation({
   input: { agentId },
   fails: ['agent'],
   output: list(Address, 'Oldest first.'),
-  run: (deps: Db, viewer, { agentId }) => listOf(deps, viewer, agentId),
+  run: (deps, viewer, { agentId }) => listOf(deps, viewer, agentId),
 })
 
 export const changeAddress = operation({
@@ -81,7 +80,7 @@ export const changeAddress = operation({
   example: { value: 'help@agents.localhost' },
   fails: ['agent', 'plan', 'conflict'],
   output: one(Address, 'The updated address.'),
-  run: (deps: Parameters<typeof change>[0], viewer, { agentId, addressId, ...changes }) =>
+  run: (deps, viewer, { agentId, addressId, ...changes }) =>
     change(deps, viewer, { agentId, addressId }, changes),
 })
 
@@ -93,8 +92,7 @@ export const removeAddress = operation({
   input: { agentId, addressId },
   fails: ['agent', 'conflict'],
   output: nothing,
-  run: (deps: Parameters<typeof remove>[0], viewer, { agentId, addressId }) =>
-    remove(deps, viewer, agentId, addressId),
+  run: (deps, viewer, { agentId, addressId }) => remove(deps, viewer, agentId, addressId),
 })
 
 export const setUpAddress = operation({
@@ -109,5 +107,5 @@ export const setUpAddress = operation({
   example: { channel: 'telegram' },
   fails: ['agent', 'conflict'],
   output: created(Setup, 'The link.'),
-  run: (deps: SetupLinkDeps, viewer, { agentId, channel }) => createSetupLink(deps, viewer, agentId, channel),
+  run: (deps, viewer, { agentId, channel }) => createSetupLink(deps, viewer, agentId, channel),
 })

@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import {
-  type DeletionDeps,
   listAgents as list,
   MAX_AGENTS,
   deleteAgent as remove,
   updateAgent as update,
 } from '../agent/agent.ts'
-import { type AgentDeps, createAgent as create } from '../agent/create.ts'
+import { createAgent as create } from '../agent/create.ts'
 import { findAgent } from '../agent/permission.ts'
 import { readTexts } from '../agent/texts.ts'
 import { agentName, signature, templateName, templateText, uuid, wakeLimit } from '../core/rules.ts'
@@ -111,7 +110,7 @@ export const createAgent = operation({
   example: { name: 'Support Bot', icon: 'headphones' },
   fails: ['forbidden', 'plan', 'conflict'],
   output: created(Agent, 'The new agent.'),
-  run: (deps: AgentDeps, viewer, input) => create(deps, viewer, input),
+  run: (deps, viewer, input) => create(deps, viewer, input),
 })
 
 export const listAgents = operation({
@@ -128,7 +127,7 @@ export const listAgents = operation({
   },
   fails: ['input'],
   output: linked(Agent, 'Oldest first.', MAX_AGENTS),
-  run: (deps: AgentDeps, viewer, page) => list(deps, viewer, page),
+  run: (deps, viewer, page) => list(deps, viewer, page),
 })
 
 export const readAgent = operation({
@@ -139,8 +138,7 @@ export const readAgent = operation({
   input: { agentId },
   fails: ['agent'],
   output: one(AgentWithTexts, 'The agent.'),
-  run: async (deps: AgentDeps, viewer, { agentId }) =>
-    withTexts(deps, await findAgent(deps, viewer, agentId)),
+  run: async (deps, viewer, { agentId }) => withTexts(deps, await findAgent(deps, viewer, agentId)),
 })
 
 export const updateAgent = operation({
@@ -178,7 +176,7 @@ export const updateAgent = operation({
   example: { name: 'Help Desk' },
   fails: ['agent', 'conflict'],
   output: one(AgentWithTexts, 'The updated agent.'),
-  run: async (deps: AgentDeps, viewer, { agentId, ...changes }) =>
+  run: async (deps, viewer, { agentId, ...changes }) =>
     withTexts(deps, await update(deps, viewer, agentId, changes)),
 })
 
@@ -190,5 +188,5 @@ export const deleteAgent = operation({
   input: { agentId },
   fails: ['agent'],
   output: nothing,
-  run: (deps: DeletionDeps, viewer, { agentId }) => remove(deps, viewer, agentId),
+  run: (deps, viewer, { agentId }) => remove(deps, viewer, agentId),
 })

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { timestamp, uuid } from '../core/rules.ts'
-import type { Db } from '../db/client.ts'
 import type { Action } from '../workspace/audit.ts'
 import { listAudit as list } from '../workspace/read-audit.ts'
 import { ActorKind } from './choices.ts'
@@ -121,6 +120,5 @@ export const listAudit = operation({
   input: { ...AUDIT_FILTER, ...PAGE },
   fails: ['input', 'forbidden'],
   output: page(AuditEntry, 'Newest first.'),
-  run: (deps: Db, viewer, { limit, cursor, ...filter }) =>
-    list(deps, viewer, filter, pageOf({ limit, cursor })),
+  run: (deps, viewer, { limit, cursor, ...filter }) => list(deps, viewer, filter, pageOf({ limit, cursor })),
 })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type ConnectedAppDeps, disconnectApp as disconnect, listApps } from '../auth/oauth/connected-app.ts'
+import { disconnectApp as disconnect, listApps } from '../auth/oauth/connected-app.ts'
 import { uuid } from '../core/rules.ts'
 import { ID, LATER, TIME } from './example.ts'
 import { list, nothing, operation } from './operation.ts'
@@ -53,7 +53,7 @@ export const listConnectedApps = operation({
   input: {},
   fails: ['forbidden'],
   output: list(ConnectedApp, 'Oldest first.'),
-  run: (deps: ConnectedAppDeps, viewer) => listApps(deps, viewer),
+  run: (deps, viewer) => listApps(deps, viewer),
 })
 
 export const disconnectApp = operation({
@@ -64,5 +64,5 @@ export const disconnectApp = operation({
   input: { appId: says(uuid, 'The id of the connected app.') },
   fails: ['missing', 'forbidden'],
   output: nothing,
-  run: (deps: ConnectedAppDeps, viewer, { appId }) => disconnect(deps, viewer, appId),
+  run: (deps, viewer, { appId }) => disconnect(deps, viewer, appId),
 })

@@ -1,4 +1,4 @@
-import { type ConnectionDeps, connectClient, listListeners as listOf } from '../agent/connection.ts'
+import { connectClient, listListeners as listOf } from '../agent/connection.ts'
 import { clientName, uuid } from '../core/rules.ts'
 import { ID, OTHER } from './example.ts'
 import { list, one, operation } from './operation.ts'
@@ -54,7 +54,7 @@ export const connect = operation({
   example: CLIENT,
   fails: ['agent', 'conflict'],
   output: one(Connection, 'The connection, whose id opens the event stream.'),
-  run: (deps: ConnectionDeps, viewer, { agentId, ...client }) => connectClient(deps, viewer, agentId, client),
+  run: (deps, viewer, { agentId, ...client }) => connectClient(deps, viewer, agentId, client),
 })
 
 export const listListeners = operation({
@@ -68,5 +68,5 @@ export const listListeners = operation({
     Listener,
     'The connected client, if any, calls of the MCP tool wait_for_messages, and the webhooks that are not waiting for a retry.',
   ),
-  run: (deps: ConnectionDeps, viewer, { agentId }) => listOf(deps, viewer, agentId),
+  run: (deps, viewer, { agentId }) => listOf(deps, viewer, agentId),
 })

@@ -47,8 +47,6 @@ export const DAYS = {
   to: says(date, 'The last day (UTC), as YYYY-MM-DD; by default today.').optional(),
 }
 
-type Deps = Parameters<typeof countDays>[0]
-
 const HOW = 'Every day of the range, oldest first. Kept for 400 days.'
 
 export const countPerDay = operation({
@@ -59,7 +57,7 @@ export const countPerDay = operation({
   input: DAYS,
   fails: ['input', 'forbidden'],
   output: list(DayCounts, 'The days.'),
-  run: (deps: Deps, viewer, days) => countDays(deps, viewer, days),
+  run: (deps, viewer, days) => countDays(deps, viewer, days),
 })
 
 export const countAgentPerDay = operation({
@@ -70,5 +68,5 @@ export const countAgentPerDay = operation({
   input: { agentId: says(uuid, 'The agent.'), ...DAYS },
   fails: ['agent'],
   output: list(DayCounts, 'The days.'),
-  run: (deps: Deps, viewer, request) => countDays(deps, viewer, request),
+  run: (deps, viewer, request) => countDays(deps, viewer, request),
 })

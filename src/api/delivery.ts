@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { uuid } from '../core/rules.ts'
-import type { Db } from '../db/client.ts'
 import { listDeliveries as list, readDelivery as read } from '../webhook/deliveries.ts'
-import { type OperateDeps, resendDelivery as resend, testWebhook as test } from '../webhook/operate.ts'
+import { resendDelivery as resend, testWebhook as test } from '../webhook/operate.ts'
 import { unblockWebhook as unblock } from '../webhook/unblock.ts'
 import { DeliveryStatus } from './choices.ts'
 import { ID, OTHER, TIME } from './example.ts'
@@ -112,7 +111,7 @@ export const listDeliveries = operation({
   },
   fails: ['agent'],
   output: page(Delivery, 'Newest first; kept for 7 days.'),
-  run: (deps: Db, viewer, { agentId, webhookId, status, ...given }) =>
+  run: (deps, viewer, { agentId, webhookId, status, ...given }) =>
     list(deps, viewer, { agentId, webhookId }, { status, ...pageOf(given) }),
 })
 
@@ -124,7 +123,7 @@ export const readDelivery = operation({
   input: ref,
   fails: ['agent'],
   output: one(DeliveryDetails, 'The delivery.'),
-  run: async (deps: Db, viewer, given) => {
+  run: async (deps, viewer, given) => {
     const { delivery, request } = await read(deps, viewer, given)
     const attempts = delivery.attempts.map(({ answer, ...attempt }) => ({
       ...attempt,
@@ -142,7 +141,7 @@ export const testWebhook = operation({
   input: WEBHOOK,
   fails: ['agent', 'conflict'],
   output: created(Delivery, 'The pending delivery.'),
-  run: (deps: OperateDeps, viewer, { agentId, webhookId }) => test(deps, viewer, agentId, webhookId),
+  run: (deps, viewer, { agentId, webhookId }) => test(deps, viewer, agentId, webhookId),
 })
 
 export const resendDelivery = operation({
@@ -153,7 +152,7 @@ export const resendDelivery = operation({
   input: ref,
   fails: ['agent', 'conflict'],
   output: created(Delivery, 'The new, pending delivery.'),
-  run: (deps: OperateDeps, viewer, delivery) => resend(deps, viewer, delivery),
+  run: (deps, viewer, delivery) => resend(deps, viewer, delivery),
 })
 
 export const unblockWebhook = operation({
@@ -172,5 +171,5 @@ export const unblockWebhook = operation({
   example: { skip: false },
   fails: ['agent', 'conflict'],
   output: one(Webhook, 'The webhook.'),
-  run: (deps: OperateDeps, viewer, given) => unblock(deps, viewer, given),
+  run: (deps, viewer, given) => unblock(deps, viewer, given),
 })

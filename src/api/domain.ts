@@ -107,7 +107,7 @@ export const listDomains = operation({
   input: {},
   fails: ['forbidden'],
   output: listOf(Domain, 'By name.'),
-  run: (deps: RecordDeps, viewer) => list(deps, viewer),
+  run: (deps, viewer) => list(deps, viewer),
 })
 
 export const addDomain = operation({
@@ -124,7 +124,7 @@ export const addDomain = operation({
   example: { name: 'example.com' },
   fails: ['forbidden', 'plan', 'conflict'],
   output: added(DomainWithRecords, 'The domain, with the records to publish.'),
-  run: async (deps: Parameters<typeof add>[0], viewer, input) => {
+  run: async (deps, viewer, input) => {
     const { domain, created } = await add(deps, viewer, input)
     return { ...(await withRecords(deps, domain)), created }
   },
@@ -138,8 +138,7 @@ export const readDomain = operation({
   input: { domainId },
   fails: ['missing', 'forbidden'],
   output: one(DomainWithRecords, 'The domain, with what the last check found for each record.'),
-  run: async (deps: RecordDeps, viewer, input) =>
-    withRecords(deps, await findDomain(deps, viewer, input.domainId)),
+  run: async (deps, viewer, input) => withRecords(deps, await findDomain(deps, viewer, input.domainId)),
 })
 
 export const verifyDomain = operation({
@@ -150,8 +149,7 @@ export const verifyDomain = operation({
   input: { domainId },
   fails: ['missing', 'forbidden', 'conflict'],
   output: one(DomainWithRecords, 'The domain, with what was found for each record.'),
-  run: async (deps: Parameters<typeof verify>[0], viewer, input) =>
-    withRecords(deps, await verify(deps, viewer, input.domainId)),
+  run: async (deps, viewer, input) => withRecords(deps, await verify(deps, viewer, input.domainId)),
 })
 
 export const removeDomain = operation({
@@ -162,5 +160,5 @@ export const removeDomain = operation({
   input: { domainId },
   fails: ['missing', 'forbidden', 'conflict'],
   output: nothing,
-  run: (deps: RecordDeps, viewer, input) => remove(deps, viewer, input.domainId),
+  run: (deps, viewer, input) => remove(deps, viewer, input.domainId),
 })

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { timestamp, uuid } from '../core/rules.ts'
-import type { Db } from '../db/client.ts'
 import {
   createDraft as create,
   draftOf,
@@ -10,7 +9,6 @@ import {
   sendDraft as send,
   updateDraft as update,
 } from '../message/out/saved-draft.ts'
-import type { SendDeps } from '../message/out/send.ts'
 import { author } from './author.ts'
 import { AddressChannel } from './choices.ts'
 import { ID, TIME } from './example.ts'
@@ -98,8 +96,7 @@ export const createDraft = operation({
   example: { channel: 'email', to: ['ann@example.com'], text: 'Hello Ann' },
   fails: ['agent', 'conflict'],
   output: created(Draft, 'The draft.'),
-  run: async (deps: SendDeps, viewer, { agentId, ...content }) =>
-    draftOf(await create(deps, viewer, agentId, content)),
+  run: async (deps, viewer, { agentId, ...content }) => draftOf(await create(deps, viewer, agentId, content)),
 })
 
 export const listDrafts = operation({
@@ -110,7 +107,7 @@ export const listDrafts = operation({
   input: { agentId: says(uuid, 'The agent that will send them.'), ...PAGE },
   fails: ['agent'],
   output: page(Draft, 'Newest first.'),
-  run: async (deps: Db, viewer, { agentId, ...given }) => {
+  run: async (deps, viewer, { agentId, ...given }) => {
     const { items, nextCursor } = await listOf(deps, viewer, agentId, pageOf(given))
     return { items: items.map(draftOf), nextCursor }
   },
@@ -124,7 +121,7 @@ export const readDraft = operation({
   input: { agentId, draftId },
   fails: ['agent'],
   output: one(Draft, 'The draft.'),
-  run: async (deps: Db, viewer, key) => draftOf(await read(deps, viewer, key)),
+  run: async (deps, viewer, key) => draftOf(await read(deps, viewer, key)),
 })
 
 export const updateDraft = operation({
@@ -136,7 +133,7 @@ export const updateDraft = operation({
   example: { text: 'Hello Ann, hello Bo', unchangedSince: TIME },
   fails: ['agent', 'conflict'],
   output: one(Draft, 'The draft.'),
-  run: async (deps: SendDeps, viewer, { agentId, draftId, ...changes }) =>
+  run: async (deps, viewer, { agentId, draftId, ...changes }) =>
     draftOf(await update(deps, viewer, { agentId, draftId }, changes)),
 })
 
@@ -148,7 +145,7 @@ export const deleteDraft = operation({
   input: { agentId, draftId },
   fails: ['agent'],
   output: nothing,
-  run: (deps: Db, viewer, key) => remove(deps, viewer, key),
+  run: (deps, viewer, key) => remove(deps, viewer, key),
 })
 
 export const sendDraft = operation({
@@ -159,5 +156,5 @@ export const sendDraft = operation({
   input: { agentId: says(uuid, 'The agent that sends it.'), draftId },
   fails: ['agent', 'plan', 'conflict'],
   output: created(Message, 'The message, with status `sending`.'),
-  run: (deps: SendDeps, viewer, key) => send(deps, viewer, key),
+  run: (deps, viewer, key) => send(deps, viewer, key),
 })

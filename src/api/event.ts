@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { urlText, uuid } from '../core/rules.ts'
 import { EVENT_NAMES, EVENT_TYPES, MESSAGE_RECEIVED, presentEvent } from '../event/event.ts'
-import { type MessageUrlDeps, sendToUrl as send } from '../message/out/url.ts'
+import { sendToUrl as send } from '../message/out/url.ts'
 import { Channel, Refusal, SenderKind } from './choices.ts'
 import { ID, OTHER, TIME } from './example.ts'
 import { one, operation } from './operation.ts'
@@ -113,7 +113,7 @@ export const sendToUrl = operation({
   fails: ['agent', 'conflict'],
   output: { ...one(Event, 'The event, with the text.'), present: presentEvent },
   unstored: 'text',
-  run: (deps: MessageUrlDeps, viewer, { agentId, text }) => send(deps, viewer, agentId, text),
+  run: (deps, viewer, { agentId, text }) => send(deps, viewer, agentId, text),
 })
 
 /** The same on the path that a Message URL has. */

@@ -1,9 +1,5 @@
 import { messageHtml, messageSubject, messageText, rejectionReason } from '../core/rules.ts'
-import {
-  type ApprovalDeps,
-  approveMessage as approve,
-  rejectMessage as reject,
-} from '../message/out/approval.ts'
+import { approveMessage as approve, rejectMessage as reject } from '../message/out/approval.ts'
 import { cancelMessage as cancel } from '../message/out/schedule.ts'
 import { Message, ONE } from './message.ts'
 import { one, operation } from './operation.ts'
@@ -30,7 +26,7 @@ export const approveMessage = operation({
   example: { text: 'Your order arrives on Monday.' },
   fails: ['agent', 'conflict'],
   output,
-  run: (deps: ApprovalDeps, viewer, { agentId, messageId, ...edits }) =>
+  run: (deps, viewer, { agentId, messageId, ...edits }) =>
     approve(deps, viewer, { agentId, messageId }, edits),
 })
 
@@ -44,7 +40,7 @@ export const rejectMessage = operation({
   example: { reason: 'Wrong recipient' },
   fails: ['agent', 'conflict'],
   output,
-  run: (deps: ApprovalDeps, viewer, { reason, ...ref }) => reject(deps, viewer, ref, reason),
+  run: (deps, viewer, { reason, ...ref }) => reject(deps, viewer, ref, reason),
 })
 
 export const cancelMessage = operation({
@@ -55,5 +51,5 @@ export const cancelMessage = operation({
   input: ONE,
   fails: ['agent', 'conflict'],
   output,
-  run: (deps: ApprovalDeps, viewer, ref) => cancel(deps, viewer, ref),
+  run: (deps, viewer, ref) => cancel(deps, viewer, ref),
 })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type LinkIdentityDeps, linkIdentity } from '../agent/setup/link-identity.ts'
+import { linkIdentity } from '../agent/setup/link-identity.ts'
 import {
   CHANNELS,
   type ChannelKind,
@@ -8,10 +8,8 @@ import {
   type IdentityChannel,
 } from '../core/channels.ts'
 import { recipient, uuid, verificationCode } from '../core/rules.ts'
-import type { Db } from '../db/client.ts'
 import {
   claimIdentity as claim,
-  type IdentityDeps,
   listIdentities as list,
   removeIdentity as remove,
   verifyIdentity as verify,
@@ -84,7 +82,7 @@ export const listIdentities = operation({
   input: {},
   fails: ['forbidden'],
   output: listOf(Identity, 'By channel.'),
-  run: (deps: Db, viewer) => list(deps, viewer),
+  run: (deps, viewer) => list(deps, viewer),
 })
 
 export const claimIdentity = operation({
@@ -99,7 +97,7 @@ export const claimIdentity = operation({
   example: { channel: 'sms', value: NUMBER },
   fails: ['forbidden', 'conflict'],
   output: created(IdentityClaim, 'The code was sent.'),
-  run: (deps: IdentityDeps, viewer, input) => claim(deps, viewer, input),
+  run: (deps, viewer, input) => claim(deps, viewer, input),
 })
 
 export const linkTelegram = operation({
@@ -116,7 +114,7 @@ export const linkTelegram = operation({
   example: {},
   fails: ['missing', 'forbidden', 'conflict'],
   output: created(TelegramLink, 'The link.'),
-  run: (deps: LinkIdentityDeps, viewer, input) => linkIdentity(deps, viewer, 'telegram', input),
+  run: (deps, viewer, input) => linkIdentity(deps, viewer, 'telegram', input),
 })
 
 export const verifyIdentity = operation({
@@ -131,7 +129,7 @@ export const verifyIdentity = operation({
   example: { channel: 'sms', code: '123456' },
   fails: ['forbidden', 'conflict'],
   output: one(Identity, 'The phone number is verified.'),
-  run: (deps: IdentityDeps, viewer, input) => verify(deps, viewer, input),
+  run: (deps, viewer, input) => verify(deps, viewer, input),
 })
 
 export const removeIdentity = operation({
@@ -145,5 +143,5 @@ export const removeIdentity = operation({
   },
   fails: ['missing', 'forbidden'],
   output: nothing,
-  run: (deps: Parameters<typeof remove>[0], viewer, input) => remove(deps, viewer, input),
+  run: (deps, viewer, input) => remove(deps, viewer, input),
 })

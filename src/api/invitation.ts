@@ -1,8 +1,6 @@
 import { z } from 'zod'
 import { recipient, uuid } from '../core/rules.ts'
-import type { Db } from '../db/client.ts'
 import {
-  type InvitationDeps,
   inviteMember as invite,
   listInvitations as list,
   revokeInvitation as revoke,
@@ -57,7 +55,7 @@ export const inviteMember = operation({
   example: { email: 'ann@example.com' },
   fails: ['forbidden', 'plan', 'conflict'],
   output: created(NewInvitation, 'The invitation, with the link, which is shown only once.'),
-  run: async (deps: InvitationDeps, viewer, input) => {
+  run: async (deps, viewer, input) => {
     const { invitation, url } = await invite(deps, viewer, input)
     return { ...invitation, url }
   },
@@ -71,7 +69,7 @@ export const listInvitations = operation({
   input: {},
   fails: ['forbidden'],
   output: listOf(Invitation, 'Oldest first.'),
-  run: (deps: Db, viewer) => list(deps, viewer),
+  run: (deps, viewer) => list(deps, viewer),
 })
 
 export const revokeInvitation = operation({
@@ -82,5 +80,5 @@ export const revokeInvitation = operation({
   input: { invitationId: says(uuid, 'The invitation.') },
   fails: ['missing', 'forbidden'],
   output: nothing,
-  run: (deps: Parameters<typeof revoke>[0], viewer, { invitationId }) => revoke(deps, viewer, invitationId),
+  run: (deps, viewer, { invitationId }) => revoke(deps, viewer, invitationId),
 })

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { memberName, uuid, viewName, viewPath } from '../core/rules.ts'
-import type { Db } from '../db/client.ts'
-import { listMembers as list, type MemberDeps, removeMember as remove } from '../workspace/member.ts'
+import { listMembers as list, removeMember as remove } from '../workspace/member.ts'
 import { changeRole as change, updateOwnMember as update } from '../workspace/member-settings.ts'
 import { MemberRole } from './choices.ts'
 import { ID, TIME } from './example.ts'
@@ -41,10 +40,8 @@ export const listMembers = operation({
   input: {},
   fails: ['forbidden'],
   output: listOf(Member, 'Oldest first.'),
-  run: (deps: Db, viewer) => list(deps, viewer),
+  run: (deps, viewer) => list(deps, viewer),
 })
-
-type UpdateDeps = Parameters<typeof update>[0]
 
 export const updateOwnMember = operation({
   name: 'updateOwnMember',
@@ -61,7 +58,7 @@ export const updateOwnMember = operation({
   example: { approvalMails: true },
   fails: ['forbidden'],
   output: one(Member, 'The member.'),
-  run: (deps: UpdateDeps, viewer, changes) => update(deps, viewer, changes),
+  run: (deps, viewer, changes) => update(deps, viewer, changes),
 })
 
 const view = group('SavedViewInput', 'A search of the web application to save.', {
@@ -79,7 +76,7 @@ export const updateOwnMemberAndViews = operation({
       'All saved searches, at most 50.',
     ).optional(),
   },
-  run: (deps: UpdateDeps, viewer, changes) => update(deps, viewer, changes),
+  run: (deps, viewer, changes) => update(deps, viewer, changes),
 })
 
 export const changeRole = operation({
@@ -91,8 +88,7 @@ export const changeRole = operation({
   example: { role: 'owner' },
   fails: ['missing', 'forbidden', 'conflict'],
   output: one(Member, 'The member.'),
-  run: (deps: Parameters<typeof change>[0], viewer, input) =>
-    change(deps, viewer, input.memberId, input.role),
+  run: (deps, viewer, input) => change(deps, viewer, input.memberId, input.role),
 })
 
 export const removeMember = operation({
@@ -103,5 +99,5 @@ export const removeMember = operation({
   input: { memberId },
   fails: ['missing', 'forbidden', 'conflict'],
   output: nothing,
-  run: (deps: MemberDeps, viewer, input) => remove(deps, viewer, input.memberId),
+  run: (deps, viewer, input) => remove(deps, viewer, input.memberId),
 })

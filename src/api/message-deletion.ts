@@ -1,5 +1,5 @@
 import { messageIds } from '../core/rules.ts'
-import { type DeleteDeps, deleteMessage as remove, deleteMessages as removeAll } from '../message/delete.ts'
+import { deleteMessage as remove, deleteMessages as removeAll } from '../message/delete.ts'
 import { ID } from './example.ts'
 import { ONE } from './message.ts'
 import { nothing, operation } from './operation.ts'
@@ -17,7 +17,7 @@ export const deleteMessage = operation({
   input: ONE,
   fails: ['agent'],
   output: nothing,
-  run: (deps: DeleteDeps, viewer, ref) => remove(deps, viewer, ref),
+  run: (deps, viewer, ref) => remove(deps, viewer, ref),
 })
 
 export const deleteMessages = operation({
@@ -30,5 +30,5 @@ export const deleteMessages = operation({
   fails: ['agent', 'conflict'],
   output: nothing,
   key: 'ignored',
-  run: (deps: DeleteDeps, viewer, { agentId, ids }) => removeAll(deps, viewer, agentId, ids),
+  run: (deps, viewer, { agentId, ids }) => removeAll(deps, viewer, agentId, ids),
 })

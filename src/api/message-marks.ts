@@ -1,9 +1,7 @@
 import { z } from 'zod'
 import { labels, messageIds, timestamp } from '../core/rules.ts'
-import type { ApprovalDeps } from '../message/out/approval.ts'
 import { rescheduleMessage as reschedule } from '../message/out/schedule.ts'
-import { type MarkDeps, markMessage as mark, markMessages as markAll } from '../message/reading/marks.ts'
-import type { ReadDeps } from '../message/reading/read.ts'
+import { markMessage as mark, markMessages as markAll } from '../message/reading/marks.ts'
 import { ID, TIME } from './example.ts'
 import { MARKS, Message, ONE } from './message.ts'
 import { list, one, operation } from './operation.ts'
@@ -36,8 +34,7 @@ export const markMessage = operation({
   example: { labels: ['orders'], read: true },
   fails: ['agent', 'conflict'],
   output: one(Message, 'The updated message.'),
-  run: (deps: MarkDeps & ReadDeps, viewer, { agentId, messageId, ...marks }) =>
-    mark(deps, viewer, { agentId, messageId }, marks),
+  run: (deps, viewer, { agentId, messageId, ...marks }) => mark(deps, viewer, { agentId, messageId }, marks),
 })
 
 /** REST has no path of its own for it. */
@@ -49,7 +46,7 @@ export const rescheduleMessage = operation({
   input: { ...ONE, sendAt },
   fails: ['agent', 'conflict'],
   output: one(Message, 'The message.'),
-  run: (deps: ApprovalDeps, viewer, { sendAt, ...ref }) => reschedule(deps, viewer, ref, sendAt),
+  run: (deps, viewer, { sendAt, ...ref }) => reschedule(deps, viewer, ref, sendAt),
 })
 
 /** What REST does at this path: both of them. */
@@ -63,7 +60,7 @@ export const updateMessage = operation({
       'When to send a message that waits for approval or for its time, at most 30 days ahead. `conflict` if it does not wait.',
     ).optional(),
   },
-  run: async (deps: MarkDeps & ReadDeps & ApprovalDeps, viewer, { sendAt, ...given }) => {
+  run: async (deps, viewer, { sendAt, ...given }) => {
     const { agentId, messageId } = given
     if (sendAt) await reschedule(deps, viewer, { agentId, messageId }, sendAt)
     return markMessage.run(deps, viewer, given)
@@ -85,5 +82,5 @@ export const markMessages = operation({
   example: { ids: [ID], addLabels: ['orders'], read: true },
   fails: ['agent'],
   output: list(MessageMarks, 'The labels and read marks, in the order of `ids`.'),
-  run: (deps: MarkDeps, viewer, { agentId, ...changes }) => markAll(deps, viewer, agentId, changes),
+  run: (deps, viewer, { agentId, ...changes }) => markAll(deps, viewer, agentId, changes),
 })

@@ -1,10 +1,8 @@
 import { z } from 'zod'
 import { linkAttachment as link } from '../message/reading/attachment-link.ts'
 import { linkHtml, linkRaw } from '../message/reading/mail-link.ts'
-import type { ReadDeps } from '../message/reading/read.ts'
 import { listRecipients as recipientsOf } from '../message/reading/recipients.ts'
-import type { LinkDeps } from '../message/reading/signed-link.ts'
-import { type ViewDeps, viewMessage } from '../message/reading/view.ts'
+import { viewMessage } from '../message/reading/view.ts'
 import { RecipientStatus } from './choices.ts'
 import { ID, TIME } from './example.ts'
 import { ONE } from './message.ts'
@@ -65,7 +63,7 @@ export const listRecipients = operation({
   input: ONE,
   fails: ['agent'],
   output: list(Recipient, 'Sorted by address; empty for a received message.'),
-  run: (deps: ReadDeps, viewer, { agentId, messageId }) => recipientsOf(deps, viewer, agentId, messageId),
+  run: (deps, viewer, { agentId, messageId }) => recipientsOf(deps, viewer, agentId, messageId),
 })
 
 export const readMessageHeaders = operation({
@@ -79,7 +77,7 @@ export const readMessageHeaders = operation({
     HeaderField,
     'In order, decoded: at most 500 fields and 256 KiB; empty for messages that are not received emails.',
   ),
-  run: async (deps: ReadDeps & ViewDeps, viewer, ref) => (await viewMessage(deps, viewer, ref)).headers,
+  run: async (deps, viewer, ref) => (await viewMessage(deps, viewer, ref)).headers,
 })
 
 export const linkAttachment = operation({
@@ -90,7 +88,7 @@ export const linkAttachment = operation({
   input: { ...ONE, index: says(z.int().min(0).max(9999), 'The place of the attachment, from 0.') },
   fails: ['agent', 'conflict'],
   output,
-  run: (deps: ReadDeps & LinkDeps, viewer, { agentId, ...place }) => link(deps, viewer, agentId, place),
+  run: (deps, viewer, { agentId, ...place }) => link(deps, viewer, agentId, place),
 })
 
 export const linkMessageHtml = operation({
@@ -109,8 +107,7 @@ export const linkMessageHtml = operation({
   example: { remoteImages: false },
   fails: ['agent', 'conflict'],
   output,
-  run: (deps: ReadDeps & ViewDeps & LinkDeps, viewer, { remoteImages = false, ...ref }) =>
-    linkHtml(deps, viewer, ref, { remoteImages }),
+  run: (deps, viewer, { remoteImages = false, ...ref }) => linkHtml(deps, viewer, ref, { remoteImages }),
 })
 
 export const linkRawMessage = operation({
@@ -121,5 +118,5 @@ export const linkRawMessage = operation({
   input: ONE,
   fails: ['agent', 'conflict'],
   output,
-  run: (deps: ReadDeps & LinkDeps, viewer, ref) => linkRaw(deps, viewer, ref),
+  run: (deps, viewer, ref) => linkRaw(deps, viewer, ref),
 })

@@ -1,10 +1,6 @@
 import { z } from 'zod'
 import { messageIds } from '../core/rules.ts'
-import {
-  type ReleaseDeps,
-  releaseMessage as release,
-  releaseMessages as releaseAll,
-} from '../message/in/release.ts'
+import { releaseMessage as release, releaseMessages as releaseAll } from '../message/in/release.ts'
 import { Admission, MessageStatus } from './choices.ts'
 import { ID } from './example.ts'
 import { Message, ONE } from './message.ts'
@@ -37,7 +33,7 @@ export const releaseMessage = operation({
   example: { listSender: true },
   fails: ['agent', 'plan', 'conflict'],
   output: one(Message, 'The message.'),
-  run: (deps: ReleaseDeps, viewer, { listSender, ...ref }) => release(deps, viewer, ref, { listSender }),
+  run: (deps, viewer, { listSender, ...ref }) => release(deps, viewer, ref, { listSender }),
 })
 
 export const releaseMessages = operation({
@@ -49,5 +45,5 @@ export const releaseMessages = operation({
   example: { ids: [ID] },
   fails: ['agent', 'plan', 'conflict'],
   output: list(ReleasedMessage, 'In the order of `ids`.'),
-  run: (deps: ReleaseDeps, viewer, { agentId, ...given }) => releaseAll(deps, viewer, agentId, given),
+  run: (deps, viewer, { agentId, ...given }) => releaseAll(deps, viewer, agentId, given),
 })

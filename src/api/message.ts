@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import { label, MAX_LABELS, recipient, searchedSubject, searchText, timestamp, uuid } from '../core/rules.ts'
-import type { Db } from '../db/client.ts'
 import { sentByOf } from '../message/author.ts'
 import { holdOf } from '../message/out/hold.ts'
 import { segmentsOf } from '../message/out/segments.ts'
 import { listMessages as list, listWorkspaceMessages as listAll } from '../message/reading/list.ts'
 import { replyTextOf, threadOf } from '../message/reading/present.ts'
-import { type ReadDeps, readMessage as read } from '../message/reading/read.ts'
+import { readMessage as read } from '../message/reading/read.ts'
 import { author } from './author.ts'
 import { AddressChannel, Admission, Direction, HoldReason, MessageStatus, Refusal } from './choices.ts'
 import { ID, OTHER, TIME } from './example.ts'
@@ -149,7 +148,7 @@ export const readMessage = operation({
   input: ONE,
   fails: ['agent'],
   output: one(Message, 'The message.'),
-  run: (deps: ReadDeps, viewer, { agentId, messageId }) => read(deps, viewer, agentId, messageId),
+  run: (deps, viewer, { agentId, messageId }) => read(deps, viewer, agentId, messageId),
 })
 
 /** What every list of messages takes, apart from the page. */
@@ -203,7 +202,7 @@ export const listWorkspaceMessages = operation({
   input: { ...FILTER, ...PAGE },
   fails: ['input', 'forbidden'],
   output: page(WorkspaceMessage, 'Newest first.'),
-  run: (deps: Db, viewer, { limit, cursor, ...filter }) =>
+  run: (deps, viewer, { limit, cursor, ...filter }) =>
     listAll(deps, viewer, { filter, ...pageOf({ limit, cursor }) }),
 })
 
@@ -215,6 +214,6 @@ export const listMessages = operation({
   input: { agentId: ONE.agentId, ...FILTER, ...PAGE },
   fails: ['agent'],
   output: page(Message, 'Newest first.'),
-  run: (deps: Db, viewer, { agentId, limit, cursor, ...filter }) =>
+  run: (deps, viewer, { agentId, limit, cursor, ...filter }) =>
     list(deps, viewer, agentId, { filter, ...pageOf({ limit, cursor }) }),
 })

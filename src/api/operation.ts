@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Context } from '../context.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { type Fields, present, type Resource, says } from './resource.ts'
 
@@ -29,7 +30,7 @@ export interface Shown<Row> {
   readonly present: (row: Row) => unknown
 }
 
-interface Described<Deps, Input extends Fields, Out, Result> {
+interface Described<Input extends Fields, Out, Result> {
   readonly name: string
   /** What it does; the first sentence is its summary. */
   readonly says: string
@@ -47,18 +48,17 @@ interface Described<Deps, Input extends Fields, Out, Result> {
   readonly key?: KeyMeaning
   /** The field that must not be stored, not even in the result stored for a key. */
   readonly unstored?: keyof Input & string
-  readonly run: (deps: Deps, viewer: Viewer, input: z.output<z.ZodObject<Input>>) => Promise<Result>
+  readonly run: (deps: Context, viewer: Viewer, input: z.output<z.ZodObject<Input>>) => Promise<Result>
 }
 
-export interface Operation<Deps, Input extends Fields, Result>
-  extends Described<Deps, Input, Result, Result> {
+export interface Operation<Input extends Fields, Result> extends Described<Input, Result, Result> {
   readonly key: KeyMeaning
 }
 
 /** Describes an operation once: REST's route, GraphQL's input and mutation, and their documentation follow from it. */
-export const operation = <Deps, const Input extends Fields, Out, Result extends Out>(
-  described: Described<Deps, Input, Out, Result>,
-): Operation<Deps, Input, Result> => ({
+export const operation = <const Input extends Fields, Out, Result extends Out>(
+  described: Described<Input, Out, Result>,
+): Operation<Input, Result> => ({
   key: described.rest.startsWith('POST') ? 'once' : 'ignored',
   ...described,
 })

@@ -1,6 +1,4 @@
 import { uuid } from '../core/rules.ts'
-import type { Db } from '../db/client.ts'
-import type { BearerTokenDeps, IssueTokenDeps } from '../workspace/bearer-token.ts'
 import {
   createOwnToken as create,
   listOwnTokens as list,
@@ -22,7 +20,7 @@ export const createOwnToken = operation({
   example: { name: 'laptop' },
   fails: ['forbidden', 'conflict'],
   output: created(NewToken, 'The token, whose value is shown only once.'),
-  run: (deps: IssueTokenDeps, viewer, token) => create(deps, viewer, token),
+  run: (deps, viewer, token) => create(deps, viewer, token),
 })
 
 export const listOwnTokens = operation({
@@ -33,7 +31,7 @@ export const listOwnTokens = operation({
   input: {},
   fails: ['forbidden'],
   output: listOf(Token, 'Oldest first.'),
-  run: (deps: Db, viewer) => list(deps, viewer),
+  run: (deps, viewer) => list(deps, viewer),
 })
 
 export const revokeOwnToken = operation({
@@ -44,5 +42,5 @@ export const revokeOwnToken = operation({
   input: { tokenId: says(uuid, 'The id of a token of the calling member.') },
   fails: ['missing', 'forbidden'],
   output: nothing,
-  run: (deps: BearerTokenDeps, viewer, { tokenId }) => revoke(deps, viewer, tokenId),
+  run: (deps, viewer, { tokenId }) => revoke(deps, viewer, tokenId),
 })

@@ -1,7 +1,6 @@
 import {
   buyPhoneNumber as buy,
   listPhoneNumbers as list,
-  type NumberPoolDeps,
   releasePhoneNumber as release,
   searchPhoneNumbers as search,
 } from '../agent/number-pool.ts'
@@ -48,7 +47,7 @@ export const listPhoneNumbers = operation({
   input: {},
   fails: ['forbidden'],
   output: listOf(PhoneNumber, 'The phone numbers, sorted.'),
-  run: (deps: NumberPoolDeps, viewer) => list(deps, viewer),
+  run: (deps, viewer) => list(deps, viewer),
 })
 
 export const searchPhoneNumbers = operation({
@@ -62,7 +61,7 @@ export const searchPhoneNumbers = operation({
   },
   fails: ['input', 'forbidden', 'conflict'],
   output: listOf(PhoneNumberOffer, 'The available numbers, at most 20.'),
-  run: (deps: NumberPoolDeps, viewer, input) => search(deps, viewer, input),
+  run: (deps, viewer, input) => search(deps, viewer, input),
 })
 
 export const buyPhoneNumber = operation({
@@ -74,7 +73,7 @@ export const buyPhoneNumber = operation({
   example: { value: VALUE },
   fails: ['forbidden', 'plan', 'conflict'],
   output: added(PhoneNumber, 'The number, in the pool.'),
-  run: async (deps: NumberPoolDeps, viewer, input) => {
+  run: async (deps, viewer, input) => {
     const { number, added: created } = await buy(deps, viewer, input)
     return { ...number, created }
   },
@@ -89,5 +88,5 @@ export const releasePhoneNumber = operation({
   input: { phoneNumberId: says(uuid, 'The number.') },
   fails: ['missing', 'forbidden', 'conflict'],
   output: nothing,
-  run: (deps: NumberPoolDeps, viewer, { phoneNumberId }) => release(deps, viewer, phoneNumberId),
+  run: (deps, viewer, { phoneNumberId }) => release(deps, viewer, phoneNumberId),
 })

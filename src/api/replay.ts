@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { timestamp } from '../core/rules.ts'
-import type { OperateDeps } from '../webhook/operate.ts'
 import { replayWebhook as replay, replayStart, resendGivenUp as resend } from '../webhook/replay.ts'
 import { created, operation } from './operation.ts'
 import { count, resource, says } from './resource.ts'
@@ -38,7 +37,7 @@ export const replayWebhook = operation({
   example: { after: 41 },
   fails: ['agent', 'conflict'],
   output: created(Replay, 'Number of events that are resent.'),
-  run: (deps: OperateDeps, viewer, { agentId, webhookId, ...start }) =>
+  run: (deps, viewer, { agentId, webhookId, ...start }) =>
     replay(deps, viewer, { agentId, webhookId }, replayStart(start)),
 })
 
@@ -51,6 +50,6 @@ export const resendGivenUp = operation({
   example: { since: '2026-11-20T00:00:00.000Z' },
   fails: ['agent', 'conflict'],
   output: created(Replay, 'Number of events that are resent.'),
-  run: (deps: OperateDeps, viewer, { agentId, webhookId, since }) =>
+  run: (deps, viewer, { agentId, webhookId, since }) =>
     resend(deps, viewer, { agentId, webhookId }, { since }),
 })

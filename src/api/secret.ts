@@ -1,10 +1,8 @@
 import { z } from 'zod'
 import { secretName, secretValue, uuid } from '../core/rules.ts'
-import type { Db } from '../db/client.ts'
 import {
   deleteSecret as remove,
   revealSecrets as reveal,
-  type SecretDeps,
   setSecret as store,
   listSecrets as stored,
 } from '../secret/index.ts'
@@ -41,7 +39,7 @@ export const listSecrets = operation({
   input: { agentId: says(uuid, 'The agent that they belong to.') },
   fails: ['agent'],
   output: list(Secret, 'By name.'),
-  run: (deps: Db, viewer, { agentId }) => stored(deps, viewer, agentId),
+  run: (deps, viewer, { agentId }) => stored(deps, viewer, agentId),
 })
 
 export const setSecret = operation({
@@ -53,7 +51,7 @@ export const setSecret = operation({
   example: { value: 'sk_live_…' },
   fails: ['agent', 'conflict'],
   output: one(Secret, 'The secret, without its value.'),
-  run: (deps: SecretDeps, viewer, { agentId, ...secret }) => store(deps, viewer, agentId, secret),
+  run: (deps, viewer, { agentId, ...secret }) => store(deps, viewer, agentId, secret),
 })
 
 export const deleteSecret = operation({
@@ -64,7 +62,7 @@ export const deleteSecret = operation({
   input: { agentId, name },
   fails: ['agent'],
   output: nothing,
-  run: (deps: SecretDeps, viewer, { agentId, name }) => remove(deps, viewer, agentId, name),
+  run: (deps, viewer, { agentId, name }) => remove(deps, viewer, agentId, name),
 })
 
 export const revealSecrets = operation({
@@ -89,5 +87,5 @@ export const revealSecrets = operation({
     isSecret: true,
   },
   key: 'rerun',
-  run: (deps: SecretDeps, viewer, { agentId, names }) => reveal(deps, viewer, agentId, names),
+  run: (deps, viewer, { agentId, names }) => reveal(deps, viewer, agentId, names),
 })

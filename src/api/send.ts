@@ -12,7 +12,7 @@ import {
   timestamp,
   uuid,
 } from '../core/rules.ts'
-import { type SendDeps, sendMessage as send } from '../message/out/send.ts'
+import { sendMessage as send } from '../message/out/send.ts'
 import { AddressChannel } from './choices.ts'
 import { Message } from './message.ts'
 import { created, operation } from './operation.ts'
@@ -70,5 +70,5 @@ export const sendMessage = operation({
   example: { channel: 'email', to: ['ann@example.com'], subject: 'Hello', text: 'Hello Ann' },
   fails: ['agent', 'plan', 'conflict'],
   output: created(Message, 'The message, with status `sending`.'),
-  run: (deps: SendDeps, viewer, { agentId, ...message }) => send(deps, viewer, agentId, message),
+  run: (deps, viewer, { agentId, ...message }) => send(deps, viewer, agentId, message),
 })

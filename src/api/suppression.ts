@@ -1,6 +1,5 @@
 import { listSuppressions as list, removeSuppression as remove } from '../agent/suppression.ts'
 import { recipient, uuid } from '../core/rules.ts'
-import type { Db } from '../db/client.ts'
 import { AddressChannel, SuppressionReason } from './choices.ts'
 import { TIME } from './example.ts'
 import { nothing, operation, PAGE, page, pageOf } from './operation.ts'
@@ -38,7 +37,7 @@ export const listSuppressions = operation({
   input: { agentId, ...PAGE },
   fails: ['agent'],
   output: page(Suppression, 'Newest first.'),
-  run: (deps: Db, viewer, { agentId, ...given }) => list(deps, viewer, agentId, pageOf(given)),
+  run: (deps, viewer, { agentId, ...given }) => list(deps, viewer, agentId, pageOf(given)),
 })
 
 export const removeSuppression = operation({
@@ -49,6 +48,5 @@ export const removeSuppression = operation({
   input: { agentId, recipient: says(recipient, 'Its address.') },
   fails: ['agent'],
   output: nothing,
-  run: (deps: Parameters<typeof remove>[0], viewer, { agentId, recipient }) =>
-    remove(deps, viewer, agentId, recipient),
+  run: (deps, viewer, { agentId, recipient }) => remove(deps, viewer, agentId, recipient),
 })

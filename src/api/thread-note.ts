@@ -1,6 +1,4 @@
-import type { Clock } from '../core/clock.ts'
 import { noteText, uuid } from '../core/rules.ts'
-import type { Db } from '../db/client.ts'
 import { addNote, deleteNote, listNotes, MAX_NOTES } from '../message/thread/notes.ts'
 import { ID, OTHER, TIME } from './example.ts'
 import { created, list, nothing, operation } from './operation.ts'
@@ -33,7 +31,7 @@ export const addThreadNote = operation({
   example: { text: 'Ann called, too.' },
   fails: ['agent', 'conflict'],
   output: created(ThreadNote, 'The note.'),
-  run: (deps: Db & { clock: Clock }, viewer, note) => addNote(deps, viewer, note),
+  run: (deps, viewer, note) => addNote(deps, viewer, note),
 })
 
 export const listThreadNotes = operation({
@@ -44,7 +42,7 @@ export const listThreadNotes = operation({
   input: ONE,
   fails: ['agent'],
   output: list(ThreadNote, 'Oldest first.', MAX_NOTES),
-  run: (deps: Db, viewer, key) => listNotes(deps, viewer, key),
+  run: (deps, viewer, key) => listNotes(deps, viewer, key),
 })
 
 export const deleteThreadNote = operation({
@@ -55,5 +53,5 @@ export const deleteThreadNote = operation({
   input: { ...ONE, noteId: says(uuid, 'The id of the note.') },
   fails: ['agent'],
   output: nothing,
-  run: (deps: Db, viewer, note) => deleteNote(deps, viewer, note),
+  run: (deps, viewer, note) => deleteNote(deps, viewer, note),
 })

@@ -58,7 +58,7 @@ export const updateThread = operation({
   example: { done: true },
   fails: ['agent'],
   output: one(Thread, 'The thread.'),
-  run: async (deps: MarkDeps, viewer, { agentId, threadId, ...changes }) => {
+  run: async (deps, viewer, { agentId, threadId, ...changes }) => {
     const [thread] = await change(deps, viewer, [{ agentId, threadId }], changes).catch((error: unknown) => {
       throw indexOf(error) === undefined ? error : notFound('thread')
     })
@@ -76,7 +76,7 @@ export const updateThreads = operation({
   example: { ids: [ID], snoozedUntil: LATER },
   fails: ['agent'],
   output: list(Thread, 'The threads, in the order of `ids`.'),
-  run: (deps: MarkDeps, viewer, { agentId, ids, ...changes }) => {
+  run: (deps, viewer, { agentId, ids, ...changes }) => {
     const threads = ids.map((threadId) => ({ agentId, threadId }))
     return change(deps, viewer, threads, changes).catch((error: unknown) => {
       const index = indexOf(error)
@@ -101,5 +101,5 @@ export const updateThreadsOfAgents = operation({
     ),
     ...CHANGES,
   },
-  run: (deps: MarkDeps, viewer, { threads, ...changes }) => change(deps, viewer, threads, changes),
+  run: (deps, viewer, { threads, ...changes }) => change(deps, viewer, threads, changes),
 })

@@ -1,9 +1,7 @@
 import { z } from 'zod'
 import { findAgent } from '../agent/permission.ts'
-import type { Clock } from '../core/clock.ts'
 import { notFound } from '../core/errors.ts'
 import { label, recipient, searchedSubject, uuid } from '../core/rules.ts'
-import type { Db } from '../db/client.ts'
 import { listThreads as list } from '../message/reading/list-threads.ts'
 import { readThreads } from '../message/reading/thread.ts'
 import { AddressChannel } from './choices.ts'
@@ -79,7 +77,6 @@ export const THREAD_FILTER = {
   ).optional(),
 }
 
-type Deps = Db & { clock: Clock }
 const tag = 'Threads'
 const agentId = says(uuid, 'The agent that it belongs to.')
 
@@ -94,7 +91,7 @@ export const listThreads = operation({
   input: { agentId, ...THREAD_FILTER, ...PAGE },
   fails: ['agent'],
   output: page(Thread, 'Most recent activity first.'),
-  run: (deps: Deps, viewer, { agentId, limit, cursor, ...filter }) =>
+  run: (deps, viewer, { agentId, limit, cursor, ...filter }) =>
     list(deps, viewer, agentId, { filter, ...pageOf({ limit, cursor }) }),
 })
 
@@ -106,7 +103,7 @@ export const readThread = operation({
   input: ONE,
   fails: ['agent'],
   output: one(Thread, 'The thread.'),
-  run: async (deps: Deps, viewer, key) => {
+  run: async (deps, viewer, key) => {
     await findAgent(deps, viewer, key.agentId)
     const [thread] = await readThreads(deps, [key])
     if (!thread) throw notFound('thread')

@@ -1,6 +1,5 @@
-import { createAgentToken, listAgentTokens, revokeAgentToken, type TokenDeps } from '../agent/token.ts'
+import { createAgentToken, listAgentTokens, revokeAgentToken } from '../agent/token.ts'
 import { timestamp, tokenName, uuid } from '../core/rules.ts'
-import type { IssueTokenDeps } from '../workspace/bearer-token.ts'
 import { ID, TIME } from './example.ts'
 import { created, list, nothing, operation } from './operation.ts'
 import { id, resource, says, text, time } from './resource.ts'
@@ -47,8 +46,7 @@ export const createToken = operation({
   example: { name: 'laptop', expiresAt: '2027-01-01T00:00:00Z' },
   fails: ['agent', 'conflict'],
   output: created(NewToken, 'The token, whose value is shown only once.'),
-  run: (deps: IssueTokenDeps, viewer, { agentId, ...token }) =>
-    createAgentToken(deps, viewer, agentId, token),
+  run: (deps, viewer, { agentId, ...token }) => createAgentToken(deps, viewer, agentId, token),
 })
 
 export const listTokens = operation({
@@ -59,7 +57,7 @@ export const listTokens = operation({
   input: { agentId },
   fails: ['agent'],
   output: list(Token, 'Oldest first.'),
-  run: (deps: TokenDeps, viewer, { agentId }) => listAgentTokens(deps, viewer, agentId),
+  run: (deps, viewer, { agentId }) => listAgentTokens(deps, viewer, agentId),
 })
 
 export const revokeToken = operation({
@@ -70,5 +68,5 @@ export const revokeToken = operation({
   input: { agentId, tokenId: says(uuid, 'The id of the token.') },
   fails: ['agent'],
   output: nothing,
-  run: (deps: TokenDeps, viewer, { agentId, tokenId }) => revokeAgentToken(deps, viewer, agentId, tokenId),
+  run: (deps, viewer, { agentId, tokenId }) => revokeAgentToken(deps, viewer, agentId, tokenId),
 })

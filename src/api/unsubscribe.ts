@@ -1,4 +1,4 @@
-import { unsubscribe as run, type UnsubscribeDeps } from '../message/out/unsubscribe.ts'
+import { unsubscribe as run } from '../message/out/unsubscribe.ts'
 import { Message, ONE } from './message.ts'
 import { one, operation } from './operation.ts'
 
@@ -11,5 +11,5 @@ export const unsubscribe = operation({
   fails: ['agent', 'plan', 'conflict'],
   output: one(Message, 'The message.'),
   key: 'ignored',
-  run: (deps: UnsubscribeDeps, viewer, ref) => run(deps, viewer, ref),
+  run: (deps, viewer, ref) => run(deps, viewer, ref),
 })

@@ -1,16 +1,10 @@
 import { z } from 'zod'
 import { uuid, webhookName, webhookUrl } from '../core/rules.ts'
-import type { Db } from '../db/client.ts'
 import { EVENT_NAMES } from '../event/event.ts'
 import { heardTypes } from '../event/selection.ts'
-import { type OperateDeps, rotateWebhook as rotate } from '../webhook/operate.ts'
+import { rotateWebhook as rotate } from '../webhook/operate.ts'
 import { updateWebhook as update } from '../webhook/update.ts'
-import {
-  addWebhook as add,
-  listWebhooks as list,
-  removeWebhook as remove,
-  type WebhookDeps,
-} from '../webhook/webhook.ts'
+import { addWebhook as add, listWebhooks as list, removeWebhook as remove } from '../webhook/webhook.ts'
 import { ID, TIME } from './example.ts'
 import { added, created, list as listOf, nothing, one, operation } from './operation.ts'
 import { count, id, resource, says, text, time } from './resource.ts'
@@ -81,7 +75,7 @@ export const addWebhook = operation({
   example: { url: 'https://example.com/hooks/agent', name: 'CRM' },
   fails: ['agent', 'plan', 'conflict'],
   output: added(NewWebhook, 'The webhook with its signing secret.'),
-  run: async (deps: WebhookDeps, viewer, { agentId, ...given }) => {
+  run: async (deps, viewer, { agentId, ...given }) => {
     const { webhook, secret, created } = await add(deps, viewer, agentId, given)
     return { ...webhook, secret, created }
   },
@@ -95,7 +89,7 @@ export const listWebhooks = operation({
   input: { agentId },
   fails: ['agent'],
   output: listOf(Webhook, 'Oldest first.'),
-  run: (deps: Db, viewer, { agentId }) => list(deps, viewer, agentId),
+  run: (deps, viewer, { agentId }) => list(deps, viewer, agentId),
 })
 
 export const updateWebhook = operation({
@@ -112,7 +106,7 @@ export const updateWebhook = operation({
   example: { name: 'CRM', paused: true },
   fails: ['agent'],
   output: one(Webhook, 'The updated webhook.'),
-  run: (deps: WebhookDeps, viewer, { agentId, webhookId, ...changes }) =>
+  run: (deps, viewer, { agentId, webhookId, ...changes }) =>
     update(deps, viewer, { agentId, webhookId }, changes),
 })
 
@@ -124,7 +118,7 @@ export const rotateWebhook = operation({
   input: WEBHOOK,
   fails: ['agent', 'conflict'],
   output: created(NewWebhook, 'The webhook with its new signing secret.'),
-  run: async (deps: OperateDeps, viewer, { agentId, webhookId }) => {
+  run: async (deps, viewer, { agentId, webhookId }) => {
     const { webhook, secret } = await rotate(deps, viewer, agentId, webhookId)
     return { ...webhook, secret }
   },
@@ -138,5 +132,5 @@ export const removeWebhook = operation({
   input: WEBHOOK,
   fails: ['agent'],
   output: nothing,
-  run: (deps: WebhookDeps, viewer, { agentId, webhookId }) => remove(deps, viewer, agentId, webhookId),
+  run: (deps, viewer, { agentId, webhookId }) => remove(deps, viewer, agentId, webhookId),
 })

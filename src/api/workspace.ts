@@ -1,10 +1,6 @@
 import { z } from 'zod'
 import { keepDays, keepRefusedDays, workspaceName } from '../core/rules.ts'
-import {
-  type DeletionDeps,
-  cancelDeletion as restore,
-  scheduleDeletion as schedule,
-} from '../workspace/deletion.ts'
+import { cancelDeletion as restore, scheduleDeletion as schedule } from '../workspace/deletion.ts'
 import { presentWorkspace, readWorkspace as read, updateWorkspace as update } from '../workspace/settings.ts'
 import type { Usage } from '../workspace/usage.ts'
 import { ID, TIME } from './example.ts'
@@ -135,7 +131,7 @@ export const readWorkspace = operation({
   input: {},
   fails: [],
   output: one(Workspace, 'The workspace.'),
-  run: async (deps: Parameters<typeof read>[0], viewer) => presentWorkspace(await read(deps, viewer)),
+  run: async (deps, viewer) => presentWorkspace(await read(deps, viewer)),
 })
 
 export const updateWorkspace = operation({
@@ -162,8 +158,7 @@ export const updateWorkspace = operation({
   example: { agentsMayCreateAgents: false },
   fails: ['forbidden'],
   output: one(Workspace, 'The updated workspace.'),
-  run: async (deps: Parameters<typeof update>[0], viewer, changes) =>
-    presentWorkspace(await update(deps, viewer, changes)),
+  run: async (deps, viewer, changes) => presentWorkspace(await update(deps, viewer, changes)),
 })
 
 export const deleteWorkspace = operation({
@@ -174,7 +169,7 @@ export const deleteWorkspace = operation({
   input: {},
   fails: ['forbidden'],
   output: one(Workspace, 'The workspace, with `deletesAt`.'),
-  run: async (deps: DeletionDeps, viewer) => presentWorkspace(await schedule(deps, viewer)),
+  run: async (deps, viewer) => presentWorkspace(await schedule(deps, viewer)),
 })
 
 export const restoreWorkspace = operation({
@@ -186,5 +181,5 @@ export const restoreWorkspace = operation({
   input: {},
   fails: ['input', 'forbidden', 'conflict'],
   output: one(Workspace, 'The workspace.'),
-  run: async (deps: Parameters<typeof restore>[0], viewer) => presentWorkspace(await restore(deps, viewer)),
+  run: async (deps, viewer) => presentWorkspace(await restore(deps, viewer)),
 })

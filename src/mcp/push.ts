@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http'
 import { connectClient } from '../agent/connection.ts'
 import type { Subscription } from '../agent/subscriptions.ts'
+import type { Context } from '../context.ts'
 import { EventStreamWriter, reconnectFrame } from '../core/event-stream.ts'
 import { Places } from '../core/places.ts'
 import { publicError } from '../db/failure.ts'
 import type { LoggedEvent } from '../event/event.ts'
 import { positionOf } from '../event/follower.ts'
 import { hearsMessages } from '../event/selection.ts'
-import type { McpDeps } from './call/deps.ts'
 import { eventError, exhausted, type RpcError, refusal, replacedByAnother } from './call/errors.ts'
 import type { Call } from './call/tool.ts'
 import {
@@ -50,12 +50,12 @@ const frame = (message: object): string =>
 /** One open event stream. */
 export class Push {
   readonly #opened: Opened
-  readonly #deps: McpDeps
+  readonly #deps: Context
   readonly #done: () => Promise<void>
   #position: number
   #writer: EventStreamWriter | null = null
 
-  constructor(deps: McpDeps, opened: Opened, done: () => Promise<void>) {
+  constructor(deps: Context, opened: Opened, done: () => Promise<void>) {
     this.#deps = deps
     this.#opened = opened
     this.#done = done
@@ -138,12 +138,12 @@ const whyEnded = (reason: unknown): RpcError =>
 
 /** The open event streams of this process. */
 export class Pushes {
-  readonly #deps: McpDeps
+  readonly #deps: Context
   readonly #open = new Set<Push>()
   readonly #places = new Places(MAX_STREAMS_PER_TOKEN)
   readonly #beat: NodeJS.Timeout
 
-  constructor(deps: McpDeps) {
+  constructor(deps: Context) {
     this.#deps = deps
     this.#beat = setInterval(() => {
       for (const push of this.#open) push.heartbeat()

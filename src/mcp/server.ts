@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type AuthInfo, createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/server'
 import { findAgent } from '../agent/permission.ts'
 import { resourceOf } from '../auth/oauth/resource.ts'
+import type { Context } from '../context.ts'
 import { AppError } from '../core/errors.ts'
 import { clientOf, httpFailure, noteRequester } from '../core/http.ts'
 import { Places } from '../core/places.ts'
@@ -10,7 +11,6 @@ import { overQuota } from '../workspace/rate-limits.ts'
 import { countRequest } from '../workspace/token-requests.ts'
 import { authenticate, bearerOf, type Viewer } from '../workspace/viewer.ts'
 import { goneOf, webRequestOf, writeAnswer } from './adapter.ts'
-import type { McpDeps } from './call/deps.ts'
 import { answerDirectly, directCallOf } from './direct.ts'
 import { challenge, isForeign, isHeld, readMessage, refuse } from './entrance.ts'
 import { holdOpen, letGo, permitted } from './listen.ts'
@@ -48,14 +48,14 @@ const MAX_LISTENS_PER_TOKEN = 20
 const GREETINGS = new Set(['initialize', 'server/discover'])
 
 class McpServer implements Mcp {
-  readonly #deps: McpDeps
+  readonly #deps: Context
   readonly #pushes: Pushes
   readonly #changes: InboxChanges
   readonly #waits = new Places(MAX_WAITS_PER_TOKEN)
   readonly #listens = new Places(MAX_LISTENS_PER_TOKEN)
   readonly #handler: McpHttpHandler
 
-  constructor(deps: McpDeps) {
+  constructor(deps: Context) {
     this.#deps = deps
     this.#pushes = new Pushes(deps)
     this.#changes = new InboxChanges(deps.feed)
@@ -202,4 +202,4 @@ class McpServer implements Mcp {
 }
 
 /** The MCP server at `/mcp`. It keeps nothing between requests, so any process can answer any request. */
-export const createMcp = (deps: McpDeps): Mcp => new McpServer(deps)
+export const createMcp = (deps: Context): Mcp => new McpServer(deps)

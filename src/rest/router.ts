@@ -1,5 +1,6 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
+import type { Context } from '../context.ts'
 import { AppError, noSuchPath } from '../core/errors.ts'
 import { MAX_SEND_BODY_BYTES } from '../core/rules.ts'
 import { documentationRoutes } from './documentation/documentation.ts'
@@ -36,7 +37,7 @@ import { tokenRoutes } from './resources/tokens.ts'
 import { urlRoutes } from './resources/url.ts'
 import { webhookRoutes } from './resources/webhooks.ts'
 import { workspaceRoutes } from './resources/workspace.ts'
-import type { RestDeps, RestEnv } from './route/env.ts'
+import type { RestEnv } from './route/env.ts'
 import { answerError, onError, onInvalid } from './route/errors.ts'
 
 /**
@@ -81,7 +82,7 @@ const identify: MiddlewareHandler<RestEnv> = async (c, next) => {
 }
 
 const prepare =
-  (deps: RestDeps): MiddlewareHandler<RestEnv> =>
+  (deps: Context): MiddlewareHandler<RestEnv> =>
   async (c, next) => {
     c.set('requestId', String(c.env?.outgoing?.getHeader('X-Request-Id') ?? ''))
     c.set('deps', deps)
@@ -89,7 +90,7 @@ const prepare =
   }
 
 /** Creates the router of the documented paths; each route is a thin call of an operation. */
-export const createRest = (deps: RestDeps): OpenAPIHono<RestEnv> => {
+export const createRest = (deps: Context): OpenAPIHono<RestEnv> => {
   const app = new OpenAPIHono<RestEnv>({ defaultHook: onInvalid })
   app.onError(onError(deps.log))
   app.notFound((c) => {

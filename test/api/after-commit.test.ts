@@ -15,7 +15,7 @@ const { prisma } = deps
 const ours = await service.tenant()
 
 type Input = Record<string, unknown>
-type AnyOperation = Operation<typeof deps, Record<string, never>, unknown>
+type AnyOperation = Operation<Record<string, never>, unknown>
 
 const folder = join(import.meta.dirname, '../../src/api')
 const modules = await Promise.all(
@@ -213,7 +213,7 @@ const recording = () => {
     notifier: { ...deps.notifier, publish: record('publish') },
     feed: Object.assign(Object.create(deps.feed) as typeof deps.feed, { committed: record('event') }),
     texts: Object.assign(Object.create(deps.texts) as typeof deps.texts, { share: record('text') }),
-    mailer: { ...deps.mailer, send: record('mail') },
+    mailer: Object.assign(Object.create(deps.mailer) as typeof deps.mailer, { send: record('mail') }),
   }
   return { spied, effects }
 }

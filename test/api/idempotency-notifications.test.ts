@@ -1,8 +1,9 @@
 import { Hono } from 'hono'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Context } from '../../src/context.ts'
 import { idempotency } from '../../src/rest/request/idempotency.ts'
-import type { RestDeps, RestEnv } from '../../src/rest/route/env.ts'
+import type { RestEnv } from '../../src/rest/route/env.ts'
 import type { Viewer } from '../../src/workspace/viewer.ts'
 import {
   createTestAgent,
@@ -83,7 +84,7 @@ test.each([201, 409])(
     const viewer = { kind: 'agent', id: agent.id, workspaceId: owner.id, tokenId } as Viewer
     const spied = { publish: (topic: string) => void published.push(topic) }
     const clock = { now: () => new Date() }
-    const given = { ...service.db, clock, keyring: service.keyring, notifier: spied } as unknown as RestDeps
+    const given = { ...service.db, clock, keyring: service.keyring, notifier: spied } as unknown as Context
     const app = new Hono<RestEnv>()
     app.use(async (c, next) => {
       c.set('deps', given)

@@ -135,7 +135,7 @@ export const startServer = async (
     plans: new Plans(shared),
     rates: new RateLimits(shared),
   }
-  const deps: RootDb & GraphqlDeps = {
+  const deps = {
     ...shared,
     ...limits,
     apart: apartFrom(db),
@@ -153,20 +153,20 @@ export const startServer = async (
     leaveDomain: async () => undefined,
     publicUrl: () => 'http://localhost',
     messageUrlBase: () => 'http://agents.localhost',
-    mailer: { normalize: (address) => email.normalize(address), send: () => undefined },
+    mailer: { normalize: email.normalize, send: () => undefined } as unknown as GraphqlDeps['mailer'],
     drafts: createDraftStore(db),
     reads: createMessageReads(db),
     views: createViews(),
     phoneNumbers: new PhoneNumbers({ ...shared, sms }),
-    codes: { normalize: (_channel, value) => value, send: async () => undefined },
+    codes: { normalize: (_channel: string, value: string) => value, send: async () => undefined },
     keyring,
     allow,
     lookup: createLookup(allow),
     linkKey: masterKey,
     capturedMail: null,
-    place: { smtp: null },
+    place: { publicUrl: 'http://localhost', smtp: null },
     approvalKey: masterKey,
-  }
+  } as Partial<GraphqlDeps> as RootDb & GraphqlDeps
   const receiving: ReceiveDeps = {
     ...shared,
     ...limits,

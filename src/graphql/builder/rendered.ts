@@ -15,7 +15,6 @@ import {
   wordsOf,
 } from '../../api/resource.ts'
 import type { GraphqlContext } from '../context/context.ts'
-import type { GraphqlDeps } from '../context/deps.ts'
 import { builder } from './builder.ts'
 import { checked } from './input.ts'
 
@@ -212,7 +211,7 @@ type PayloadFields<Input extends Fields, Result> = Parameters<
 
 /** What a mutation is made of. Some operations are GraphQL's alone. */
 type Mutation<Input extends Fields, Result> = Pick<
-  Operation<GraphqlDeps, Input, Result>,
+  Operation<Input, Result>,
   'name' | 'says' | 'input' | 'key' | 'unstored' | 'run'
 >
 

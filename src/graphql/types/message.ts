@@ -10,7 +10,6 @@ import { builder } from '../builder/builder.ts'
 import { exposed, made, mutation, objectOf } from '../builder/rendered.ts'
 import { batched } from '../context/batch.ts'
 import type { GraphqlContext } from '../context/context.ts'
-import type { GraphqlDeps } from '../context/deps.ts'
 import { readInTurn } from '../context/limits.ts'
 import { Agent } from './agent.ts'
 import { ATTACHMENT, Attachment, hasAttachments } from './attachment.ts'
@@ -87,7 +86,7 @@ export const Message = builder.prismaObject('Message', {
 
 /** Adds the mutation of an operation that returns a message. */
 export const messageMutation = <Input extends Fields, Result extends { id: string; agentId: string }>(
-  operation: Operation<GraphqlDeps, Input, Result>,
+  operation: Operation<Input, Result>,
   takes: string,
 ): void =>
   mutation(operation, takes, (t) => ({

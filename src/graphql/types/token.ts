@@ -4,7 +4,6 @@ import { createToken, NewToken, revokeToken, Token as TOKEN } from '../../api/to
 import type { Token as TokenRow } from '../../db/generated/prisma/client.ts'
 import { builder } from '../builder/builder.ts'
 import { exposed, fromResult, mutation } from '../builder/rendered.ts'
-import type { GraphqlDeps } from '../context/deps.ts'
 import { Agent } from './agent.ts'
 
 export const Token = builder.prismaObject('Token', {
@@ -23,7 +22,7 @@ builder.prismaObjectField(Agent, 'tokens', (t) =>
 
 /** Adds a mutation that creates a token, of an agent or a member. */
 export const creationOfToken = <Input extends Fields>(
-  operation: Operation<GraphqlDeps, Input, TokenRow & { token: string }>,
+  operation: Operation<Input, TokenRow & { token: string }>,
 ): void =>
   mutation(operation, 'The new token.', (t) => ({
     ...fromResult(t, { token: NewToken.fields.token }),

@@ -5,17 +5,16 @@ import { notFound } from '../../core/errors.ts'
 import { uuid } from '../../core/rules.ts'
 import { ensureOwner } from '../../workspace/member.ts'
 import { mutation } from '../builder/rendered.ts'
-import type { GraphqlDeps } from '../context/deps.ts'
 import { Workspace } from './workspace.ts'
 
-type OfWorkspace<Result> = Operation<GraphqlDeps, Record<never, never>, Result>
+type OfWorkspace<Result> = Operation<Record<never, never>, Result>
 
 /** The id confirms that the caller means this workspace: these mutations have no other argument. */
 const addMutation = <Result extends { id: string }>(of: OfWorkspace<Result>, description: string): void => {
   const confirmed = operation({
     ...of,
     input: { workspaceId: says(uuid, 'Its id, as a confirmation.') },
-    run: async (deps: GraphqlDeps, viewer, { workspaceId }) => {
+    run: async (deps, viewer, { workspaceId }) => {
       ensureOwner(viewer)
       if (workspaceId !== viewer.workspaceId) throw notFound('workspace')
       return of.run(deps, viewer, {})

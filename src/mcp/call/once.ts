@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import type { Context } from '../../context.ts'
 import { invalidInput } from '../../core/errors.ts'
 import { KeyReused, once, readAttempt } from '../../workspace/idempotency.ts'
-import type { McpDeps } from './deps.ts'
 import type { ToolCall } from './tool.ts'
 
 /** The argument that makes repeated calls do their work once. */
@@ -16,7 +16,7 @@ interface Keyed<Result> {
   /** The name of the tool. */
   name: string
   asked: { key?: string | undefined; [argument: string]: unknown }
-  work(deps: McpDeps): Promise<Result>
+  work(deps: Context): Promise<Result>
   /**
    * The result for a call with other words than the first one with its key, as a model makes it after a crash; null if
    * the first one did something else.

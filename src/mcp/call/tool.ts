@@ -1,13 +1,13 @@
 import { z } from 'zod'
+import type { Context } from '../../context.ts'
 import type { Places } from '../../core/places.ts'
 import { uuid } from '../../core/rules.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
 import type { Fence } from '../outside-text/fence.ts'
-import type { McpDeps } from './deps.ts'
 
 /** What tools and events know of a request. */
 export interface Call {
-  deps: McpDeps
+  deps: Context
   viewer: Viewer
   /** Limits the calls of a token that wait at a time. */
   waits: Places

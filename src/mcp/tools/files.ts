@@ -1,5 +1,6 @@
 import { extname } from 'node:path'
 import { z } from 'zod'
+import type { Context } from '../../context.ts'
 import { AppError, invalidInput } from '../../core/errors.ts'
 import {
   fileName,
@@ -11,7 +12,6 @@ import {
 } from '../../core/rules.ts'
 import type { SendInput } from '../../message/out/send-intent.ts'
 import { readAttachment } from '../../message/reading/read.ts'
-import type { McpDeps } from '../call/deps.ts'
 import type { ToolCall } from '../call/tool.ts'
 
 /** Less than a request may have. */
@@ -54,7 +54,7 @@ const TEXT_TYPES: Record<string, string> = {
 
 const readFile = async (
   { viewer, agentId }: ToolCall,
-  deps: McpDeps,
+  deps: Context,
   { name, text, messageId, attachmentId }: GivenFile,
 ): Promise<File> => {
   if (messageId === undefined) {
@@ -68,7 +68,7 @@ const readFile = async (
 /** Reads the files one by one. Throws `invalid_input` for one that does not exist, and when they are too large together. */
 export const readFiles = async (
   call: ToolCall,
-  deps: McpDeps,
+  deps: Context,
   given: readonly GivenFile[] | undefined,
 ): Promise<File[] | undefined> => {
   if (given === undefined) return undefined

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Context } from '../../context.ts'
 import { CHANNEL_KINDS } from '../../core/channels.ts'
 import { AppError } from '../../core/errors.ts'
 import { lowerCase } from '../../core/lower-case.ts'
@@ -17,7 +18,6 @@ import { sendMessage } from '../../message/out/send.ts'
 import type { SendInput } from '../../message/out/send-intent.ts'
 import { readMessage } from '../../message/reading/read.ts'
 import type { MessageWithFiles } from '../../message/row.ts'
-import type { McpDeps } from '../call/deps.ts'
 import { atMostOnce, callKey } from '../call/once.ts'
 import { compact, SENDS, type ToolCall, tool } from '../call/tool.ts'
 import { filesArgument, readFiles } from './files.ts'
@@ -86,7 +86,7 @@ const nullIfMissing = (error: unknown): null => {
 
 const send = (call: ToolCall, name: string, { key, draft, files }: Ways, input: SendInput) => {
   const { viewer, agentId } = call
-  const withFiles = async (deps: McpDeps): Promise<SendInput> => ({
+  const withFiles = async (deps: Context): Promise<SendInput> => ({
     ...input,
     attachments: files && (await deps.apart(() => readFiles(call, call.deps, files))),
   })

@@ -2,7 +2,7 @@ import { listAddresses } from '../../agent/address.ts'
 import { countAgents, listAgents } from '../../agent/agent.ts'
 import { findAgent } from '../../agent/permission.ts'
 import { reachableAgents } from '../../agent/reachable.ts'
-import type { McpDeps } from '../call/deps.ts'
+import type { Context } from '../../context.ts'
 import { compact, READS, type ToolCall, tool } from '../call/tool.ts'
 import { clean, clip } from '../outside-text/fence.ts'
 
@@ -28,7 +28,7 @@ const othersOf = async ({ deps, viewer, agentId }: ToolCall) => {
   })
 }
 
-const messageUrlOf = (deps: Pick<McpDeps, 'messageUrlBase'>, agentId: string) =>
+const messageUrlOf = (deps: Pick<Context, 'messageUrlBase'>, agentId: string) =>
   `${deps.messageUrlBase()}/a/${agentId}`
 
 const actorOf = ({ viewer: { kind, id, name, email } }: ToolCall) => compact({ kind, id, name, email })

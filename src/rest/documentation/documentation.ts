@@ -1,5 +1,6 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
-import type { RestDeps, RestEnv } from '../route/env.ts'
+import type { Context } from '../../context.ts'
+import type { RestEnv } from '../route/env.ts'
 import { describe } from './openapi.ts'
 import { DOCUMENTATION_POLICY, documentationPage } from './page.ts'
 
@@ -10,7 +11,7 @@ import { DOCUMENTATION_POLICY, documentationPage } from './page.ts'
  */
 export const documentationRoutes = (
   app: OpenAPIHono<RestEnv>,
-  { publicUrl, messageUrlBase }: RestDeps,
+  { publicUrl, messageUrlBase }: Context,
 ): void => {
   const built = new Map<string, { document: Uint8Array<ArrayBuffer>; page: Uint8Array<ArrayBuffer> }>()
   const documentation = () => {

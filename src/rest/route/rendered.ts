@@ -10,7 +10,7 @@ import {
   type Resource,
   sentenceOf,
 } from '../../api/resource.ts'
-import type { RestDeps, RestEnv } from './env.ts'
+import type { RestEnv } from './env.ts'
 import {
   body,
   failures,
@@ -123,10 +123,7 @@ const summarize = (says: string): { summary: string; description?: string } => {
   return { summary: says.slice(0, end), description: says.slice(end + 2) }
 }
 
-type Asked = Pick<
-  Operation<never, Fields, never>,
-  'rest' | 'input' | 'example' | 'mayBeEmpty' | 'restRequires'
->
+type Asked = Pick<Operation<Fields, never>, 'rest' | 'input' | 'example' | 'mayBeEmpty' | 'restRequires'>
 
 /** What a request must be: path parameters, and a query or a body for all others. */
 const requestOf = ({ rest, input, example, mayBeEmpty, restRequires = [] }: Asked) => {
@@ -149,7 +146,7 @@ const requestOf = ({ rest, input, example, mayBeEmpty, restRequires = [] }: Aske
 /** Adds the route of an operation. */
 export const route = <Input extends Fields, Result>(
   app: OpenAPIHono<RestEnv>,
-  operation: Operation<RestDeps, Input, Result>,
+  operation: Operation<Input, Result>,
 ): void => {
   const { method, path, names } = placeOf(operation)
   const { name, says, tag, output, fails } = operation
