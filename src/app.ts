@@ -1,7 +1,7 @@
 import type { Foundation } from './boot/foundation.ts'
 import type { Config } from './config/config.ts'
 import type { Logger } from './core/logger.ts'
-import { followDistribution } from './db/citus/follow.ts'
+import { followDistribution } from './db/distribute/follow.ts'
 import { untilAvailable } from './db/patience.ts'
 import { watchCertificate, watchDatabase, watchDumps } from './gauges.ts'
 import { createTracer } from './observability/tracing.ts'

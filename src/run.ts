@@ -133,7 +133,7 @@ const moveBlobs = async (config: Config, log: Logger, to: 'store' | 'database'):
 
 /** Distributes the tables beside a running service, or alone, and tells how far it is. */
 const distributeTables = async (config: Config, log: Logger, shards: number): Promise<void> => {
-  const { distribute } = await import('./db/citus/distribute.ts')
+  const { distribute } = await import('./db/distribute/distribute.ts')
   const { coverGaps } = await import('./event/after-restore.ts')
   const progress = (step: object): void => say(JSON.stringify({ progress: step }))
   return command(config, log, async ({ databaseUrl, db }) => {

@@ -3,9 +3,11 @@ import type { Clock } from '../core/clock.ts'
 import { notFound } from '../core/errors.ts'
 import type { Db, RootDb } from '../db/client.ts'
 import { deleteInBatches } from '../db/delete-in-batches.ts'
-import { dialect, SKIP_LOCKED } from '../db/dialect.ts'
+import { plainOnly, SKIP_LOCKED } from '../db/dialect.ts'
 import type { Connection, Prisma, Webhook } from '../db/generated/prisma/client.ts'
 import type { Notifier } from '../db/notify.ts'
+import { define, raw, rows, sql } from '../db/sql/sql.ts'
+import { composedOf } from '../db/sql/statement.ts'
 import { HEARD_BY_DEFAULT } from '../event/selection.ts'
 import { noteChange, noteChanges } from '../workspace/change-log.ts'
 import { isLimited } from '../workspace/session-token.ts'
@@ -79,10 +81,13 @@ export const findConnection = async (
   return connection
 }
 
+const BEGUN = rows('begun', 'id', 'agent_id', 'workspace_id')
+const GONE = rows('gone', 'id', 'agent_id', 'workspace_id')
+
 /** Those without a lease begin to listen, which is told to the members who watch. */
 const RENEW = {
   name: 'renew leases',
-  text: `
+  ...composedOf(sql`
     with held as materialized (
       select c.id, c.agent_id, c.lease_until is null or c.lease_until <= $4 as begins
         from unnest($1::uuid[], $2::uuid[]) as h(id, agent_id)
@@ -92,10 +97,10 @@ const RENEW = {
       update connection c set lease_until = $3, changed_at = case when held.begins then $4::timestamptz else c.changed_at end from held
        where c.id = held.id and c.agent_id = held.agent_id and c.replaced_at is null returning c.id, c.agent_id, held.begins
     ),
-    begun as (
+    ${define(BEGUN)} as (
       select r.id, r.agent_id, a.workspace_id from renewed r join agent a on a.id = r.agent_id where r.begins
-    ),${noteChanges('listener', 'begun')}
-    select id from renewed`,
+    ),${noteChanges('listener', BEGUN)}
+    select id from renewed`),
 }
 
 /**
@@ -133,21 +138,21 @@ export type Ending = 'replaced' | 'revoked' | 'gone'
  * A current connection of this token exists no longer than its agent and its token do, so it is all that has to be
  * looked up. A subquery, because PostgreSQL would read the whole table for a join with thousands of uses.
  */
-const IS_CURRENT = `(select true from connection where id = u.connection and agent_id = u.agent and token_id = u.token and replaced_at is null)`
+const IS_CURRENT = sql`(select true from connection where id = u.connection and agent_id = u.agent and token_id = u.token and replaced_at is null)`
 
 const ENDED = {
   name: 'listeners ended',
-  text: `
+  ...composedOf(sql`
     with suspect as materialized (
       select * from unnest($1::uuid[], $2::uuid[], $3::uuid[]) with ordinality as u(agent, token, connection, place)
-       ${dialect(`where ${IS_CURRENT} is null`, '')}
+       ${plainOnly(sql`where ${IS_CURRENT} is null`)}
     )
     select u.place::int - 1 as place,
            case when t.id is null then 'revoked' when u.agent is not null and l.agent_id is null then 'gone' else 'replaced' end as ending
-      from suspect u left join token t on t.id = u.token and not ${isLimited('t')} left join event_log l on l.agent_id = u.agent
+      from suspect u left join token t on t.id = u.token and not ${raw(isLimited('t'))} left join event_log l on l.agent_id = u.agent
       left join connection c on c.id = u.connection and c.agent_id = u.agent
      where t.id is null or u.agent is not null and l.agent_id is null
-        or u.connection is not null and (c.id is null or c.replaced_at is not null)`,
+        or u.connection is not null and (c.id is null or c.replaced_at is not null)`),
 }
 
 /**
@@ -168,13 +173,13 @@ export const readEnded = async ({ pool }: Db, uses: readonly ListenerUse[]): Pro
 
 const END = {
   name: 'end leases',
-  text: `
+  ...composedOf(sql`
     with ended as (
       update connection c set lease_until = null, changed_at = case when c.lease_until is null then c.changed_at else least(c.lease_until, $3) end from unnest($1::uuid[], $2::uuid[]) as held(id, agent_id)
        where c.id = held.id and c.agent_id = held.agent_id and c.replaced_at is null returning c.id, c.agent_id
     ),
-    gone as (select e.id, e.agent_id, a.workspace_id from ended e join agent a on a.id = e.agent_id),${noteChanges('listener', 'gone')}
-    select agent_id from ended`,
+    ${define(GONE)} as (select e.id, e.agent_id, a.workspace_id from ended e join agent a on a.id = e.agent_id),${noteChanges('listener', GONE)}
+    select agent_id from ended`),
 }
 
 /**
@@ -260,7 +265,7 @@ export const presentListeners = ({
   ...webhooks.map(({ id, url }): Listener => ({ kind: 'webhook', id, url })),
 ]
 
-const END_LAPSED = `
+const END_LAPSED = composedOf(sql`
   with lapsed as materialized (
     select id, agent_id from connection where lease_until < $1 ${SKIP_LOCKED}
   ),
@@ -268,8 +273,8 @@ const END_LAPSED = `
     update connection c set lease_until = null, changed_at = c.lease_until from lapsed where c.id = lapsed.id and c.agent_id = lapsed.agent_id and c.lease_until < $1
     returning c.id, c.agent_id
   ),
-  gone as (select e.id, e.agent_id, a.workspace_id from ended e join agent a on a.id = e.agent_id),${noteChanges('listener', 'gone')}
-  select count(*)::int as count from ended`
+  ${define(GONE)} as (select e.id, e.agent_id, a.workspace_id from ended e join agent a on a.id = e.agent_id),${noteChanges('listener', GONE)}
+  select count(*)::int as count from ended`)
 
 /**
  * Ends the leases that lapsed because the process that held them has died, so that members who watch are told.
@@ -281,12 +286,12 @@ export const endLapsedLeases = async ({ pool }: Db, now: Date): Promise<number> 
 /** Time in milliseconds for which a replaced connection is stored, so that its stream is told to stop. */
 const REPLACED_KEPT_MS = 7 * 24 * 3_600_000
 
-const DELETE_OLD = `
+const DELETE_OLD = composedOf(sql`
   with old as materialized (
     select id, agent_id from connection where replaced_at < $1 order by replaced_at limit $2 ${SKIP_LOCKED}
   ),
   gone as (delete from connection d using old where d.id = old.id and d.agent_id = old.agent_id returning 1)
-  select count(*)::int as count from gone`
+  select count(*)::int as count from gone`)
 
 /** Deletes connections that were replaced long ago, in small batches. Idempotent; safe to run in any process at any time. */
 export const pruneConnections = (db: RootDb, now: Date, signal?: AbortSignal): Promise<number> =>

@@ -3,6 +3,8 @@ import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { Agent } from '../db/generated/prisma/client.ts'
+import { define, raw, rows, sql } from '../db/sql/sql.ts'
+import { composedOf } from '../db/sql/statement.ts'
 import { within } from '../db/transaction.ts'
 import { createEventLogs } from '../event/log.ts'
 import { audit } from '../workspace/audit.ts'
@@ -58,12 +60,13 @@ const mayCreate = async ({ prisma, rates, clock }: AgentDeps, { kind, workspaceI
  * An agent that an agent ($6) creates has the limits of that one, which is locked against a change of them, and is not
  * reached by more people: of two values of "Admit" the greater one admits fewer.
  */
+const MADE = rows('made', 'id', 'workspace_id')
 const INSERT = {
   name: 'create agent',
-  text: `
+  ...composedOf(sql`
     with
     parent as materialized (select approval, instructors, wakes_per_hour, wakes_per_thread_day from agent where id = $6::uuid for share),
-    made as (
+    ${define(MADE)} as (
       insert into agent (id, workspace_id, name, icon, created_by_member_id, created_by_agent_id, created_at,
                          approval, instructors, wakes_per_hour, wakes_per_thread_day)
       select $1::uuid, $2::uuid, $3, $4, $5::uuid, $6::uuid, $7::timestamptz, coalesce(approval, 'none'),
@@ -76,8 +79,8 @@ const INSERT = {
       select made.id, a.channel, greatest(a.admit, p.admit), a.senders, coalesce(p.blocked, '{}')
         from made cross join json_to_recordset($8::json) as a(channel "Channel", admit "Admit", senders text[])
              left join access p on p.agent_id = $6::uuid and p.channel = a.channel
-    ),${createEventLogs('made')},${countAgents('made')}
-    select ${AGENT_COLUMNS} from made a`,
+    ),${createEventLogs(MADE)},${countAgents(MADE)}
+    select ${raw(AGENT_COLUMNS)} from made a`),
 }
 
 /**

@@ -1,5 +1,7 @@
 import type { Db } from '../db/client.ts'
-import { EACH_AGENT } from '../db/each-agent.ts'
+import { eachAgent } from '../db/dialect.ts'
+import { raw, sql } from '../db/sql/sql.ts'
+import { composedOf } from '../db/sql/statement.ts'
 import { HEARD_BY_DEFAULT } from '../event/selection.ts'
 
 /** Whether anybody receives an agent's messages as they arrive. */
@@ -15,10 +17,10 @@ const CONNECTIONS = 20
 /** $1 agents, $2 the time. A webhook that fails or is paused does not listen; the others do since they were added. */
 const LISTENING = {
   name: 'listening agents',
-  text: `
+  ...composedOf(sql`
     select a.id, bool_or(l.listens) as now,
            coalesce(min(l.since) filter (where l.listens), max(l.since) filter (where not l.listens)) as since
-      from ${EACH_AGENT} cross join lateral (
+      from ${eachAgent(raw('$1::uuid[]'))} cross join lateral (
         select c.listens, case when c.listens then c.changed_at else coalesce(c.lease_until, c.changed_at) end as since from (
           select replaced_at is null and coalesce(lease_until > $2, false) as listens, lease_until, changed_at
             from connection where agent_id = a.id order by created_at desc limit ${CONNECTIONS}) c
@@ -29,7 +31,7 @@ const LISTENING = {
         select listens, case when listens then created_at else coalesce(paused_at, failing_since, expires_at) end from (
           select *, paused_at is null and failing_since is null and coalesce(expires_at > $2, true) as listens
             from webhook where agent_id = a.id and types @> $3) w
-      ) l group by a.id`,
+      ) l group by a.id`),
 }
 
 /** Returns whether these agents listen, and since when. */

@@ -4,8 +4,10 @@ import { normalizeGiven } from '../core/email-address.ts'
 import { AppError, invalidInput } from '../core/errors.ts'
 import { lowerCase } from '../core/lower-case.ts'
 import type { Db } from '../db/client.ts'
-import { EACH_AGENT } from '../db/each-agent.ts'
+import { eachAgent } from '../db/dialect.ts'
 import type { Message, Prisma, Suppression } from '../db/generated/prisma/client.ts'
+import { define, type Rows, raw, rows, type Sql, sql } from '../db/sql/sql.ts'
+import { composedOf } from '../db/sql/statement.ts'
 import { audit } from '../workspace/audit.ts'
 import { noteChange, noteNameless } from '../workspace/change-log.ts'
 import type { Viewer } from '../workspace/viewer.ts'
@@ -32,18 +34,20 @@ export const suppress = async (
   if (count > 0) await noteChange(tx, { workspaceId, kind: 'suppression', agentId })
 }
 
+type Entries = Rows<'agent_id' | 'channel' | 'recipient' | 'reason' | 'detail' | 'created_at'>
+const LISTS = rows('lists', 'agent_id', 'workspace_id')
+
 /**
- * The part of a statement that suppresses the rows of `entries (agent_id, channel, recipient, reason,
- * detail, created_at)`, whose recipients are in lower case. `materialized`, since Citus inserts nothing from a join
- * that it plans as part of the `insert`.
+ * The parts of a statement that suppress entries whose recipients are in lower case. `materialized`, since
+ * Citus inserts nothing from a join that it plans as part of the `insert`.
  */
-export const suppressAll = (entries: string): string => `
+export const suppressAll = (entries: Entries): Sql => sql`
     suppressed as (
       insert into suppression (agent_id, channel, recipient, reason, detail, created_at)
       select agent_id, channel, recipient, reason, detail, created_at from ${entries} on conflict do nothing
       returning agent_id
     ),
-    lists as materialized (select s.agent_id, a.workspace_id from suppressed s join agent a on a.id = s.agent_id),${noteNameless('suppression', 'lists')}`
+    ${define(LISTS)} as materialized (select s.agent_id, a.workspace_id from suppressed s join agent a on a.id = s.agent_id),${noteNameless('suppression', LISTS)}`
 
 /** Returns the entries of the agent's list for these (normalized) recipients. */
 export const findSuppressed = (
@@ -73,10 +77,10 @@ export const readSuppressions = async (
   const [createdAt, recipient] = cursor === undefined ? [null, null] : placeOf(cursor)
   const { rows } = await pool.query<Suppression>({
     name: 'suppression pages',
-    text: `select s.* from ${EACH_AGENT} cross join lateral (
+    ...composedOf(sql`select s.* from ${eachAgent(raw('$1::uuid[]'))} cross join lateral (
              select agent_id as "agentId", channel, recipient, reason, detail, created_at as "createdAt" from suppression
               where agent_id = a.id and ($2::timestamptz is null or created_at < $2 or (created_at = $2 and recipient > $3))
-              order by created_at desc, recipient limit $4) s`,
+              order by created_at desc, recipient limit $4) s`),
     values: [agentIds, createdAt, recipient, limit + 1],
   })
   const lists = new Map(agentIds.map((agentId) => [agentId, [] as Suppression[]]))

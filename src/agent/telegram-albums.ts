@@ -5,6 +5,8 @@ import type { Clock } from '../core/clock.ts'
 import type { Db, RootDb } from '../db/client.ts'
 import { deleteInBatches } from '../db/delete-in-batches.ts'
 import { SKIP_LOCKED } from '../db/dialect.ts'
+import { raw, sql } from '../db/sql/sql.ts'
+import { composedOf } from '../db/sql/statement.ts'
 import { within } from '../db/transaction.ts'
 
 /** Telegram sends an album's updates within about a second; each new part may be followed by another one. */
@@ -123,9 +125,9 @@ export const createAlbumStore = ({ prisma, pool, clock }: Db & { clock: Clock })
 export const pruneAlbums = (db: RootDb, now: Date, signal?: AbortSignal): Promise<number> =>
   deleteInBatches(
     db,
-    `with old as (delete from album_part where (${KEY}, message_id) in (
-       select ${KEY}, message_id from album_part where arrived_at < $1 order by arrived_at limit $2 ${SKIP_LOCKED}) returning 1)
-     select count(*)::int as count from old`,
+    composedOf(sql`with old as (delete from album_part where (${raw(KEY)}, message_id) in (
+       select ${raw(KEY)}, message_id from album_part where arrived_at < $1 order by arrived_at limit $2 ${SKIP_LOCKED}) returning 1)
+     select count(*)::int as count from old`),
     new Date(now.getTime() - KEPT_MS),
     signal,
   )

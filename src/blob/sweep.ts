@@ -1,6 +1,8 @@
 import type { Clock } from '../core/clock.ts'
 import type { Db } from '../db/client.ts'
-import { dialect, SKIP_LOCKED } from '../db/dialect.ts'
+import { plainOnly, SKIP_LOCKED } from '../db/dialect.ts'
+import { type Sql, sql } from '../db/sql/sql.ts'
+import { composedOf } from '../db/sql/statement.ts'
 import { within } from '../db/transaction.ts'
 import type { Blobs } from './blobs.ts'
 import type { BlobName } from './key.ts'
@@ -25,14 +27,14 @@ export interface SweepDeps extends Db {
 const WRITE_MS = 5 * 60_000
 
 /**
- * Part of a statement that has objects looked at soon, because the rows that have them are being deleted: those that
- * `refs`, a query, returns as `(agent_id, blob_id)`. They are locked in the order in which they are noted, so that
+ * The parts of a statement that have objects looked at soon, because the rows that have them are being deleted: those
+ * that `refs`, a query, returns as `(agent_id, blob_id)`. They are locked in the order in which they are noted, so that
  * two statements cannot deadlock.
  */
-export const checkSoon = (refs: string): string => `
+export const checkSoon = (refs: Sql): Sql => sql`
   loose as (
     select b.agent_id, b.id from blob b
-     where (b.agent_id, b.id) in (${refs}) ${dialect('order by b.agent_id, b.hash for update', '')}
+     where (b.agent_id, b.id) in (${refs}) ${plainOnly(sql`order by b.agent_id, b.hash for update`)}
   ),
   checked as (
     update blob b set check_at = greatest(now(), b.check_at - interval '${IN_FLIGHT_MS - WRITE_MS} ms') from loose l where b.agent_id = l.agent_id and b.id = l.id
@@ -47,7 +49,9 @@ const LEASE_MS = 10 * 60_000
 /** A row that is being written to is skipped: its message is just being stored or deleted. */
 const CLAIM = {
   name: 'claim unchecked blobs',
-  text: `select agent_id, id from blob where check_at <= $1::timestamptz order by check_at limit ${MAX} ${SKIP_LOCKED}`,
+  ...composedOf(
+    sql`select agent_id, id from blob where check_at <= $1::timestamptz order by check_at limit ${MAX} ${SKIP_LOCKED}`,
+  ),
 }
 
 /** A statement of its own, so that it sees what was committed before the rows were locked. */
@@ -89,12 +93,12 @@ const judgeSome = ({ prisma, clock }: SweepDeps): Promise<number> =>
 
 const TAKE = {
   name: 'take deleted blobs',
-  text: `
+  ...composedOf(sql`
     with due as materialized (
       select agent_id, id from deleted_blob where due_at <= $1::timestamptz order by due_at limit ${MAX} ${SKIP_LOCKED}
     )
     update deleted_blob d set due_at = $2::timestamptz from due where d.agent_id = due.agent_id and d.id = due.id and d.due_at <= $1::timestamptz
-    returning d.id, d.agent_id as "agentId", d.workspace_id as "workspaceId", d.hash`,
+    returning d.id, d.agent_id as "agentId", d.workspace_id as "workspaceId", d.hash`),
 }
 
 const FORGET = {

@@ -2,19 +2,9 @@ import type { Socket } from 'node:net'
 import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import type { Logger } from '../core/logger.ts'
-import { Distribution } from './dialect.ts'
+import { DISTRIBUTION, Distribution, RepeatingPool } from './distribution.ts'
 import { PrismaClient } from './generated/prisma/client.ts'
-
-export interface Statement {
-  /** A statement with a name is prepared once for each connection. */
-  name?: string
-  text: string
-  values?: unknown[]
-  /** The agents whose rows it uses, where they are known: see `amongAgents`. */
-  agents?: readonly string[]
-  /** The statement with the same values for a distributed database, where alternatives in the text are not enough. */
-  distributed?: () => string
-}
+import type { Statement } from './sql/statement.ts'
 
 /**
  * Raw SQL, as both a pool and an open transaction offer it: it returns rows only, without a row count or
@@ -63,7 +53,7 @@ export interface RootDb extends Db {
 
 /** The database that this process has opened. */
 export interface OpenDb extends RootDb {
-  /** Whether it is distributed. Statements need not know: see `dialect`. */
+  /** Whether it is distributed. Statements need not know: see dialect.ts. */
   distribution: Distribution
   close(): Promise<void>
 }
@@ -127,26 +117,6 @@ const connectionClass = (distribution: Distribution, pooled: boolean): typeof pg
     }
   }
 
-/** What Citus says to a statement for plain PostgreSQL: `feature_not_supported` and `internal_error`. */
-const FOR_PLAIN = new Set(['0A000', 'XX000'])
-
-/** Repeats a statement that has waited while the database was distributed: it was still that for plain PostgreSQL. */
-const repeatOnceDistributed = (pool: pg.Pool, distribution: Distribution): void => {
-  const once = { query: pool.query.bind(pool) as pg.Pool['query'] }
-  const query = async (...statement: [string]): Promise<pg.QueryResult> => {
-    const { isDistributed } = distribution
-    try {
-      return await once.query(...statement)
-    } catch (error) {
-      if (isDistributed || !FOR_PLAIN.has((error as { code?: string }).code ?? '')) throw error
-      await distribution.ask(once)
-      if (!distribution.isDistributed) throw error
-      return once.query(...statement)
-    }
-  }
-  pool.query = query as pg.Pool['query']
-}
-
 /** The type text[], which `pg.types.builtins` does not name. */
 const TEXT_ARRAY: number = 1009
 
@@ -190,8 +160,12 @@ const rawTypes: pg.CustomTypesConfig = {
 }
 
 /** Opens a pool for raw SQL. Connects at the first query. */
-export const openPool = (url: string, options: pg.PoolConfig = {}): pg.Pool => {
-  const pool = new pg.Pool({
+export const openPool = (
+  url: string,
+  options: pg.PoolConfig = {},
+  create = (all: pg.PoolConfig): pg.Pool => new pg.Pool(all),
+): pg.Pool => {
+  const pool = create({
     connectionString: url,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
@@ -217,7 +191,7 @@ export async function openDb(url: string, { max, log, pooled = false }: DbOption
   const distribution = new Distribution()
   /** Sessions that lack the settings with which a database is distributed. */
   const outdated = new WeakSet<pg.ClientBase>()
-  const pool = openPool(url, {
+  const options: pg.PoolConfig = {
     max,
     Client: connectionClass(distribution, pooled),
     onConnect: async (client) => {
@@ -225,11 +199,11 @@ export async function openDb(url: string, { max, log, pooled = false }: DbOption
       if (!distribution.isDistributed) outdated.add(client)
     },
     ...(pooled ? {} : sessionSettings),
-  })
+  }
+  const pool = openPool(url, options, (all) => new RepeatingPool(distribution, all))
   pool.on('release', (_error, client) => {
     if (distribution.isDistributed && outdated.has(client)) void (client as pg.PoolClient & pg.Client).end()
   })
-  repeatOnceDistributed(pool, distribution)
   let closing = false
   // `pool.end()` does not wait for sockets, so errors may still arrive from an embedded database that stops
   // right after it.
@@ -238,11 +212,14 @@ export async function openDb(url: string, { max, log, pooled = false }: DbOption
   }
   pool.on('error', onError) // of idle connections
   const adapter = new PrismaPg(pool, { onPoolError: () => undefined, onConnectionError: onError })
-  const prisma = new PrismaClient({
-    adapter,
-    errorFormat: 'minimal',
-    transactionOptions: { maxWait: CONNECTION_WAIT_MS },
-  })
+  const prisma = Object.assign(
+    new PrismaClient({
+      adapter,
+      errorFormat: 'minimal',
+      transactionOptions: { maxWait: CONNECTION_WAIT_MS },
+    }),
+    { [DISTRIBUTION]: distribution },
+  )
   return {
     prisma,
     pool,

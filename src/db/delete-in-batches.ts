@@ -1,4 +1,5 @@
 import type { RootDb } from './client.ts'
+import type { Statement } from './sql/statement.ts'
 
 const BATCH = 1_000
 
@@ -9,13 +10,14 @@ const BATCH = 1_000
  */
 export const deleteInBatches = async (
   { pool }: Pick<RootDb, 'pool'>,
-  statement: string,
+  statement: string | Statement,
   before: Date,
   signal?: AbortSignal,
 ): Promise<number> => {
+  const given = typeof statement === 'string' ? { text: statement } : statement
   let deleted = 0
   while (!signal?.aborted) {
-    const { rows } = await pool.query<{ count: number }>(statement, [before, BATCH])
+    const { rows } = await pool.query<{ count: number }>({ ...given, values: [before, BATCH] })
     deleted += rows[0]!.count
     if (rows[0]!.count < BATCH) break
   }

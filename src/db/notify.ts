@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../core/clock.ts'
 import type { Logger } from '../core/logger.ts'
-import type { Queryable, Statement } from './client.ts'
+import type { Queryable } from './client.ts'
 import type { Prisma } from './generated/prisma/client.ts'
 import { Listening } from './listening.ts'
+import type { Statement } from './sql/statement.ts'
 
 /**
  * Notifies every process, this one first, that something with a key has changed. A notification is only a

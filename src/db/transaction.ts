@@ -1,21 +1,28 @@
-import type { Db, Queryable, Statement, Statements } from './client.ts'
-import { bothTexts } from './dialect.ts'
+import type { Db, Queryable, Statements } from './client.ts'
+import { DISTRIBUTION, type Distribution } from './distribution.ts'
 import type { Prisma, PrismaClient } from './generated/prisma/client.ts'
+import type { Statement } from './sql/statement.ts'
 
 const toNumbers = (row: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(row).map(([column, value]) => [column, typeof value === 'bigint' ? Number(value) : value]),
   )
 
-/** Returns raw SQL access inside the transaction. */
-const queryableOf = (current: () => Prisma.TransactionClient): Queryable => ({
+type Transaction = Pick<Prisma.TransactionClient, '$queryRawUnsafe'> & { [DISTRIBUTION]?: Distribution }
+
+/** Returns raw SQL access inside the transaction that is `current` at that moment. */
+const queryableOf = (current: () => Transaction): Queryable => ({
   async query<Row extends object>(statement: string | Statement, parameters: unknown[] = []) {
-    const { values = parameters, ...given }: Statement =
-      typeof statement === 'string' ? { text: statement } : statement
-    const rows = await current().$queryRawUnsafe<Record<string, unknown>[]>(bothTexts(given), ...values)
+    const given: Statement = typeof statement === 'string' ? { text: statement } : statement
+    const inside = current()
+    const { text, values = parameters } = inside[DISTRIBUTION]?.adapt(given) ?? given
+    const rows = await inside.$queryRawUnsafe<Record<string, unknown>[]>(text, ...values)
     return { rows: rows.map(toNumbers) as Row[] }
   },
 })
+
+/** Returns raw SQL access inside a transaction. */
+export const rawIn = (tx: Transaction): Queryable => queryableOf(() => tx)
 
 /** Returns a client whose own transactions are part of this one. */
 const clientOf = (current: () => Prisma.TransactionClient): PrismaClient =>

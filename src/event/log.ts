@@ -1,12 +1,13 @@
 import { type Page, pageOf } from '../core/cursor.ts'
 import type { Db, RootDb } from '../db/client.ts'
 import { deleteInBatches } from '../db/delete-in-batches.ts'
-import { dialect, SKIP_LOCKED } from '../db/dialect.ts'
-import { EACH_AGENT } from '../db/each-agent.ts'
+import { adaptable, eachAgent, plainOnly, SKIP_LOCKED } from '../db/dialect.ts'
+import { empty, type Rows, raw, type Sql, sql } from '../db/sql/sql.ts'
+import { composedOf, statement } from '../db/sql/statement.ts'
 import { EVENT_NAMES, type EventDetail, type EventType, type LoggedEvent } from './event.ts'
 
-/** The part of a statement that creates the logs of new agents `made (id)`. */
-export const createEventLogs = (made: string): string => `
+/** The part of a statement that creates the logs of the agents that it has made. */
+export const createEventLogs = (made: Rows<'id'>): Sql => sql`
     logs as (
       insert into event_log (agent_id) select id from ${made}
     )`
@@ -41,7 +42,7 @@ export const toEvent = (row: EventRow): LoggedEvent => {
   return event as LoggedEvent
 }
 
-const COLUMNS = 'agent_id, id, type, channel, message_id, created_at, sender, "from", subject, detail'
+const COLUMNS = raw('agent_id, id, type, channel, message_id, created_at, sender, "from", subject, detail')
 
 /** Returns the agent's events with an id above `after`, in order. */
 export const readEvents = async (
@@ -52,7 +53,7 @@ export const readEvents = async (
 ): Promise<LoggedEvent[]> => {
   const { rows } = await pool.query<EventRow>({
     name: 'events after',
-    text: `select ${COLUMNS} from event where agent_id = $1 and id > $2 order by id limit $3`,
+    ...composedOf(sql`select ${COLUMNS} from event where agent_id = $1 and id > $2 order by id limit $3`),
     values: [agentId, after, limit],
   })
   return rows.map(toEvent)
@@ -76,31 +77,26 @@ export interface LogRead {
   more: boolean
 }
 
-/**
- * Citus takes no query with a limit for each row of a parameter. Ids above the horizon have no gaps, so a range of
- * them has the same events; `readLogs` leaves out what else there is below.
- */
-const LOGS = {
-  name: 'event logs',
-  text: dialect(
-    `
+interface LogsAsked {
+  agents: readonly string[]
+  after: readonly number[]
+  limit: number
+}
+
+const LOGS = statement<LogsAsked>('event logs', ({ agents, after, limit }) =>
+  adaptable(
+    'event logs',
+    { agents, after, limit, columns: COLUMNS },
+    sql`
     select p.ord::int, coalesce(l.last_id, 0) as last_id, coalesce(l.horizon, 0) as horizon, e.*
-      from unnest($1::uuid[], $2::bigint[]) with ordinality as p(log, after, ord)
+      from unnest(${agents}::uuid[], ${after}::bigint[]) with ordinality as p(log, after, ord)
       left join event_log l on l.agent_id = p.log
       left join lateral (
-        select ${COLUMNS} from event where agent_id = p.log and id > p.after order by id limit $3
+        select ${COLUMNS} from event where agent_id = p.log and id > p.after order by id limit ${limit}
       ) e on true
      order by p.ord, e.id`,
-    `
-    select p.ord::int, l.last_id, l.horizon, e.*
-      from unnest($1::uuid[], $2::bigint[]) with ordinality as p(log, after, ord)
-      join event_log l on l.agent_id = p.log
-      left join (select ${COLUMNS} from event where agent_id = any($1::uuid[])) e
-        on e.agent_id = l.agent_id and e.id > p.after and e.id <= greatest(p.after, l.horizon) + $3::int
-     where l.agent_id = any($1::uuid[])
-     order by p.ord, e.id`,
   ),
-}
+)
 
 type LogRow = { ord: number; last_id: number; horizon: number } & (EventRow | { id: null })
 
@@ -110,8 +106,9 @@ export const readLogs = async (
   positions: readonly LogPosition[],
   limit: number,
 ): Promise<LogRead[]> => {
-  const values = [positions.map(({ agentId }) => agentId), positions.map(({ after }) => after), limit]
-  const { rows } = await pool.query<LogRow>({ ...LOGS, values })
+  const agents = positions.map(({ agentId }) => agentId)
+  const after = positions.map((position) => position.after)
+  const { rows } = await pool.query<LogRow>(LOGS({ agents, after, limit }))
   const reads = positions.map((): LogRead => ({ lastId: 0, horizon: 0, events: [], more: false }))
   for (const row of rows) {
     const read = reads[row.ord - 1]!
@@ -124,9 +121,9 @@ export const readLogs = async (
 
 const PAGES = {
   name: 'event pages',
-  text: `select e.* from ${EACH_AGENT} cross join lateral (
+  ...composedOf(sql`select e.* from ${eachAgent(raw('$1::uuid[]'))} cross join lateral (
            select ${COLUMNS} from event where agent_id = a.id and id > $2 and type = any($4::text[]) order by id limit $3
-         ) e`,
+         ) e`),
 }
 
 export interface EventPageRequest {
@@ -189,9 +186,9 @@ export const readGrown = async (
 ): Promise<{ agentId: string; lastId: number }[]> => {
   const { rows } = await pool.query<{ agent_id: string; last_id: number }>({
     name: 'event logs grown',
-    text: `select l.agent_id, l.last_id from unnest($1::uuid[], $2::bigint[]) as known(agent_id, after)
+    ...composedOf(sql`select l.agent_id, l.last_id from unnest($1::uuid[], $2::bigint[]) as known(agent_id, after)
              join event_log l on l.agent_id = known.agent_id and l.last_id > known.after
-             ${dialect('', 'and l.agent_id = any($1::uuid[])')}`,
+             ${adaptable('grown logs', { agents: raw('$1') }, empty)}`),
     values: [known.map(({ agentId }) => agentId), known.map(({ after }) => after)],
   })
   return rows.map((row) => ({ agentId: row.agent_id, lastId: row.last_id }))
@@ -225,7 +222,7 @@ const RETENTION_MS = 7 * 24 * 3_600_000
  * The logs are locked in the order of their ids, as by those that append to them. Events that another process
  * is deleting are skipped.
  */
-const DELETE_OLD = `
+const DELETE_OLD = composedOf(sql`
   with old as materialized (
     select agent_id, id from event where created_at < $1 order by created_at limit $2 ${SKIP_LOCKED}
   ),
@@ -234,13 +231,13 @@ const DELETE_OLD = `
   ),
   ends as (select agent_id, max(id) as id from gone group by agent_id),
   locked as materialized (
-    select agent_id from event_log where agent_id = any(array(select agent_id from ends)) ${dialect('order by agent_id for update', '')}
+    select agent_id from event_log where agent_id = any(array(select agent_id from ends)) ${plainOnly(sql`order by agent_id for update`)}
   ),
   moved as (
     update event_log l set horizon = greatest(l.horizon, ends.id)
       from locked join ends using (agent_id) where l.agent_id = locked.agent_id
   )
-  select count(*)::int as count from gone`
+  select count(*)::int as count from gone`)
 
 /**
  * Deletes events older than the retention, in small batches, and moves the horizons up to them. Idempotent;

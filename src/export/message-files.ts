@@ -2,7 +2,9 @@ import { Message } from '../api/message.ts'
 import { present } from '../api/resource.ts'
 import type { Blobs } from '../blob/index.ts'
 import type { Db } from '../db/client.ts'
-import { fromRow, type MessageRow, SELECT_MESSAGE } from '../message/row.ts'
+import { sql } from '../db/sql/sql.ts'
+import { composedOf } from '../db/sql/statement.ts'
+import { type MessageWithFiles, SELECT_MESSAGE } from '../message/row.ts'
 import { jsonLines } from './json.ts'
 import { mboxEntry } from './mbox.ts'
 import type { ArchiveFile } from './tar.ts'
@@ -64,17 +66,19 @@ function* groupsOf(page: readonly Sized[]): Generator<Sized[]> {
   yield group
 }
 
-const READ = `${SELECT_MESSAGE} where m.agent_id = $1::uuid and m.id = any($2::uuid[]) order by m.created_at, m.id`
+const READ = composedOf(
+  sql`${SELECT_MESSAGE} where m.agent_id = $1::uuid and m.id = any($2::uuid[]) order by m.created_at, m.id`,
+)
 
 const messageLines = async (db: Db, agentId: string, ids: string[]): Promise<Buffer> => {
-  const { rows } = await db.pool.query<MessageRow & Record<string, unknown>>(READ, [agentId, ids])
+  const { rows } = await db.pool.query<MessageWithFiles>({ ...READ, values: [agentId, ids] })
   const recipients = await db.prisma.recipient.findMany({
     where: { agentId, messageId: { in: ids } },
     orderBy: { address: 'asc' },
   })
   return jsonLines(
     rows.map((row) => ({
-      ...present(Message, fromRow(row)),
+      ...present(Message, row),
       recipients: recipients
         .filter(({ messageId }) => messageId === row.id)
         .map(({ address, status, detail }) => ({ address, status, detail })),

@@ -1,5 +1,7 @@
 import type { Db } from '../db/client.ts'
-import { deleteOld } from './deletion.ts'
+import { define, raw, sql } from '../db/sql/sql.ts'
+import { composedOf } from '../db/sql/statement.ts'
+import { deleteOld, OLD } from './deletion.ts'
 import { deleteSendsOf } from './out/send-job.ts'
 import { deleteThreadsOf } from './thread/emptied.ts'
 
@@ -29,13 +31,13 @@ const UNINDEXED = {
  */
 const DELETE = {
   name: 'delete messages of an agent',
-  text: `
+  ...composedOf(sql`
     with
     claimed as materialized (select agent_id from deleted_agent where agent_id = $1 for update skip locked),
-    old as materialized (
+    ${define(OLD)} as materialized (
       select id, agent_id from message where agent_id = $1 and exists (select from claimed) order by created_at desc, id desc limit $2 for update
-    ),${deleteOld('$1')}
-    select (select count(*) from claimed)::int as claimed, count(*)::int as count from gone`,
+    ),${deleteOld(raw('$1'))}
+    select (select count(*) from claimed)::int as claimed, count(*)::int as count from gone`),
 }
 
 /**

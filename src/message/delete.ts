@@ -2,11 +2,13 @@ import { findAgent } from '../agent/permission.ts'
 import type { Clock } from '../core/clock.ts'
 import { invalidInput, notFound } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
+import { define, raw, sql } from '../db/sql/sql.ts'
+import { composedOf } from '../db/sql/statement.ts'
 import { within } from '../db/transaction.ts'
 import { audit } from '../workspace/audit.ts'
 import { noteChange } from '../workspace/change-log.ts'
 import type { Viewer } from '../workspace/viewer.ts'
-import { deleteOld } from './deletion.ts'
+import { deleteOld, OLD } from './deletion.ts'
 import { removeSends } from './out/send-job.ts'
 
 export interface DeleteDeps extends Db {
@@ -16,12 +18,12 @@ export interface DeleteDeps extends Db {
 /** The messages are locked in the order of their ids, so that two requests cannot deadlock. */
 const DELETE = {
   name: 'delete messages',
-  text: `
+  ...composedOf(sql`
     with
-    old as materialized (
+    ${define(OLD)} as materialized (
       select id, agent_id from message where agent_id = $1 and id = any($2::uuid[]) order by id for update
-    ),${deleteOld('$1')}
-    select id from gone`,
+    ),${deleteOld(raw('$1'))}
+    select id from gone`),
 }
 
 /** In a statement of its own, so that the one that deletes sees notes that were added while it waited for the lock. */

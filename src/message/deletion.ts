@@ -1,45 +1,46 @@
 import { checkSoon } from '../blob/index.ts'
-import { dialect } from '../db/dialect.ts'
+import { adaptable } from '../db/dialect.ts'
+import { define, empty, rows, type Sql, sql } from '../db/sql/sql.ts'
 import { uncountMessages } from '../workspace/usage.ts'
-import { deleteEmptied, EMPTIED } from './thread/emptied.ts'
+import { deleteEmptied, findEmptied } from './thread/emptied.ts'
 
-/** The ids of the messages that a statement deletes, and their agents. */
-const IDS = 'array(select id from old)'
-const AGENTS = 'any(array(select agent_id from old))'
+/** The messages that a statement deletes. */
+export const OLD = rows('old', 'id', 'agent_id')
+/** Those that it has deleted. */
+export const GONE = rows('gone', 'id', 'agent_id', 'workspace_id', 'status')
+
+const IDS = sql`array(select id from ${OLD})`
+const AGENTS = sql`any(array(select agent_id from ${OLD}))`
 
 /** What the messages have in the object store. */
-const blobsOf = (agent: string): string => `
+const blobsOf = (agent: Sql): Sql => sql`
   select agent_id, blob_id from message_raw where agent_id = ${agent} and message_id = any(${IDS}) and blob_id is not null
    union
   select agent_id, blob_id from attachment where agent_id = ${agent} and message_id = any(${IDS}) and blob_id is not null`
 
-/** Citus executes the parts of a statement one after the other: what the messages have must be read before they go. */
-const keepBlobs = (agent: string): string => dialect('', `held as materialized (${blobsOf(agent)}),`)
-
-/** Citus takes no ids of another query in a case, but two updates of a row. */
-const loosen = (agent: string): string =>
-  dialect(
-    `
+const loosen = (agent: Sql): Sql =>
+  adaptable(
+    'loosen answers',
+    { agent, ids: IDS },
+    sql`
   loosened as (
     update message
        set reply_to_id = case when reply_to_id <> all(${IDS}) then reply_to_id end,
            forward_of_id = case when forward_of_id <> all(${IDS}) then forward_of_id end
      where agent_id = ${agent} and (reply_to_id = any(${IDS}) or forward_of_id = any(${IDS})) and id <> all(${IDS})
   )`,
-    `
-  unanswered as (update message set reply_to_id = null where agent_id = ${agent} and reply_to_id = any(${IDS}) and id <> all(${IDS})),
-  unforwarded as (update message set forward_of_id = null where agent_id = ${agent} and forward_of_id = any(${IDS}) and id <> all(${IDS}))`,
   )
 
 /**
- * The part of a statement that deletes the messages of `old (id, agent_id)`, as `gone`, and subtracts them from the
- * usage. `agent` is the statement's parameter with their agent, if they have only one: Citus then asks one worker
- * node. Raw messages, attachments and search entries are deleted with their messages by foreign keys, and objects by
- * a worker of the service; replies to and forwards of them stay. With the last message of a thread go its state and notes.
+ * The parts of a statement that delete the messages of `OLD`, define `GONE` and subtract these from the
+ * usage. `agent` is the statement's parameter with their agent, if they have only one. Raw messages, attachments and
+ * search entries are deleted with their messages by foreign keys, and objects by a worker of the service; replies to
+ * and forwards of them stay. With the last message of a thread go its state and notes.
  */
-export const deleteOld = (
-  agent: string = AGENTS,
-): string => `${loosen(agent)},${keepBlobs(agent)}${EMPTIED(agent, IDS)},
-  gone as (
+export const deleteOld = (agent: Sql = AGENTS): Sql => {
+  const blobs = blobsOf(agent)
+  return sql`${loosen(agent)},${adaptable('keep blobs', { blobs }, empty)}${findEmptied(agent, IDS)},
+  ${define(GONE)} as (
     delete from message where agent_id = ${agent} and id = any(${IDS}) returning id, agent_id, workspace_id, status
-  ),${checkSoon(dialect(blobsOf(agent), 'select agent_id, blob_id from held'))},${uncountMessages('gone')},${deleteEmptied(agent)}`
+  ),${checkSoon(adaptable('kept blobs', {}, blobs))},${uncountMessages(GONE)},${deleteEmptied(agent)}`
+}

@@ -1,6 +1,8 @@
 import { type Blobs, checkSoon, UnreadableObject } from '../blob/index.ts'
 import { AppError } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
+import { raw, sql } from '../db/sql/sql.ts'
+import { composedOf, type Statement } from '../db/sql/statement.ts'
 
 /**
  * Moves the contents of stored messages into the object store, or back into the database, beside a running service.
@@ -50,7 +52,7 @@ interface Source {
   page: string
   read: string
   toStore: string
-  toDatabase: string
+  toDatabase: Statement
 }
 
 const PAGE = 500
@@ -62,7 +64,7 @@ const COLUMNS = `c.message_id as id, c.agent_id as "agentId", m.workspace_id as 
 const MESSAGE = 'join message m on m.id = c.message_id and m.agent_id = c.agent_id'
 const CONTENT = 'agent_id as "agentId", content, blob_id as "blobId"'
 /** The object that a content comes from; the parameters are those of `toDatabase`. */
-const LOOSE = checkSoon('select $2::uuid, $4::uuid')
+const LOOSE = checkSoon(sql`select $2::uuid, $4::uuid`)
 
 const RAW_KEY = 'message_id = $1::uuid and agent_id = $2::uuid and $3::int = 0'
 const FILE_KEY = 'message_id = $1::uuid and agent_id = $2::uuid and index = $3::int'
@@ -75,7 +77,9 @@ const SOURCES: readonly Source[] = [
         ${MESSAGE} order by c.message_id`,
     read: `select ${CONTENT} from message_raw where ${RAW_KEY}`,
     toStore: `update message_raw set content = null, blob_id = $4::uuid where ${RAW_KEY} and content is not null returning 1`,
-    toDatabase: `with ${LOOSE} update message_raw set content = $5::bytea, blob_id = null where ${RAW_KEY} and blob_id = $4::uuid returning 1`,
+    toDatabase: composedOf(
+      sql`with ${LOOSE} update message_raw set content = $5::bytea, blob_id = null where ${raw(RAW_KEY)} and blob_id = $4::uuid returning 1`,
+    ),
   },
   {
     page: `
@@ -84,7 +88,9 @@ const SOURCES: readonly Source[] = [
         ${MESSAGE} order by c.message_id, c.index`,
     read: `select ${CONTENT} from attachment where ${FILE_KEY}`,
     toStore: `update attachment set content = null, blob_id = $4::uuid where ${FILE_KEY} and content is not null returning 1`,
-    toDatabase: `with ${LOOSE} update attachment set content = $5::bytea, blob_id = null where ${FILE_KEY} and blob_id = $4::uuid returning 1`,
+    toDatabase: composedOf(
+      sql`with ${LOOSE} update attachment set content = $5::bytea, blob_id = null where ${raw(FILE_KEY)} and blob_id = $4::uuid returning 1`,
+    ),
   },
 ]
 
@@ -109,8 +115,9 @@ const moveOne = async (
   const content = await blobs.contentOf(found)
   const [blobId] = to === 'store' ? await blobs.place(row, [content]) : [found.blobId]
   const changed = await pool.query(
-    to === 'store' ? source.toStore : source.toDatabase,
-    to === 'store' ? [...key, blobId] : [...key, blobId, content],
+    to === 'store'
+      ? { text: source.toStore, values: [...key, blobId] }
+      : { ...source.toDatabase, values: [...key, blobId, content] },
   )
   return changed.rows.length > 0 ? { contents: 1, bytes: content.byteLength, unreadable: 0 } : NOTHING
 }

@@ -2,8 +2,10 @@ import { checkSoon } from '../blob/index.ts'
 import type { Clock } from '../core/clock.ts'
 import type { RootDb } from '../db/client.ts'
 import { SKIP_LOCKED } from '../db/dialect.ts'
+import { define, rows, sql } from '../db/sql/sql.ts'
+import { composedOf } from '../db/sql/statement.ts'
 import { noteChanges } from '../workspace/change-log.ts'
-import { deleteOld } from './deletion.ts'
+import { deleteOld, GONE, OLD } from './deletion.ts'
 
 /** Workspaces decide for how many days messages, and emails as they were received, are kept. */
 
@@ -32,12 +34,12 @@ const MAX = 100
  */
 const DELETE_MESSAGES = {
   name: 'prune messages',
-  text: `
-    with old as materialized (
+  ...composedOf(sql`
+    with ${define(OLD)} as materialized (
       select id, agent_id from message where workspace_id = $1 and created_at < $2 and status not in ('refused', 'sending')
        order by created_at limit ${MAX} ${SKIP_LOCKED}
-    ),${deleteOld()},${noteChanges('message_changed', 'gone')}
-    select count(*)::int as count from gone`,
+    ),${deleteOld()},${noteChanges('message_changed', GONE)}
+    select count(*)::int as count from gone`),
 }
 
 /**
@@ -58,21 +60,23 @@ export const pruneMessages = async (deps: RetentionDeps, signal: AbortSignal): P
 /** Messages looked at in one statement, oldest first. */
 const PAGE = 500
 
+const GONE_RAW = rows('gone', 'agent_id', 'blob_id')
+
 const DELETE_RAW = {
   name: 'prune raw messages',
-  text: `
+  ...composedOf(sql`
     with
     page as materialized (
       select id, agent_id, created_at from message
        where workspace_id = $1 and created_at < $2 and created_at >= $3 and (created_at, id) > ($3, $4::uuid)
        order by created_at, id limit ${PAGE}
     ),
-    gone as (
+    ${define(GONE_RAW)} as (
       delete from message_raw r using page p where r.message_id = p.id and r.agent_id = p.agent_id returning r.agent_id, r.blob_id
-    ),${checkSoon('select agent_id, blob_id from gone where blob_id is not null')}
+    ),${checkSoon(sql`select agent_id, blob_id from ${GONE_RAW} where blob_id is not null`)}
     select count(*)::int as read, (select count(*)::int from gone) as gone,
            (array_agg(id order by created_at desc, id desc))[1] as last, max(created_at) as at
-      from page`,
+      from page`),
 }
 
 /** The last message of a workspace whose original was deleted. */

@@ -1,4 +1,65 @@
 import { type Message, Prisma } from '../db/generated/prisma/client.ts'
+import { joined, type Rows, raw, type Sql, sql } from '../db/sql/sql.ts'
+import { sameAgent } from './same-agent.ts'
+
+/** The columns of messages, as Prisma's model names them. */
+const FIELDS = Object.values(Prisma.MessageScalarFieldEnum)
+
+/** The name of a column in the database, which the model maps to it. */
+const nameOf = (field: keyof Message): string =>
+  field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+/** The columns of messages `m`. */
+const COLUMNS = new Map(FIELDS.map((field) => [field, raw(`m."${nameOf(field)}"`)]))
+
+type Nullable = { [Field in keyof Message]: null extends Message[Field] ? Field : never }[keyof Message]
+type Defaulted = Nullable | 'labels' | 'handled'
+
+/** What a new message is made of: what is left out is null, and it has no labels and is not handled. */
+export type NewMessage = Omit<Message, Defaulted> & Partial<Pick<Message, Defaulted>>
+
+const DEFAULTS = {
+  ...(Object.fromEntries(FIELDS.map((field) => [field, null])) as Record<Nullable, null>),
+  labels: [],
+  handled: false,
+}
+
+/** Returns a new message with all of its columns. */
+export const newMessage = <Of extends NewMessage | UnplacedNew>(given: Of) => ({ ...DEFAULTS, ...given })
+
+/** A message whose address and thread are determined by the statement that stores it. */
+export type Unplaced = Omit<Message, 'addressId' | 'threadId'> & {
+  addressId: string | null
+  threadId: string | null
+}
+type UnplacedNew = Omit<NewMessage, 'addressId' | 'threadId'> & Pick<Unplaced, 'addressId' | 'threadId'>
+
+/** Changed only afterwards. */
+const UNWRITTEN: readonly (keyof Message)[] = ['labels', 'readAt']
+const WRITTEN = FIELDS.filter((field) => !UNWRITTEN.includes(field))
+
+const toColumn = (value: unknown): unknown =>
+  value instanceof Uint8Array ? `\\x${Buffer.from(value).toString('hex')}` : value
+
+/** A message keyed by column names, as `json_populate_record(null::message, …)` reads it. */
+export const toRow = (message: Unplaced): Record<string, unknown> =>
+  Object.fromEntries(WRITTEN.map((field) => [nameOf(field), toColumn(message[field])]))
+
+/**
+ * Inserts rows `m` in the format of `toRow`; must be followed by a `from`. It lists the columns, so that
+ * columns added by a newer version's schema get their defaults, not nulls. `instead` has expressions that replace
+ * the value from `m`.
+ */
+export const insertMessages = (instead: Partial<Record<keyof Message, Sql>> = {}): Sql => {
+  const names = WRITTEN.map((field) => raw(`"${nameOf(field)}"`))
+  return sql`insert into message (${joined(names)}) select ${joined(WRITTEN.map((field) => instead[field] ?? columnOf(field)))}`
+}
+
+/** The part of a statement that queues the messages that it has stored for the search index. */
+export const noteUnindexed = (stored: Rows<'id' | 'agent_id'>): Sql => sql`
+    unindexed as (
+      insert into unindexed_message (agent_id, message_id) select agent_id, id from ${stored}
+    )`
 
 export interface AttachmentView {
   name: string
@@ -6,189 +67,63 @@ export interface AttachmentView {
   size: number
 }
 
-export interface MessageWithFiles extends Message {
+/** What a message is read with. */
+interface Read {
   attachments: AttachmentView[]
   /** Whether its sender may instruct the agent, as the agent's settings are now. */
   mayInstruct: boolean
 }
 
-/** For messages `m`. */
-const MAY_INSTRUCT =
-  'coalesce(m.instructor <= (select g.instructors from agent g where g.id = m.agent_id), false)'
+/** Long, or for the service alone: not read with a message. */
+const UNREAD = [
+  'html',
+  'proven',
+  'instructor',
+  'fingerprint',
+  'signedContent',
+  'handled',
+] as const satisfies readonly (keyof Message)[]
 
-/** A message whose address and thread are determined by the statement that stores it. */
-export type Unplaced = Omit<Message, 'addressId' | 'threadId'> & {
-  addressId: string | null
-  threadId: string | null
-}
+/** A message as it is read, with its attachments' metadata. */
+export type MessageWithFiles = Omit<Message, (typeof UNREAD)[number]> & Read
 
-/** Columns that a new message leaves at their defaults: they change only afterwards. */
-export const UNMARKED = { labels: [], readAt: null, handled: false } satisfies Partial<Message>
+const MAY_INSTRUCT = sql`coalesce(m.instructor <= (select g.instructors from agent g where g.id = m.agent_id), false)`
 
-/** A message keyed by column names, as `json_populate_record(null::message, …)` reads it. */
-export const toRow = <Of extends Message | Unplaced>(message: Of) => ({
-  id: message.id,
-  workspace_id: message.workspaceId,
-  agent_id: message.agentId,
-  address_id: message.addressId as Of['addressId'],
-  channel: message.channel,
-  direction: message.direction,
-  status: message.status,
-  refusal: message.refusal,
-  admission: message.admission,
-  proven: message.proven,
-  instructor: message.instructor,
-  error: message.error,
-  counterpart: message.counterpart,
-  counterpart_name: message.counterpartName,
-  reply_address: message.replyAddress,
-  to: message.to,
-  cc: message.cc,
-  subject: message.subject,
-  text: message.text,
-  html: message.html,
-  reply_text: message.replyText,
-  internet_message_id: message.internetMessageId,
-  thread_message_id: message.threadMessageId,
-  thread_references: message.threadReferences,
-  thread_id: message.threadId as Of['threadId'],
-  reply_to_id: message.replyToId,
-  forward_of_id: message.forwardOfId,
-  checks: message.checks,
-  fingerprint: message.fingerprint && `\\x${Buffer.from(message.fingerprint).toString('hex')}`,
-  signed_content: message.signedContent && `\\x${Buffer.from(message.signedContent).toString('hex')}`,
-  hold_reason: message.holdReason,
-  hold_until: message.holdUntil,
-  hold_by: message.holdBy,
-  send_at: message.sendAt,
-  handled: message.handled,
-  sent_by_member_id: message.sentByMemberId,
-  sent_by_name: message.sentByName,
-  created_at: message.createdAt,
-})
+/** A JSON array of the attachments of a message `m`, each with these members. */
+const attachmentsWith = (members: string): Sql => sql`coalesce((
+  select json_agg(json_build_object(${raw(members)}) order by f.index)
+    from attachment f where f.message_id = m.id and ${sameAgent('f', 'm')}), '[]')`
+const MEMBERS = `'name', f.name, 'type', split_part(f.type, ';', 1), 'size', f.size`
 
-/** A message with its attachments' metadata, as `SELECT_MESSAGE` reads it. */
-export interface MessageRow
-  extends Omit<
-    ReturnType<typeof toRow<Message>>,
-    'fingerprint' | 'signed_content' | 'proven' | 'instructor' | 'html' | 'handled'
-  > {
-  labels: string[]
-  read_at: Date | null
-  may_instruct: boolean
-  attachments: AttachmentView[]
-}
+/** Fields that a list can read of each message. */
+export type ReadableField = keyof Message | keyof Read
 
-const COLUMNS = `id, workspace_id, agent_id, address_id, channel, direction, status, refusal, admission, error, counterpart, counterpart_name, reply_address,
-  "to", cc, subject, text, reply_text, internet_message_id, thread_message_id, thread_references, thread_id, reply_to_id, forward_of_id,
-  checks, hold_reason, hold_until, hold_by, send_at, sent_by_member_id, sent_by_name, created_at`
-
-const ofM = (columns: string) => columns.replace(/[a-z_"]+/g, (column) => `m.${column}`)
-const WRITTEN = `${COLUMNS}, html, proven, instructor, fingerprint, signed_content, handled`
-const READ = `${COLUMNS}, labels, read_at`
-
-/**
- * Inserts rows `m` in the format of `toRow`; must be followed by a `from`. It lists the columns, so that
- * columns added by a newer version's schema get their defaults, not nulls. `instead` maps columns to
- * expressions that replace the value from `m`.
- */
-export const insertMessages = (instead: Record<string, string> = {}): string =>
-  `insert into message (${WRITTEN}) select ${ofM(WRITTEN).replace(/m\.(\w+)/g, (ofRow, column) => instead[column] ?? ofRow)}`
-
-/** The columns of a message that nobody of the workspace sent. */
-export const NOT_SENT = { sentByMemberId: null, sentByName: null }
-
-/** The part of a statement that queues the messages of `stored (id, agent_id)` for the search index. */
-export const noteUnindexed = (stored: string): string => `
-    unindexed as (
-      insert into unindexed_message (agent_id, message_id) select agent_id, id from ${stored}
-    )`
-
-/** The columns of a message that was not held back. */
-export const NOT_HELD = { holdReason: null, holdUntil: null, holdBy: null, sendAt: null }
-
-/** Selected columns of messages `m`, with their attachments; must be followed by a `from`. */
-const SELECTED = `${ofM(READ)}, ${MAY_INSTRUCT} as may_instruct,
-  coalesce((select json_agg(json_build_object('name', f.name, 'type', split_part(f.type, ';', 1), 'size', f.size) order by f.index)
-              from attachment f where f.message_id = m.id and f.agent_id = m.agent_id), '[]') as attachments`
-
-/** Reads messages `m` in one statement; must be followed by a `where`. */
-export const SELECT_MESSAGE = `select ${SELECTED} from message m`
-
-export const fromRow = (row: MessageRow): MessageWithFiles => ({
-  id: row.id,
-  workspaceId: row.workspace_id,
-  agentId: row.agent_id,
-  addressId: row.address_id,
-  channel: row.channel,
-  direction: row.direction,
-  status: row.status,
-  refusal: row.refusal,
-  admission: row.admission,
-  proven: null,
-  instructor: null,
-  mayInstruct: row.may_instruct,
-  error: row.error,
-  counterpart: row.counterpart,
-  counterpartName: row.counterpart_name,
-  replyAddress: row.reply_address,
-  to: row.to,
-  cc: row.cc,
-  subject: row.subject,
-  text: row.text,
-  html: null,
-  replyText: row.reply_text,
-  internetMessageId: row.internet_message_id,
-  threadMessageId: row.thread_message_id,
-  threadReferences: row.thread_references,
-  threadId: row.thread_id,
-  replyToId: row.reply_to_id,
-  forwardOfId: row.forward_of_id,
-  checks: row.checks,
-  labels: row.labels,
-  readAt: row.read_at,
-  fingerprint: null,
-  signedContent: null,
-  holdReason: row.hold_reason,
-  holdUntil: row.hold_until,
-  holdBy: row.hold_by,
-  sendAt: row.send_at,
-  handled: false,
-  sentByMemberId: row.sent_by_member_id,
-  sentByName: row.sent_by_name,
-  createdAt: row.created_at,
-  attachments: row.attachments,
-})
-
-/**
- * Fields that a list can read of each message: the columns, under the model's names, and the attachments
- * without their content.
- */
-export type ReadableField = keyof MessageWithFiles
-
-export const isReadableField = (name: string): name is ReadableField =>
-  name in Prisma.MessageScalarFieldEnum || columns.has(name as ReadableField)
-
-/** The attachments' metadata, including what their links are built from. */
-const ATTACHMENTS = `coalesce((
-  select json_agg(json_build_object('messageId', f.message_id, 'index', f.index, 'name', f.name, 'type', split_part(f.type, ';', 1),
-                                    'size', f.size, 'message', json_build_object('agentId', m.agent_id)) order by f.index)
-    from attachment f where f.message_id = m.id and f.agent_id = m.agent_id), '[]')`
-
-const columns = new Map<ReadableField, string>([
-  ['attachments', ATTACHMENTS],
+/** `attachments` include what their links are built from. */
+const READABLE = new Map<ReadableField, Sql>([
+  ...COLUMNS,
+  [
+    'attachments',
+    attachmentsWith(
+      `'messageId', f.message_id, 'index', f.index, ${MEMBERS}, 'message', json_build_object('agentId', m.agent_id)`,
+    ),
+  ],
   ['mayInstruct', MAY_INSTRUCT],
 ])
 
-/** The column of messages `m` with this name in the model. */
-export const columnOf = (field: ReadableField): string => {
-  const known = columns.get(field)
-  if (known !== undefined) return known
-  const column = `m."${field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}"`
-  columns.set(field, column)
-  return column
-}
+export const isReadableField = (name: string): name is ReadableField => READABLE.has(name as ReadableField)
 
-/** Selects these fields of messages `m` under the model's names; must be followed by a `from`. */
-export const columnsOf = (fields: readonly ReadableField[]): string =>
-  fields.map((field) => `${columnOf(field)} as "${field}"`).join(', ')
+/** A field of messages `m`. */
+const columnOf = (field: ReadableField): Sql => READABLE.get(field)!
+
+/** Selects these fields of messages `m` under the model's names, each as `read` reads it; must be followed by a `from`. */
+export const columnsOf = (
+  fields: readonly ReadableField[],
+  read = (column: Sql, _field: ReadableField): Sql => column,
+): Sql => joined(fields.map((field) => sql`${read(columnOf(field), field)} as "${raw(field)}"`))
+
+const isUnread = (field: keyof Message): boolean => UNREAD.some((unread) => unread === field)
+
+/** Reads messages `m` as `MessageWithFiles`, in one statement; must be followed by a `where`. */
+export const SELECT_MESSAGE: Sql = sql`
+  select ${columnsOf([...FIELDS.filter((field) => !isUnread(field)), 'mayInstruct'])}, ${attachmentsWith(MEMBERS)} as attachments
+    from message m`

@@ -1,15 +1,17 @@
 import type { Db } from '../db/client.ts'
 import type { Job, Webhook } from '../db/generated/prisma/client.ts'
-import { DELIVERY_COLUMNS, type Delivery, toDelivery, WEBHOOKS } from './deliveries.ts'
+import { raw, sql } from '../db/sql/sql.ts'
+import { composedOf } from '../db/sql/statement.ts'
+import { DELIVERY_COLUMNS, type Delivery, eachWebhook, toDelivery } from './deliveries.ts'
 
 /** The first event that each webhook has not accepted, if it failed at least once. */
 const BLOCKING = {
   name: 'blocking deliveries',
-  text: `select w.ord::int, j.* from ${WEBHOOKS} join webhook h on h.agent_id = w.agent_id and h.id = w.id
+  ...composedOf(sql`select w.ord::int, j.* from ${eachWebhook(raw('$1::uuid[]'), raw('$2::uuid[]'))} join webhook h on h.agent_id = w.agent_id and h.id = w.id
           cross join lateral (
-            select ${DELIVERY_COLUMNS} from job
+            select ${raw(DELIVERY_COLUMNS)} from job
              where agent_id = h.agent_id and lane = h.id and seq > h.position and state = 'pending' order by seq limit 1
-          ) j where h.attempts > 0`,
+          ) j where h.attempts > 0`),
 }
 
 /** Returns the delivery that the others of each of these webhooks wait for, because it is being retried; null if none is. */

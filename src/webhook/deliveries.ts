@@ -2,9 +2,11 @@ import { type Page, pageOf, readCursor, writeCursor } from '../core/cursor.ts'
 import { invalidInput, notFound } from '../core/errors.ts'
 import type { Db, RootDb } from '../db/client.ts'
 import { deleteInBatches } from '../db/delete-in-batches.ts'
-import { dialect, SKIP_LOCKED } from '../db/dialect.ts'
+import { adaptable, SKIP_LOCKED } from '../db/dialect.ts'
 import type { Job, Webhook } from '../db/generated/prisma/client.ts'
 import type { JobState } from '../db/generated/prisma/enums.ts'
+import { raw, type Sql, sql } from '../db/sql/sql.ts'
+import { composedOf } from '../db/sql/statement.ts'
 import { eventIdOf } from '../event/event.ts'
 import type { Viewer } from '../workspace/viewer.ts'
 import { manualEventId } from './payload.ts'
@@ -118,19 +120,22 @@ const edgesOf = (jobs: readonly DeliveryJob[], start: Place): DeliveryEdge[] => 
 
 export const DELIVERY_COLUMNS = `id, agent_id as "agentId", lane, seq, event_id as "eventId", state, log, created_at as "createdAt"`
 
-/** As for `EACH_AGENT`: the webhooks of the parameters, on a distributed database of their table. */
-export const WEBHOOKS = dialect(
-  'unnest($1::uuid[], $2::uuid[]) with ordinality as w(agent_id, id, ord)',
-  '(select agent_id, id, array_position($2::uuid[], id) as ord from webhook where agent_id = any($1::uuid[]) and id = any($2::uuid[])) w',
-)
+/** The webhooks `w (agent_id, id, ord)` of arrays, for a statement that runs a query with a limit for each of them. */
+export const eachWebhook = (agents: Sql, ids: Sql): Sql =>
+  adaptable(
+    'each webhook',
+    { agents, ids },
+    sql`unnest(${agents}, ${ids}) with ordinality as w(agent_id, id, ord)`,
+  )
 
+const COLUMNS = raw(DELIVERY_COLUMNS)
 const PAGES = {
   name: 'delivery pages',
-  text: `select w.ord::int, j.* from ${WEBHOOKS} cross join lateral (
-           (select ${DELIVERY_COLUMNS} from job where agent_id = w.agent_id and lane = w.id and seq > 0 and seq < $3::bigint order by seq desc limit $5)
+  ...composedOf(sql`select w.ord::int, j.* from ${eachWebhook(raw('$1::uuid[]'), raw('$2::uuid[]'))} cross join lateral (
+           (select ${COLUMNS} from job where agent_id = w.agent_id and lane = w.id and seq > 0 and seq < $3::bigint order by seq desc limit $5)
            union all
-           (select ${DELIVERY_COLUMNS} from job where agent_id = w.agent_id and lane = w.id and seq < 0 and seq > $4::bigint order by seq limit $5)
-         ) j`,
+           (select ${COLUMNS} from job where agent_id = w.agent_id and lane = w.id and seq < 0 and seq > $4::bigint order by seq limit $5)
+         ) j`),
 }
 
 /** Higher than any `seq`. */
@@ -270,12 +275,12 @@ export const deleteDeliveriesOf = async (
  */
 const RETENTION_MS = 7 * 24 * 3_600_000
 
-const DELETE_OLD = `
+const DELETE_OLD = composedOf(sql`
   with old as materialized (
     select id, agent_id from job where created_at < $1 and kind = 'webhook' order by created_at limit $2 ${SKIP_LOCKED}
   ),
   gone as (delete from job d using old where d.id = old.id and d.agent_id = old.agent_id returning 1)
-  select count(*)::int as count from gone`
+  select count(*)::int as count from gone`)
 
 /** Deletes deliveries past their retention time, in small batches. Idempotent; any process may call it at any time. */
 export const pruneDeliveries = (db: RootDb, now: Date, signal?: AbortSignal): Promise<number> =>

@@ -2,6 +2,8 @@ import { createHash, randomUUID } from 'node:crypto'
 import { AppError, invalidInput } from '../core/errors.ts'
 import type { Db, RootDb } from '../db/client.ts'
 import type { Channel, Prisma, Webhook as WebhookRow } from '../db/generated/prisma/client.ts'
+import { define, rows, sql } from '../db/sql/sql.ts'
+import { composedOf } from '../db/sql/statement.ts'
 import type { EventType } from '../event/event.ts'
 import type { Dialler } from '../outgoing-http/dial.ts'
 import { checkTargetUrl, spellUrl } from '../outgoing-http/url.ts'
@@ -266,17 +268,19 @@ export const unsubscribeWebhook = async (
   if (ended) deps.afterCommit(() => deps.notifier.publish(WEBHOOK_REMOVED, ended.id))
 }
 
+const ENDED = rows('ended', 'id', 'agent_id', 'workspace_id')
+
 /**
  * Deletes expired subscriptions; their receivers are not notified. Idempotent; any process may call it at any
  * time.
  */
 export const pruneSubscriptions = async ({ pool }: RootDb, now: Date): Promise<number> => {
-  const { rows } = await pool.query<{ count: number }>(
-    `with ended as (delete from webhook where kind = 'mcp' and expires_at <= $1 returning id, agent_id, workspace_id),
+  const { rows } = await pool.query<{ count: number }>({
+    ...composedOf(sql`with ${define(ENDED)} as (delete from webhook where kind = 'mcp' and expires_at <= $1 returning id, agent_id, workspace_id),
           jobs as (delete from job using ended where job.agent_id = ended.agent_id and job.lane = ended.id),
-          ${noteChanges('listener', 'ended')}
-     select count(*)::int as count from ended`,
-    [now],
-  )
+          ${noteChanges('listener', ENDED)}
+     select count(*)::int as count from ended`),
+    values: [now],
+  })
   return rows[0]!.count
 }

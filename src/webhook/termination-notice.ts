@@ -3,6 +3,8 @@ import type { Logger } from '../core/logger.ts'
 import { Routine } from '../core/routine.ts'
 import type { Db } from '../db/client.ts'
 import { SKIP_LOCKED } from '../db/dialect.ts'
+import { sql } from '../db/sql/sql.ts'
+import { composedOf } from '../db/sql/statement.ts'
 import type { Dialler } from '../outgoing-http/dial.ts'
 import type { Keyring } from '../workspace/keyring.ts'
 import { deliver, describeOutcome } from './post/post.ts'
@@ -45,10 +47,10 @@ const RETRY_MS = 60_000
 const claim = async ({ pool }: Db): Promise<Notice[]> => {
   const { rows } = await pool.query<Notice>({
     name: 'claim farewells',
-    text: `update webhook_farewell set attempts = attempts + 1, due_at = now() + ${RETRY_MS} * interval '1 ms'
+    ...composedOf(sql`update webhook_farewell set attempts = attempts + 1, due_at = now() + ${RETRY_MS} * interval '1 ms'
             where id in (select id from webhook_farewell where due_at <= now() order by due_at limit ${MAX} ${SKIP_LOCKED})
               and due_at <= now()
-           returning id, workspace_id, url, secret, previous_secret, previous_until, subscription, attempts`,
+           returning id, workspace_id, url, secret, previous_secret, previous_until, subscription, attempts`),
   })
   return rows
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import type { Prisma } from '../db/generated/prisma/client.ts'
 import type { ActorKind } from '../db/generated/prisma/enums.ts'
+import { type Rows, type Sql, sql } from '../db/sql/sql.ts'
 import { CHANGE_KINDS, type ChangeKind, noteChange } from './change-log.ts'
 
 /** Actions that are recorded in the audit log. */
@@ -88,16 +89,19 @@ export interface Actor {
   requestId?: string | undefined
 }
 
-/**
- * The part of a statement that records messages as sent by members. `sent` has the messages; the arrays are the ids of
- * those that members sent, of their entries, of the tokens that they used, and of their requests.
- */
-export const auditSends = (sent: string, arrays: readonly [string, string, string, string]): string => `
+/** Arrays of equal length: the messages that members send, and the ids of their entries, tokens and requests. */
+export type AuditedSends = Record<'messages' | 'entries' | 'tokens' | 'requests', Sql>
+
+/** The part of a statement that records messages, which it has stored, as sent by members. */
+export const auditSends = (
+  sent: Rows<'id' | 'agent_id' | 'workspace_id' | 'sent_by_member_id' | 'sent_by_name' | 'created_at'>,
+  { messages, entries, tokens, requests }: AuditedSends,
+): Sql => sql`
     audited as (
       insert into audit_entry (id, workspace_id, agent_id, actor_kind, actor_id, actor_name, token_id, request_id, action, detail, created_at)
       select e.id, s.workspace_id, s.agent_id, 'member', s.sent_by_member_id, s.sent_by_name, e.token_id, e.request_id, 'message.send',
              jsonb_build_object('message', s.id), s.created_at
-        from unnest(${arrays.join(', ')}) as e(message_id, id, token_id, request_id) join ${sent} s on s.id = e.message_id
+        from unnest(${messages}, ${entries}, ${tokens}, ${requests}) as e(message_id, id, token_id, request_id) join ${sent} s on s.id = e.message_id
     )`
 
 /** Actions that change nothing. */

@@ -4,6 +4,9 @@ import type { Db } from '../db/client.ts'
 import { FOR_KEY_SHARE } from '../db/dialect.ts'
 import type { Prisma, Token } from '../db/generated/prisma/client.ts'
 import type { Notifier } from '../db/notify.ts'
+import { sql } from '../db/sql/sql.ts'
+import { composedOf } from '../db/sql/statement.ts'
+import { rawIn } from '../db/transaction.ts'
 import { audit } from './audit.ts'
 import { type EndSubscriptions, hashToken, newToken, TOKEN_REVOKED } from './token.ts'
 import type { Viewer } from './viewer.ts'
@@ -52,7 +55,7 @@ const ensureRoomForToken = async (
     )
 }
 
-const HOLD = `select 1 from token where id = $1::uuid ${FOR_KEY_SHARE}`
+const HOLD = composedOf(sql`select 1 from token where id = $1::uuid ${FOR_KEY_SHARE}`)
 
 /**
  * Prevents the viewer's own token from being revoked until the transaction, which has inserted a token, ends. Throws
@@ -62,8 +65,8 @@ const holdOwn = async (
   tx: Pick<Prisma.TransactionClient, '$queryRawUnsafe'>,
   { tokenId }: Viewer,
 ): Promise<void> => {
-  const held = await tx.$queryRawUnsafe<unknown[]>(HOLD, tokenId)
-  if (held.length === 0) throw new AppError('unauthorized', 'This token is not valid.')
+  const { rows } = await rawIn(tx).query({ ...HOLD, values: [tokenId] })
+  if (rows.length === 0) throw new AppError('unauthorized', 'This token is not valid.')
 }
 
 /**

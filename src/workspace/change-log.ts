@@ -2,6 +2,7 @@ import type { Db, RootDb } from '../db/client.ts'
 import { deleteInBatches } from '../db/delete-in-batches.ts'
 import type { Prisma } from '../db/generated/prisma/client.ts'
 import { notifyOnCommit } from '../db/notify.ts'
+import { type Rows, raw, type Sql, sql } from '../db/sql/sql.ts'
 
 /**
  * The log of what changes in each workspace, for members who watch it. Rows are small, name what changed and
@@ -42,21 +43,22 @@ export type ChangeKind = keyof typeof CHANGE_KINDS
 
 const XID = 'pg_current_xact_id()::text::bigint'
 
+type OfAgents = 'agent_id' | 'workspace_id'
+
 /**
- * The part of a statement that adds rows for the objects of `changed (id, agent_id, workspace_id)`, one for each
- * agent. Announcing them after the commit is left to the caller; otherwise watchers hear of them with the next
- * poll.
+ * The part of a statement that adds rows for the objects that it has changed, one for each agent. Announcing them
+ * after the commit is left to the caller; otherwise watchers hear of them with the next poll.
  */
-export const noteChanges = (kind: ChangeKind, changed: string): string => `
-    noted as (${insertChanges(kind, changed, 'array_agg(c.id)')})`
+export const noteChanges = (kind: ChangeKind, changed: Rows<'id' | OfAgents>): Sql => sql`
+    noted as (${insertChanges(kind, changed, raw('array_agg(c.id)'))})`
 
-/** Adds rows for a second kind in one statement, whose objects, of `changed (agent_id, workspace_id)`, have no ids. */
-export const noteNameless = (kind: ChangeKind, changed: string): string => `
-    noted_${kind} as (${insertChanges(kind, changed, "'{}'::uuid[]")})`
+/** Adds rows for a second kind in one statement, whose objects have no ids. */
+export const noteNameless = (kind: ChangeKind, changed: Rows<OfAgents>): Sql => sql`
+    noted_${raw(kind)} as (${insertChanges(kind, changed, raw("'{}'::uuid[]"))})`
 
-const insertChanges = (kind: ChangeKind, changed: string, ids: string): string => `
+const insertChanges = (kind: ChangeKind, changed: Rows<OfAgents>, ids: Sql): Sql => sql`
       insert into workspace_change (workspace_id, xid, kind, agent_id, ids)
-      select c.workspace_id, ${XID}, '${kind}', c.agent_id, ${ids} from ${changed} c group by c.workspace_id, c.agent_id`
+      select c.workspace_id, ${raw(XID)}, '${raw(kind)}', c.agent_id, ${ids} from ${changed} c group by c.workspace_id, c.agent_id`
 
 /** A topic that announces new rows; the key is the workspace's id. */
 export const WORKSPACE_CHANGED = 'workspace_changed'

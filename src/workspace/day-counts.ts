@@ -3,6 +3,8 @@ import type { Db, RootDb } from '../db/client.ts'
 import { deleteInBatches } from '../db/delete-in-batches.ts'
 import { SKIP_LOCKED } from '../db/dialect.ts'
 import { Refusal } from '../db/generated/prisma/enums.ts'
+import { sql } from '../db/sql/sql.ts'
+import { composedOf } from '../db/sql/statement.ts'
 
 /** What is counted per day, as statements name it (see `countArrivals` and `countForDay`). */
 const METRICS = {
@@ -104,7 +106,7 @@ export const readDayCounts = async (
   return days.map((day) => toCounts(day, byDay.get(day) ?? []))
 }
 
-const DELETE_OLD_OF_AGENTS = `
+const DELETE_OLD_OF_AGENTS = composedOf(sql`
   with old as materialized (
     select agent_id, day, metric from agent_day where day < $1 order by day limit $2 ${SKIP_LOCKED}
   ),
@@ -112,7 +114,7 @@ const DELETE_OLD_OF_AGENTS = `
     delete from agent_day d using old
      where d.agent_id = old.agent_id and d.day = old.day and d.metric = old.metric returning 1
   )
-  select count(*)::int as count from gone`
+  select count(*)::int as count from gone`)
 
 const DELETE_OLD_OF_WORKSPACES = `
   with old as materialized (

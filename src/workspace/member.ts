@@ -4,6 +4,9 @@ import type { Db } from '../db/client.ts'
 import { FOR_KEY_SHARE } from '../db/dialect.ts'
 import type { Member, Prisma } from '../db/generated/prisma/client.ts'
 import type { Notifier } from '../db/notify.ts'
+import { sql } from '../db/sql/sql.ts'
+import { composedOf } from '../db/sql/statement.ts'
+import { rawIn } from '../db/transaction.ts'
 import { audit } from './audit.ts'
 import { type EndSubscriptions, TOKEN_REVOKED } from './token.ts'
 import type { Viewer } from './viewer.ts'
@@ -39,7 +42,7 @@ export const ensureStillOwner = async (
   ensureOwner({ ...viewer, role: found.role })
 }
 
-const HOLD = `select 1 from member where id = $1::uuid ${FOR_KEY_SHARE}`
+const HOLD = composedOf(sql`select 1 from member where id = $1::uuid ${FOR_KEY_SHARE}`)
 
 /**
  * Prevents a member from being removed until the transaction, which inserts something of theirs, ends. Throws
@@ -49,8 +52,8 @@ export const holdMember = async (
   tx: Pick<Prisma.TransactionClient, '$queryRawUnsafe'>,
   memberId: string,
 ): Promise<void> => {
-  const held = await tx.$queryRawUnsafe<unknown[]>(HOLD, memberId)
-  if (held.length === 0) throw new AppError('unauthorized', 'You are no longer a member of this workspace.')
+  const { rows } = await rawIn(tx).query({ ...HOLD, values: [memberId] })
+  if (rows.length === 0) throw new AppError('unauthorized', 'You are no longer a member of this workspace.')
 }
 
 /** Returns the members of the workspace, oldest first. For members. */

@@ -4,6 +4,8 @@ import { Routine } from '../core/routine.ts'
 import type { Db } from '../db/client.ts'
 import { SKIP_LOCKED } from '../db/dialect.ts'
 import type { Prisma } from '../db/generated/prisma/client.ts'
+import { type Rows, raw, type Sql, sql } from '../db/sql/sql.ts'
+import { composedOf } from '../db/sql/statement.ts'
 
 /**
  * What a workspace uses of its plan, kept instead of counted (docs/decisions.md#kept-usage). Each statement that
@@ -12,13 +14,15 @@ import type { Prisma } from '../db/generated/prisma/client.ts'
  */
 
 /** The day (UTC) of a time. */
-const dayOf = (time: string) => `(${time} at time zone 'UTC')::date`
+const dayOf = (time: string): Sql => raw(`(${time} at time zone 'UTC')::date`)
+
+type OfAgents = 'agent_id' | 'workspace_id'
 
 /**
- * The part of a statement that counts the messages of `stored (agent_id, workspace_id, status, direction, created_at)`.
- * Imported ones take room, but the service has not sent them.
+ * The part of a statement that counts the messages that it has stored. Imported ones take room, but the service has
+ * not sent them.
  */
-export const countMessages = (stored: string): string => `
+export const countMessages = (stored: Rows<OfAgents | 'status' | 'direction' | 'created_at'>): Sql => sql`
     counted as (
       insert into usage_change (id, agent_id, workspace_id, stored, sent, sent_at)
       select gen_random_uuid(), agent_id, workspace_id, count(*), count(s.at), s.at
@@ -26,11 +30,8 @@ export const countMessages = (stored: string): string => `
        where status <> 'refused' group by agent_id, workspace_id, s.at
     )`
 
-/**
- * The part of a statement that counts the inbound messages of `stored (agent_id, workspace_id, status, refusal,
- * created_at)`, also for their day.
- */
-export const countArrivals = (stored: string): string => `
+/** The part of a statement that counts the inbound messages that it has stored, also for their day. */
+export const countArrivals = (stored: Rows<OfAgents | 'status' | 'refusal' | 'created_at'>): Sql => sql`
     counted as (
       insert into usage_change (id, agent_id, workspace_id, stored, day, metric, count)
       select gen_random_uuid(), agent_id, workspace_id, count(*) filter (where status <> 'refused'), s.day, s.metric, count(*)
@@ -39,8 +40,8 @@ export const countArrivals = (stored: string): string => `
        group by agent_id, workspace_id, s.day, s.metric
     )`
 
-/** The part of a statement that counts `happened (agent_id, workspace_id, at, metric)`; nothing when the metric is null. */
-export const countForDay = (happened: string): string => `
+/** The part of a statement that counts what happened for its day; nothing when the metric is null. */
+export const countForDay = (happened: Rows<OfAgents | 'at' | 'metric'>): Sql => sql`
     counted as (
       insert into usage_change (id, agent_id, workspace_id, day, metric, count)
       select gen_random_uuid(), agent_id, workspace_id, day, metric, count(*)
@@ -75,16 +76,16 @@ export const countForDays = async ({ pool }: Pick<Db, 'pool'>, counts: readonly 
   })
 }
 
-/** The part of a statement that subtracts the deleted messages of `gone (agent_id, workspace_id, status)`. */
-export const uncountMessages = (gone: string): string => `
+/** The part of a statement that subtracts the messages that it has deleted. */
+export const uncountMessages = (gone: Rows<OfAgents | 'status'>): Sql => sql`
     uncounted as (
       insert into usage_change (id, agent_id, workspace_id, stored)
       select gen_random_uuid(), agent_id, workspace_id, -count(*)
         from ${gone} where status <> 'refused' group by agent_id, workspace_id
     )`
 
-/** The part of a statement that counts the agents of `made (id, workspace_id)`. */
-export const countAgents = (made: string): string => `
+/** The part of a statement that counts the agents that it has made. */
+export const countAgents = (made: Rows<'id' | 'workspace_id'>): Sql => sql`
     counted as (
       insert into usage_change (id, agent_id, workspace_id, agents) select gen_random_uuid(), id, workspace_id, 1 from ${made}
     )`
@@ -187,7 +188,7 @@ const MAX = 5_000
  */
 const ADD_UP = {
   name: 'add up usage',
-  text: `
+  ...composedOf(sql`
     with
     taken as (
       delete from usage_change
@@ -225,7 +226,7 @@ const ADD_UP = {
        where workspace_id = any(array(select distinct workspace_id from taken))
          and minute > 'epoch'::timestamptz and minute <= $2::timestamptz
     )
-    select count(*)::int as count from taken`,
+    select count(*)::int as count from taken`),
 }
 
 /** Adds changes to the totals. Returns their number, at most `limit`. */

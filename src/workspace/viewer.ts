@@ -4,6 +4,8 @@ import type { Logger } from '../core/logger.ts'
 import type { Db } from '../db/client.ts'
 import type { MemberRole } from '../db/generated/prisma/enums.ts'
 import type { Notifier } from '../db/notify.ts'
+import { define, rows, sql } from '../db/sql/sql.ts'
+import { composedOf } from '../db/sql/statement.ts'
 import { COMMAND_LINE } from './app-token.ts'
 import { noteChanges } from './change-log.ts'
 import type { FailedTokens } from './failed-tokens.ts'
@@ -152,11 +154,13 @@ const BY_ACCESS_TOKEN = {
 /** `lastUsedAt` is accurate to the minute: a write for every request would cost too much. */
 const USE_GRAIN_MS = 60_000
 
-const USE = `update token set last_used_at = $2, expires_at = coalesce($3, expires_at)
+const USED = rows('used', 'id', 'agent_id', 'workspace_id')
+const TOUCH = sql`update token set last_used_at = $2, expires_at = coalesce($3, expires_at)
               where id = $1 and (last_used_at is null or last_used_at < $2)`
-const FIRST_USE = `
-  with used as (${USE} returning id, agent_id, workspace_id),${noteChanges('token', 'used')}
-  select 1`
+const USE = composedOf(TOUCH)
+const FIRST_USE = composedOf(sql`
+  with ${define(USED)} as (${TOUCH} returning id, agent_id, workspace_id),${noteChanges('token', USED)}
+  select 1`)
 
 /**
  * Records the use of a token. The use of a session also postpones its end; the first use of an agent's token is
@@ -167,7 +171,7 @@ const noteUse = ({ pool, clock, log }: ViewerDeps, row: TokenRow) => {
   if (row.last_used_at && now.getTime() - row.last_used_at.getTime() < USE_GRAIN_MS) return
   const isFirst = row.agent_id !== null && row.last_used_at === null
   pool
-    .query(isFirst ? FIRST_USE : USE, [row.id, now, sessionExpiry(row, now)])
+    .query({ ...(isFirst ? FIRST_USE : USE), values: [row.id, now, sessionExpiry(row, now)] })
     .catch((error: unknown) =>
       log.warn({ err: error, tokenId: row.id }, 'could not record the last use of a token'),
     )

@@ -1,6 +1,6 @@
 import type { TestProject } from 'vitest/node'
 import { silentLogger } from '../../src/core/logger.ts'
-import { distribute } from '../../src/db/citus/distribute.ts'
+import { distribute } from '../../src/db/distribute/distribute.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { errorLogger, execute, migrations } from '../support/postgres.ts'
 import { type CitusCluster, startCluster } from './cluster.ts'

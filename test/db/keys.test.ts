@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { DISTRIBUTED_TABLES as distributed, REFERENCE_TABLES } from '../../src/db/citus/tables.ts'
+import { DISTRIBUTED_TABLES as distributed, REFERENCE_TABLES } from '../../src/db/distribute/tables.ts'
 import { openTestDatabase } from '../support/database.ts'
 
 /**

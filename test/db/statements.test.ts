@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { DISTRIBUTED_TABLES as distributed } from '../../src/db/citus/tables.ts'
+import { DISTRIBUTED_TABLES as distributed } from '../../src/db/distribute/tables.ts'
 import { readSources, withoutComments } from '../support/sources.ts'
 
 /**
@@ -56,7 +56,7 @@ const uses = new RegExp(
 /** The distributed tables that a statement uses in a query that does not name the agent. */
 const withoutAgent = (text: string): string[] =>
   [...text.matchAll(uses)]
-    .filter(({ index }) => !/agent_id/.test(queryAround(text, index)))
+    .filter(({ index }) => !/agent_id|sameAgent/.test(queryAround(text, index)))
     .map(([, table]) => table!)
 
 const LITERAL = /`([^`]*)`|'([^'\n]*)'/g

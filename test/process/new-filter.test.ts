@@ -46,13 +46,11 @@ const addField = (): void => {
   ])
   edit(
     'src/message/row.ts',
-    ['labels: [], readAt: null, ', 'urgent: false, '],
-    ['  handled: message.handled,\n', '  urgent: message.urgent,\n'],
-    ['\n  checks, hold_reason,', ' urgent,'],
-    ['  checks: row.checks,\n', '  urgent: row.urgent,\n'],
+    ["type Defaulted = Nullable | 'labels' | 'handled'", " | 'urgent'"],
+    ['  handled: false,\n', '  urgent: false,\n'],
   )
   edit('src/message/in/receive.ts', [
-    '      ...UNMARKED,\n',
+    '      threadId: target.threadId ?? id,\n',
     "      urgent: message.subject?.includes('!') ?? false,\n",
   ])
   edit(
@@ -61,7 +59,7 @@ const addField = (): void => {
     ['label, unread, refusal, hasAttachment, ', 'urgent, '],
     [
       '::"MessageStatus"`)\n',
-      "  if (urgent !== undefined) conditions.push(urgent ? 'm.urgent' : 'not m.urgent')\n",
+      '  if (urgent !== undefined) conditions.push(raw(urgent ? "m.urgent" : "not m.urgent"))\n',
     ],
   )
   edit(

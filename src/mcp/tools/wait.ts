@@ -18,7 +18,7 @@ const DEFAULT_SECONDS = 30
 const viewOf = async ({ deps, agentId, fence }: ToolCall, event: LoggedEvent) => {
   const { messageId, channel } = event
   const found = channel === 'url' ? null : await deps.reads.add(deps, { agentId, messageId })
-  const mayInstruct = channel === 'url' ? event.mayInstruct === true : (found?.may_instruct ?? false)
+  const mayInstruct = channel === 'url' ? event.mayInstruct === true : (found?.mayInstruct ?? false)
   return eventView(event, { admission: found?.admission ?? null, mayInstruct }, fence)
 }
 

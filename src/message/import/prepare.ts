@@ -1,7 +1,7 @@
 import { v7 as newId } from 'uuid'
 import type { Check } from '../../core/channel/inbound.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
-import { NOT_HELD, NOT_SENT, UNMARKED } from '../row.ts'
+import { newMessage } from '../row.ts'
 import type { Mail } from './mail.ts'
 
 /** A mail as the email channel has read it. */
@@ -71,7 +71,7 @@ export const toMessage = (
 ): Message => {
   const id = newId()
   const { isOwn, addressId } = placeOf(mailbox, read)
-  return {
+  return newMessage({
     id,
     workspaceId: mailbox.workspaceId,
     agentId: mailbox.agentId,
@@ -79,11 +79,6 @@ export const toMessage = (
     channel: 'email',
     direction: isOwn ? 'outbound' : 'inbound',
     status: 'imported',
-    refusal: null,
-    admission: null,
-    proven: null,
-    instructor: null,
-    error: null,
     counterpart: isOwn ? read.to.join(', ') : read.from.address,
     counterpartName: isOwn ? null : read.from.name,
     replyAddress: isOwn ? null : (read.replyTo ?? null),
@@ -91,20 +86,13 @@ export const toMessage = (
     cc: read.cc,
     subject: read.subject,
     text: read.text,
-    html: null,
     replyText: read.replyText === read.text ? null : read.replyText,
     internetMessageId: read.messageId,
     threadMessageId: read.messageId,
     threadReferences: referencesOf(read),
     threadId: id,
-    replyToId: null,
-    forwardOfId: null,
     checks: [mailbox.check, ...damageCheck(read), ...read.textChecks].map((check) => ({ ...check })),
     fingerprint,
-    signedContent: null,
-    ...NOT_HELD,
-    ...NOT_SENT,
-    ...UNMARKED,
     createdAt: dateOf(read, mail, now),
-  }
+  })
 }

@@ -1,5 +1,6 @@
 import { type Batch, createBatch } from '../../db/batch.ts'
-import { type Db, isUnavailable, type Statement } from '../../db/client.ts'
+import { type Db, isUnavailable } from '../../db/client.ts'
+import type { Statement } from '../../db/sql/statement.ts'
 
 interface ChannelAddress {
   channel: string

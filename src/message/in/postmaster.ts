@@ -7,6 +7,8 @@ import type { Logger } from '../../core/logger.ts'
 import { Routine } from '../../core/routine.ts'
 import type { Db } from '../../db/client.ts'
 import { SKIP_LOCKED } from '../../db/dialect.ts'
+import { sql } from '../../db/sql/sql.ts'
+import { composedOf } from '../../db/sql/statement.ts'
 import type { RateLimits } from '../../workspace/rate-limits.ts'
 
 export interface PostmasterDeps extends Db {
@@ -77,10 +79,10 @@ interface Due {
 const claim = async ({ pool, clock }: PostmasterDeps): Promise<Due | undefined> => {
   const { rows } = await pool.query<Due>({
     name: 'claim postmaster mail',
-    text: `update postmaster_mail set attempts = attempts + 1,
+    ...composedOf(sql`update postmaster_mail set attempts = attempts + 1,
                   due_at = $1::timestamptz + least(${RETRY_MS} * 2 ^ least(attempts, 9), ${MAX_RETRY_MS}) * interval '1 ms'
             where digest = (select digest from postmaster_mail where due_at <= $1 order by due_at limit 1 ${SKIP_LOCKED})
-           returning digest, subject, text`,
+           returning digest, subject, text`),
     values: [clock.now()],
   })
   return rows[0]

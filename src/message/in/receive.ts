@@ -20,7 +20,7 @@ import type { Feed } from '../../event/feed.ts'
 import { WORKSPACE_CHANGED } from '../../workspace/change-log.ts'
 import type { Plans } from '../../workspace/plan.ts'
 import type { RateLimits } from '../../workspace/rate-limits.ts'
-import { NOT_HELD, NOT_SENT, UNMARKED } from '../row.ts'
+import { newMessage } from '../row.ts'
 import { instructorOf, mayInstruct } from './instructor.ts'
 import { limitRefused } from './refused-retention.ts'
 import { identityOf, inTurn, isRepeated, signedQuery, weighed } from './replay.ts'
@@ -112,7 +112,6 @@ const contentOf = (message: Inbound) => {
     cc: message.cc,
     subject: message.subject,
     text: message.text,
-    html: null,
     replyText: message.replyText === message.text ? null : message.replyText,
     internetMessageId: message.messageId,
     threadMessageId: isMail ? message.messageId : null,
@@ -131,7 +130,7 @@ const arrivalOf = async (
   const { verdict, instructor } = judged
   const id = newId()
   const arrival: Arrival = {
-    message: {
+    message: newMessage({
       id,
       workspaceId: target.workspaceId,
       agentId: target.agentId,
@@ -143,20 +142,14 @@ const arrivalOf = async (
       admission: verdict.admission,
       proven: message.proven,
       instructor,
-      error: null,
       ...contentOf(message),
       threadId: target.threadId ?? id,
-      replyToId: null,
-      forwardOfId: null,
-      ...NOT_HELD,
-      ...NOT_SENT,
       checks: [...message.checks, ...agentCheck(message), ...keywordCheck(message), evidenceOf(verdict)].map(
         (check) => ({ ...check }),
       ),
       ...identityOf(message, { isRefused: verdict.refusal !== null, fingerprint }),
-      ...UNMARKED,
       createdAt: deps.clock.now(),
-    },
+    }),
     raw: message.raw,
     attachments: message.attachments,
     event: message.keyword ? null : eventOf(judged, message, target),

@@ -1,8 +1,10 @@
 import type { Clock } from '../../core/clock.ts'
 import type { RootDb } from '../../db/client.ts'
-import { dialect, SKIP_LOCKED } from '../../db/dialect.ts'
+import { adaptable, SKIP_LOCKED } from '../../db/dialect.ts'
+import { define, sql } from '../../db/sql/sql.ts'
+import { composedOf } from '../../db/sql/statement.ts'
 import { noteChanges } from '../../workspace/change-log.ts'
-import { deleteOld } from '../deletion.ts'
+import { deleteOld, GONE, OLD } from '../deletion.ts'
 
 /**
  * Maximum number of messages deleted in one statement. Each may have 25 MiB and as much again in attachments,
@@ -14,23 +16,20 @@ const MAX = 100
  * Workspaces with refused messages past their retention time. One lookup in `message_workspace_status_idx` for each.
  */
 const WITH_OLD = (() => {
-  const select =
-    'select w.id, $1::timestamptz - make_interval(days => w.keep_refused_days) as before from workspace w'
-  const old = `m.workspace_id = w.id and m.status = 'refused' and m.created_at < $1::timestamptz - make_interval(days => w.keep_refused_days)`
-  // Citus takes no query of a distributed table for each row of a table that every node has.
-  return dialect(
-    `${select} where exists (select from message m where ${old})`,
-    `${select} join message m on ${old} group by w.id, w.keep_refused_days`,
-  )
+  const before = sql`$1::timestamptz - make_interval(days => w.keep_refused_days)`
+  const old = sql`m.workspace_id = w.id and m.status = 'refused' and m.created_at < ${before}`
+  const exists = sql`where exists (select from message m where ${old})`
+  const having = adaptable('with refused messages', { old }, exists)
+  return composedOf(sql`select w.id, ${before} as before from workspace w ${having}`)
 })()
 
 /** Rows that another process is deleting are skipped. */
-const DELETE_OLD = `
-  with old as materialized (
+const DELETE_OLD = composedOf(sql`
+  with ${define(OLD)} as materialized (
     select id, agent_id from message where workspace_id = $1 and status = 'refused' and created_at < $2
      order by created_at limit ${MAX} ${SKIP_LOCKED}
-  ),${deleteOld()},${noteChanges('message_changed', 'gone')}
-  select count(*)::int as count from gone`
+  ),${deleteOld()},${noteChanges('message_changed', GONE)}
+  select count(*)::int as count from gone`)
 
 /**
  * Deletes refused messages that are past their workspace's retention time, in small batches. Idempotent; any
@@ -40,11 +39,14 @@ export const pruneRefused = async (
   { pool, clock }: RootDb & { clock: Clock },
   signal: AbortSignal,
 ): Promise<number> => {
-  const { rows } = await pool.query<{ id: string; before: Date }>(WITH_OLD, [clock.now()])
+  const { rows } = await pool.query<{ id: string; before: Date }>({
+    ...WITH_OLD,
+    values: [clock.now()],
+  })
   let pruned = 0
   for (const { id, before } of rows) {
     for (let batch = MAX; batch === MAX && !signal.aborted; pruned += batch) {
-      const statement = { name: 'prune refused', text: DELETE_OLD, values: [id, before] }
+      const statement = { name: 'prune refused', ...DELETE_OLD, values: [id, before] }
       batch = (await pool.query<{ count: number }>(statement)).rows[0]!.count
     }
   }

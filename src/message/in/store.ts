@@ -4,7 +4,9 @@ import { type Batch, createBatch } from '../../db/batch.ts'
 import { byteaArray } from '../../db/bytea.ts'
 import { type Db, isUnavailable } from '../../db/client.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
-import { APPEND_EVENTS } from '../../event/append.ts'
+import { bind, define, joined, rows, type Sql, sql } from '../../db/sql/sql.ts'
+import { composedOf, type ParametersOf, type Statement, statement } from '../../db/sql/statement.ts'
+import { APPEND_EVENTS, APPENDED, RAISED } from '../../event/append.ts'
 import type { EventDetail, EventSender, EventType, LoggedEvent } from '../../event/event.ts'
 import { enqueueWebhookJobs } from '../../webhook/delivery/enqueue.ts'
 import { noteChanges } from '../../workspace/change-log.ts'
@@ -52,62 +54,99 @@ export const sizeOf = ({ raw, attachments, blobs }: Arrival) =>
   (blobs?.raw ? 0 : (raw?.byteLength ?? 0)) +
   attachments.reduce((sum, { content }, index) => sum + (blobs?.files[index] ? 0 : content.byteLength), 0)
 
+const ARRIVAL = rows('arrival', 'ord', 'id', 'message', 'event')
+const STORED = rows(
+  'stored',
+  ...(['id', 'agent_id', 'workspace_id', 'channel', 'status', 'refusal', 'subject', 'created_at'] as const),
+)
+
+/** A batch of messages; arrays of the same kind are of equal length. Each content is either in an object or here. */
+interface Batched {
+  /** The messages and their events as JSON. */
+  arrivals: string
+  /** The messages that have a raw form, and its object. */
+  raws: readonly string[]
+  rawBlobs: readonly (string | null)[]
+  /** For each file, its message; and what it has. */
+  files: readonly string[]
+  indexes: readonly number[]
+  names: readonly string[]
+  types: readonly string[]
+  sizes: readonly number[]
+  fileBlobs: readonly (string | null)[]
+}
+
+/** Where the contents of raw forms and of files are: SQL for arrays. */
+interface Contents {
+  raws: Sql
+  files: Sql
+}
+
 /**
  * Stores messages with their raw form, attachments, events and webhook jobs. A single statement writes a
  * whole batch, so that a message is never visible without the rest. A message that is already stored (same
  * fingerprint: it was resent because the response was lost) is skipped, with everything that belongs to it.
- *
- * $1 messages and their events as JSON; $2 ids of the messages with a raw form, $8 their objects, `raws` their
- * contents; $3-$7 attachments, $9 their objects, `files` their contents. Each has either an object or a content.
  */
-const storing = (raws: string, files: string): string => `
+const storing = (given: ParametersOf<Batched>, contents: Contents): Sql => sql`
     with
-    arrival as (
-      select * from json_to_recordset($1) as a(ord int, id uuid, message json, event json)
+    ${define(ARRIVAL)} as (
+      select * from json_to_recordset(${given.arrivals}) as a(ord int, id uuid, message json, event json)
     ),
-    stored as (
-      ${insertMessages()} from arrival a, json_populate_record(null::message, a.message) m order by a.ord
+    ${define(STORED)} as (
+      ${insertMessages()} from ${ARRIVAL} a, json_populate_record(null::message, a.message) m order by a.ord
       on conflict do nothing
-      returning id, agent_id, workspace_id, channel, status, refusal, subject, created_at
+      returning ${STORED.list}
     ),
     raw as (
       insert into message_raw (message_id, agent_id, blob_id, content)
       select r.id, agent_id, r.blob_id, r.content
-        from unnest($2::uuid[], $8::uuid[], ${raws}::bytea[]) as r(id, blob_id, content) join stored using (id)
+        from unnest(${given.raws}::uuid[], ${given.rawBlobs}::uuid[], ${contents.raws}::bytea[]) as r(id, blob_id, content) join ${STORED} using (id)
     ),
     files as (
       insert into attachment (message_id, agent_id, index, name, type, size, blob_id, content)
       select f.id, agent_id, f.index, f.name, f.type, f.size, f.blob_id, f.content
-        from unnest($3::uuid[], $4::int[], $5::text[], $6::text[], $7::int[], $9::uuid[], ${files}::bytea[]) as f(id, index, name, type, size, blob_id, content)
-        join stored using (id)
-    ),${noteUnindexed('stored')},${countArrivals('stored')},${noteChanges('message_arrived', 'stored')},
-    raised as (
+        from unnest(${given.files}::uuid[], ${given.indexes}::int[], ${given.names}::text[], ${given.types}::text[], ${given.sizes}::int[],
+                    ${given.fileBlobs}::uuid[], ${contents.files}::bytea[]) as f(id, index, name, type, size, blob_id, content)
+        join ${STORED} using (id)
+    ),${noteUnindexed(STORED)},${countArrivals(STORED)},${noteChanges('message_arrived', STORED)},
+    ${define(RAISED)} as (
       select s.*, a.ord, e.type, e.sender, e."from", e.detail
-        from arrival a join stored s using (id), json_to_record(a.event) as e(type text, sender jsonb, "from" text, detail jsonb)
+        from ${ARRIVAL} a join ${STORED} s using (id), json_to_record(a.event) as e(type text, sender jsonb, "from" text, detail jsonb)
        where e.type is not null
     ),${APPEND_EVENTS},${enqueueWebhookJobs()}
-    select s.id, a.event_id, a.agent_name from stored s left join appended a using (id)`
+    select s.id, a.event_id, a.agent_name from ${STORED} s left join ${APPENDED} a using (id)`
 
 /** Batches use a single statement, prepared once per connection. */
-const STORE = { name: 'store arrivals', text: storing('$10', '$11') }
+const STORE = statement<Batched & { rawContents: Buffer; fileContents: Buffer }>('store arrivals', (given) =>
+  storing(given, { raws: given.rawContents, files: given.fileContents }),
+)
 
 /**
  * Messages of at least this many bytes pass their contents as separate parameters: an array would copy them
  * once more.
  */
 const LONG = 1024 * 1024
-const places = (first: number, count: number) =>
-  `array[${Array.from({ length: count }, (_, index) => `$${first + index}`).join()}]`
 
-const statementOf = (arrivals: readonly Arrival[]) => {
+type Content = Uint8Array | null
+
+/** A statement for a long message. */
+const storeLong = (batched: Batched, raws: readonly Content[], files: readonly Content[]): Statement => {
+  const arrayOf = (contents: readonly Content[]) => sql`array[${joined(contents.map(bind))}]`
+  const given = Object.fromEntries(Object.entries(batched).map(([name, of]) => [name, bind(of)]))
+  return composedOf(
+    storing(given as unknown as ParametersOf<Batched>, { raws: arrayOf(raws), files: arrayOf(files) }),
+  )
+}
+
+const statementOf = (arrivals: readonly Arrival[]): Statement => {
   const raws = arrivals.filter(({ raw }) => raw !== null)
   const files = arrivals.flatMap(({ message, attachments, blobs }) =>
     attachments.map((file, index) => ({ id: message.id, index, file, blobId: blobs?.files[index] ?? null })),
   )
   const rawBytes = raws.map(({ raw, blobs }) => (blobs?.raw ? null : raw))
   const fileBytes = files.map(({ file, blobId }) => (blobId === null ? file.content : null))
-  const values = [
-    JSON.stringify(
+  const batched: Batched = {
+    arrivals: JSON.stringify(
       arrivals.map(({ message, event }, ord) => ({
         ord,
         id: message.id,
@@ -115,20 +154,19 @@ const statementOf = (arrivals: readonly Arrival[]) => {
         event: event ?? {},
       })),
     ),
-    raws.map(({ message }) => message.id),
-    files.map(({ id }) => id),
-    files.map(({ index }) => index),
-    files.map(({ file }) => file.name),
-    files.map(({ file }) => file.type),
-    files.map(({ file }) => file.content.byteLength),
-    raws.map(({ blobs }) => blobs?.raw ?? null),
-    files.map(({ blobId }) => blobId),
-  ]
+    raws: raws.map(({ message }) => message.id),
+    rawBlobs: raws.map(({ blobs }) => blobs?.raw ?? null),
+    files: files.map(({ id }) => id),
+    indexes: files.map(({ index }) => index),
+    names: files.map(({ file }) => file.name),
+    types: files.map(({ file }) => file.type),
+    sizes: files.map(({ file }) => file.content.byteLength),
+    fileBlobs: files.map(({ blobId }) => blobId),
+  }
   const agents = arrivals.map(({ message }) => message.agentId)
-  if (arrivals.length > 1 || sizeOf(arrivals[0]!) < LONG)
-    return { ...STORE, agents, values: [...values, byteaArray(rawBytes), byteaArray(fileBytes)] }
-  const text = storing(places(10, rawBytes.length), places(10 + rawBytes.length, fileBytes.length))
-  return { text, agents, values: [...values, ...rawBytes, ...fileBytes] }
+  if (arrivals.length === 1 && sizeOf(arrivals[0]!) >= LONG)
+    return { ...storeLong(batched, rawBytes, fileBytes), agents }
+  return STORE({ ...batched, rawContents: byteaArray(rawBytes), fileContents: byteaArray(fileBytes) }, agents)
 }
 
 const eventOf = ({ message, event }: Arrival, id: number, agentName: string): LoggedEvent => {

@@ -4,8 +4,10 @@ import { CHATS_IN_SQL } from '../../core/channels.ts'
 import type { Clock } from '../../core/clock.ts'
 import { type Batch, createBatch } from '../../db/batch.ts'
 import { type Db, isUnavailable } from '../../db/client.ts'
-import { dialect } from '../../db/dialect.ts'
+import { adaptable } from '../../db/dialect.ts'
 import type { Admit, Instructors } from '../../db/generated/prisma/enums.ts'
+import { raw, type Sql, sql } from '../../db/sql/sql.ts'
+import { statement } from '../../db/sql/statement.ts'
 
 const HOUR_MS = 3_600_000
 /** Maximum number of messages whose recipients one statement finds. */
@@ -76,18 +78,18 @@ interface TargetRow {
  * Members are identified by their email address; on other channels by an identity they have verified. Each
  * branch is one lookup in an index, however many members the workspace has.
  */
-const MEMBER = `case when q.channel = 'email'
+const MEMBER = sql`case when q.channel = 'email'
       then (select jsonb_build_object('id', m.id, 'name', m.name) from member m where m.workspace_id = t.workspace_id and m.email = q.sender)
       else (select jsonb_build_object('id', m.id, 'name', m.name) from member_identity i join member m on m.id = i.member_id
              where i.channel = q.channel and i.value = q.sender and m.workspace_id = t.workspace_id order by m.created_at limit 1) end`
 
-/**
- * The thread of the first of messages `m` of an agent. In a query for each row, Citus takes no limit; a group of the
- * one agent does the same, for which PostgreSQL would read the whole chat.
- */
-const firstThread = (messages: string, order: string): string =>
-  `select ${dialect('m.thread_id', `(array_agg(m.thread_id order by ${order}))[1]`)} from ${messages}
-    ${dialect(`order by ${order} limit 1`, 'group by m.agent_id')}`
+/** The thread of the first of messages `m` of an agent. */
+const firstThread = (messages: Sql, order: Sql): Sql =>
+  adaptable(
+    'first thread',
+    { messages, order },
+    sql`select m.thread_id from ${messages} order by ${order} limit 1`,
+  )
 
 /**
  * Threads are found only by the ids that the message refers to, within the agent: the subject never merges
@@ -95,65 +97,51 @@ const firstThread = (messages: string, order: string): string =>
  * resending a message under the same id does not pull its replies into another thread.
  */
 const THREAD_OF_ANSWERED = firstThread(
-  'message m where m.agent_id = c.agent_id and m.internet_message_id = any(q.refs)',
-  "array_position(q.refs, m.internet_message_id), m.status = 'refused', m.created_at",
+  sql`message m where m.agent_id = c.agent_id and m.internet_message_id = any(q.refs)`,
+  sql`array_position(q.refs, m.internet_message_id), m.status = 'refused', m.created_at`,
 )
 const THREAD_OF_SENT = firstThread(
-  `recipient r join message m on m.id = r.message_id and m.agent_id = r.agent_id
+  sql`recipient r join message m on m.id = r.message_id and m.agent_id = r.agent_id
     where (r.provider_id = any(q.refs) or r.parts && q.refs) and r.agent_id = c.agent_id and m.channel = q.channel`,
-  'm.created_at',
+  sql`m.created_at`,
 )
 const THREAD_OF_CHAT = firstThread(
-  `message m where m.agent_id = c.agent_id and m.address_id = t.id and m.counterpart = q.sender
-      and m.channel in ${CHATS_IN_SQL} and m.channel = q.channel`,
-  'm.created_at desc',
+  sql`message m where m.agent_id = c.agent_id and m.address_id = t.id and m.counterpart = q.sender
+      and m.channel in ${raw(CHATS_IN_SQL)} and m.channel = q.channel`,
+  sql`m.created_at desc`,
 )
 
 /**
  * Another agent of the workspace. Addresses of a custom domain that is not currently verified do not count:
  * someone else may own the domain and pass verification for them.
  */
-const TEAMMATE = `select jsonb_build_object('id', a.id, 'name', a.name)
+const TEAMMATE = sql`select jsonb_build_object('id', a.id, 'name', a.name)
     from address o join agent a on a.id = o.agent_id left join domain d on d.id = o.domain_id
     where o.channel = q.channel and o.value = q.sender and o.workspace_id = t.workspace_id and o.agent_id <> t.agent_id
       and (o.domain_id is null or d.state = 'verified')`
 
 /** The same mail, received while its signature could not be verified, or before signed contents were recorded. */
-const RECEIVED_UNSIGNED = `exists (select from message m where m.agent_id = c.agent_id and m.internet_message_id = q.signed_id
+const RECEIVED_UNSIGNED = sql`exists (select from message m where m.agent_id = c.agent_id and m.internet_message_id = q.signed_id
                      and m.counterpart = q.sender and m.direction = 'inbound' and m.status = 'received' and m.proven and m.signed_content is null)`
 
-const IS_AGENT = (channel: string, address: string) =>
-  `exists (select from address o where o.channel = ${channel} and o.value = ${address} and o.agent_id <> c.agent_id)`
-const TURNS = `message m where m.agent_id = c.agent_id and m.thread_id = c.thread_id and m.created_at > c.since
+const isAgent = (channel: Sql, address: Sql): Sql =>
+  sql`exists (select from address o where o.channel = ${channel} and o.value = ${address} and o.agent_id <> c.agent_id)`
+const TURNS = sql`message m where m.agent_id = c.agent_id and m.thread_id = c.thread_id and m.created_at > c.since
        and m.direction = 'inbound' and m.status = 'received' and m.proven is distinct from (not c.proven)
-       and (${IS_AGENT('c.channel', 'm.counterpart')} or m.checks @> '[{"name": "${AGENT_CHECK}"}]')`
-const AGENT_TURNS = dialect(
-  `(select count(*)::int from (select from ${TURNS} limit ${AGENT_TURNS_AN_HOUR}) turn)`,
-  `coalesce((select least(count(*), ${AGENT_TURNS_AN_HOUR})::int from ${TURNS} group by m.agent_id), 0)`,
+       and (${isAgent(raw('c.channel'), raw('m.counterpart'))} or m.checks @> '[{"name": "${raw(AGENT_CHECK)}"}]')`
+const AGENT_TURNS = adaptable(
+  'agent turns',
+  { turns: TURNS, most: raw(String(AGENT_TURNS_AN_HOUR)) },
+  sql`(select count(*)::int from (select from ${TURNS} limit ${AGENT_TURNS_AN_HOUR}) turn)`,
 )
 
-const WAKE_LIMITS = `select jsonb_build_object('hour', g.wakes_per_hour, 'threadDay', g.wakes_per_thread_day) from agent g
+const WAKE_LIMITS = sql`select jsonb_build_object('hour', g.wakes_per_hour, 'threadDay', g.wakes_per_thread_day) from agent g
     where g.id = t.agent_id and (g.wakes_per_hour is not null or g.wakes_per_thread_day is not null)`
 
-const ADDRESSED = 't.channel = q.channel and t.value = any(q.recipients)'
+const ADDRESSED = sql`t.channel = q.channel and t.value = any(q.recipients)`
 
-/**
- * Finds all recipients of a batch of messages. $1 the messages as JSON. It is the only parameter, and the range of `n`
- * makes the planner expect one message instead of 100, so that the plan is generic and kept
- * (docs/decisions.md#kept-plans).
- */
-const TARGETS = {
-  name: 'inbound targets',
-  text: `
-    with q as materialized (
-      select * from json_to_recordset($1) as q(n int, channel "Channel", recipients text[], sender text, message_id text, refs text[],
-                                               chat boolean, by_agent boolean, proven boolean, since timestamptz,
-                                               contents bytea[], named text[], signed_id text)
-       where q.n between 0 and ${MAX - 1}
-    )
-    select c.n, c.address_id, c.agent_id, c.workspace_id, c.admit, c.senders, c.blocked, c.member_senders, c.instructors, c.wake_limits, c.own_address, c.own_message, c.known, c.named,
-           c.member, c.teammate, c.thread_id, case when c.is_agent then ${AGENT_TURNS} else 0 end as agent_turns
-      from ${dialect('q cross join lateral (select distinct on (c.agent_id)', '(select distinct on (q.n, c.agent_id)')}
+/** What is read of each address `t` of an agent's that a message `q` is for, with the agent's access list `c`. */
+const FACTS = sql`
            q.n, q.channel, q.proven, q.since, t.id as address_id, c.agent_id, t.workspace_id, c.admit, c.senders, c.blocked, c.member_senders,
            (select g.instructors from agent g where g.id = t.agent_id) as instructors, (${WAKE_LIMITS}) as wake_limits,
            exists (select from address o where o.channel = q.channel and o.value = q.sender and o.agent_id = c.agent_id) as own_address,
@@ -164,11 +152,36 @@ const TARGETS = {
            (${TEAMMATE}) as teammate,
            coalesce((${THREAD_OF_ANSWERED}), case when q.channel <> 'email' then (${THREAD_OF_SENT}) end,
                     case when q.chat then (${THREAD_OF_CHAT}) end) as thread_id,
-           ${IS_AGENT('q.channel', 'q.sender')} or q.by_agent as is_agent
-      from ${dialect('address t join', `q join address t on ${ADDRESSED} join`)} access c on c.agent_id = t.agent_id and c.channel = t.channel
-      ${dialect(`where ${ADDRESSED} order by`, 'order by q.n,')} c.agent_id, array_position(q.recipients, t.value)) c
+           ${isAgent(raw('q.channel'), raw('q.sender'))} or q.by_agent as is_agent`
+
+/** Each agent of a message once, by the first of its addresses. */
+const TARGETS_OF_EACH = adaptable(
+  'targets of each message',
+  { facts: FACTS, addressed: ADDRESSED },
+  sql`q cross join lateral (select distinct on (c.agent_id)${FACTS}
+      from address t join access c on c.agent_id = t.agent_id and c.channel = t.channel
+      where ${ADDRESSED} order by c.agent_id, array_position(q.recipients, t.value)) c`,
+)
+
+/**
+ * Finds all recipients of a batch of messages, as JSON. It is the only parameter, and the range of `n`
+ * makes the planner expect one message instead of 100, so that the plan is generic and kept
+ * (docs/decisions.md#kept-plans).
+ */
+const TARGETS = statement<{ messages: string }>(
+  'inbound targets',
+  ({ messages }) => sql`
+    with q as materialized (
+      select * from json_to_recordset(${messages}) as q(n int, channel "Channel", recipients text[], sender text, message_id text, refs text[],
+                                               chat boolean, by_agent boolean, proven boolean, since timestamptz,
+                                               contents bytea[], named text[], signed_id text)
+       where q.n between 0 and ${MAX - 1}
+    )
+    select c.n, c.address_id, c.agent_id, c.workspace_id, c.admit, c.senders, c.blocked, c.member_senders, c.instructors, c.wake_limits, c.own_address, c.own_message, c.known, c.named,
+           c.member, c.teammate, c.thread_id, case when c.is_agent then ${AGENT_TURNS} else 0 end as agent_turns
+      from ${TARGETS_OF_EACH}
      order by c.n, c.agent_id`,
-}
+)
 
 /** What of a message decides whom it is for, and in which thread it is. */
 type Addressed = Pick<
@@ -235,8 +248,8 @@ export const findTargets = async (
   queries: readonly TargetQuery[],
 ): Promise<Target[][]> => {
   const since = new Date(clock.now().getTime() - HOUR_MS)
-  const values = [JSON.stringify(queries.map((query, n) => toQuery(query, n, since)))]
-  const { rows } = await pool.query<TargetRow>({ ...TARGETS, values })
+  const messages = JSON.stringify(queries.map((query, n) => toQuery(query, n, since)))
+  const { rows } = await pool.query<TargetRow>(TARGETS({ messages }))
   const targets: Target[][] = queries.map(() => [])
   for (const row of rows) targets[row.n]!.push(toTarget(row))
   return targets

@@ -2,7 +2,9 @@ import type pg from 'pg'
 import { type Batch, createBatch } from '../../db/batch.ts'
 import { isUnavailable, type Queryable, type RootDb } from '../../db/client.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
-import { LOCK_ALL_LOGS } from '../../event/append.ts'
+import { sql } from '../../db/sql/sql.ts'
+import { statement } from '../../db/sql/statement.ts'
+import { lockAllLogs } from '../../event/append.ts'
 import { type LoggedEvent, MESSAGE_REFUSED } from '../../event/event.ts'
 import { type Arrival, sizeOf, storeArrivals, type WakeLimits } from './store.ts'
 
@@ -68,6 +70,10 @@ export interface StoredArrival {
   event: LoggedEvent | null
 }
 
+const LOCK_LOGS = statement<{ agentIds: readonly string[] }>('lock logs', ({ agentIds }) =>
+  lockAllLogs(sql`${agentIds}::uuid[]`),
+)
+
 /**
  * Stores arrivals of agents with limits in one transaction. The agents' logs are locked first, in the order that
  * all batches use: every statement that stores an event locks them too, so no message is stored between the count
@@ -79,11 +85,7 @@ const storeLimited = async (
 ): Promise<StoredArrival[]> => {
   await client.query('begin')
   const agentIds = [...new Set(arrivals.map(({ message }) => message.agentId))]
-  await client.query({
-    name: 'lock logs',
-    text: LOCK_ALL_LOGS,
-    values: [agentIds],
-  })
+  await client.query(LOCK_LOGS({ agentIds }))
   const stored: StoredArrival[] = []
   for (const arrival of arrivals) {
     const limited = await limitWakes(client, arrival)

@@ -1,6 +1,8 @@
 import type { ChannelKind } from '../../core/channels.ts'
 import type { Db } from '../../db/client.ts'
 import { SKIP_LOCKED } from '../../db/dialect.ts'
+import { sql } from '../../db/sql/sql.ts'
+import { composedOf } from '../../db/sql/statement.ts'
 import { SEND_LEASE_S, type SendJob } from './send-job.ts'
 
 /** An outgoing message, with what an attempt to send it needs to know. */
@@ -63,7 +65,7 @@ interface ClaimRequest {
  */
 const CLAIM = {
   name: 'claim sends',
-  text: `
+  ...composedOf(sql`
     with claimed as (
       update job set lease_owner = $1, lease_until = now() + make_interval(secs => ${SEND_LEASE_S})
        where id = any(array(select id from job where due_at <= $2 and (lease_until is null or lease_until < now())
@@ -90,7 +92,7 @@ const CLAIM = {
         from claimed c join message m on m.id = c.lane and m.agent_id = c.agent_id
     )
     select c.id as job_id, c.lane, c.agent_id as job_agent_id, c.attempts, c.created_at as queued_at, f.message, f.sender
-      from claimed c left join found f on f.id = c.lane and f.agent_id = c.agent_id`,
+      from claimed c left join found f on f.id = c.lane and f.agent_id = c.agent_id`),
 }
 
 /**

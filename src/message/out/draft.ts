@@ -9,7 +9,7 @@ import { withoutInvisible } from '../../core/invisible.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 import type { Apart } from '../../db/transaction.ts'
 import type { ReadDeps } from '../reading/read.ts'
-import { type AttachmentView, NOT_HELD, UNMARKED, type Unplaced } from '../row.ts'
+import { type AttachmentView, newMessage, type Unplaced } from '../row.ts'
 import { contentOf, ensureFits, withQuoted } from './content.ts'
 import { checkSendAt } from './hold.ts'
 import { type Sender, type SendInput, type SendIntent, type SentWith, sendIntentOf } from './send-intent.ts'
@@ -134,7 +134,7 @@ export const draft = async (deps: DraftDeps, sender: Sender, input: SendInput): 
     sentWith: sender.by.memberId === null ? null : sender.sentWith,
     attachments,
     files: attachments.map(({ name, type, content }) => ({ name, type, size: content.byteLength })),
-    message: {
+    message: newMessage({
       id,
       workspaceId: sender.workspaceId,
       agentId: sender.agentId,
@@ -142,14 +142,8 @@ export const draft = async (deps: DraftDeps, sender: Sender, input: SendInput): 
       channel: plan.channel,
       direction: 'outbound',
       status: 'sending',
-      refusal: null,
-      admission: null,
-      proven: null,
-      instructor: null,
-      error: null,
       counterpart: to.join(', '),
       counterpartName: plan.counterpartName,
-      replyAddress: null,
       to,
       cc,
       subject: channel.limits.subject && plan.subject !== null ? withoutInvisible(plan.subject) : null,
@@ -166,16 +160,12 @@ export const draft = async (deps: DraftDeps, sender: Sender, input: SendInput): 
       replyToId: answered?.id ?? null,
       forwardOfId: mode === 'forward' ? plan.original!.id : null,
       checks: [],
-      fingerprint: null,
-      signedContent: null,
-      ...UNMARKED,
-      ...NOT_HELD,
       // Nobody has to do anything about it before it is answered.
       handled: threadId === id,
       sentByMemberId: sender.by.memberId,
       sentByName: sender.by.name,
       sendAt: input.sendAt ?? null,
       createdAt: deps.clock.now(),
-    },
+    }),
   }
 }

@@ -1,14 +1,22 @@
 import type { Message } from '../../db/generated/prisma/client.ts'
 import type { Notifier } from '../../db/notify.ts'
+import { define, sql } from '../../db/sql/sql.ts'
+import { statement } from '../../db/sql/statement.ts'
 import { within } from '../../db/transaction.ts'
-import { APPEND_EVENTS, APPENDED_COLUMNS, type AppendedRow, toAppended } from '../../event/append.ts'
+import {
+  APPEND_EVENTS,
+  APPENDED,
+  APPENDED_COLUMNS,
+  type AppendedRow,
+  toAppended,
+} from '../../event/append.ts'
 import type { Feed } from '../../event/feed.ts'
 import { enqueueWebhookJobs } from '../../webhook/delivery/enqueue.ts'
 import { noteChanges } from '../../workspace/change-log.ts'
 import { MESSAGE_CHANGED } from '../reading/changed.ts'
 import { type ApprovalRequestDeps, requestApproval } from './approval-request.ts'
 import type { OutgoingMessage } from './claim-sends.ts'
-import { HOLD, HOLD_EVENTS, rejectedFrom } from './hold.ts'
+import { DRAFTED, holdEvents, holdFor, rejectedFrom } from './hold.ts'
 import { raise } from './raise.ts'
 import type { SendJob } from './send-job.ts'
 import { lockMessage } from './status.ts'
@@ -18,19 +26,32 @@ export interface HoldDeps extends ApprovalRequestDeps {
   feed: Pick<Feed, 'committed'>
 }
 
-/** $1 the job, $2 and $3 the recipients as `HOLD` needs them, $4 the owner of the lease, $5 the agent, $6 the time. */
-const HOLD_QUEUED = `
-  with drafted as (
-    update message m set hold_reason = 'approval', hold_until = ${rejectedFrom('$6::timestamptz')}
+interface Queued {
+  job: string
+  /** Of the lease. */
+  owner: string
+  agent: string
+  /** For each recipient, the message. */
+  messages: readonly string[]
+  addresses: readonly string[]
+  now: Date
+}
+
+const HOLD_QUEUED = statement<Queued>(
+  undefined,
+  ({ job, owner, agent, messages, addresses, now }) => sql`
+  with ${define(DRAFTED)} as (
+    update message m set hold_reason = 'approval', hold_until = ${rejectedFrom(now)}
       from job j
-     where j.id = $1::uuid and j.agent_id = $5::uuid and j.lease_owner = $4 and m.id = j.lane and m.agent_id = j.agent_id
-       and m.status = 'sending' and m.hold_by is null and (${HOLD}) = 'approval'
+     where j.id = ${job}::uuid and j.agent_id = ${agent}::uuid and j.lease_owner = ${owner} and m.id = j.lane and m.agent_id = j.agent_id
+       and m.status = 'sending' and m.hold_by is null and (${holdFor({ messages, addresses })}) = 'approval'
     returning m.id, m.agent_id, m.workspace_id, m.address_id, m.channel, m.subject, m."to", m.hold_reason, m.hold_until, m.created_at
   ),
-  withdrawn as (delete from job j using drafted where j.id = $1::uuid and j.agent_id = drafted.agent_id),
-  ${noteChanges('message_changed', 'drafted')},${raise(HOLD_EVENTS)},${APPEND_EVENTS},${enqueueWebhookJobs()}
+  withdrawn as (delete from job j using ${DRAFTED} where j.id = ${job}::uuid and j.agent_id = drafted.agent_id),
+  ${noteChanges('message_changed', DRAFTED)},${raise(holdEvents(DRAFTED))},${APPEND_EVENTS},${enqueueWebhookJobs()}
   select d.workspace_id as "workspaceId", d."to", d.subject, d.hold_until as "holdUntil", ${APPENDED_COLUMNS}
-    from drafted d left join appended e on e.id = d.id`
+    from ${DRAFTED} d left join ${APPENDED} e on e.id = d.id`,
+)
 
 type HeldRow = Pick<Message, 'workspaceId' | 'to' | 'subject' | 'holdUntil'> & AppendedRow
 
@@ -43,11 +64,12 @@ export const holdQueued = async (
   { id, agentId, to, cc }: OutgoingMessage,
   job: SendJob,
 ): Promise<boolean> => {
-  const recipients = [...to, ...cc]
-  const values = [job.id, recipients.map(() => id), recipients, job.owner, agentId, deps.clock.now()]
+  const addresses = [...to, ...cc]
+  const messages = addresses.map(() => id)
+  const queued = { job: job.id, owner: job.owner, agent: agentId, messages, addresses, now: deps.clock.now() }
   const held = await deps.prisma.$transaction(async (tx) => {
     await lockMessage(tx, { id, agentId })
-    const { rows } = await within(tx).pool.query<HeldRow>({ text: HOLD_QUEUED, values })
+    const { rows } = await within(tx).pool.query<HeldRow>(HOLD_QUEUED(queued))
     return rows[0]
   })
   if (!held) return false

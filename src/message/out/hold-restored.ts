@@ -1,20 +1,22 @@
 import type { Db } from '../../db/client.ts'
+import { define, raw, sql } from '../../db/sql/sql.ts'
+import { composedOf } from '../../db/sql/statement.ts'
 import { APPEND_EVENTS } from '../../event/append.ts'
 import { enqueueWebhookJobs } from '../../webhook/delivery/enqueue.ts'
 import { noteChanges } from '../../workspace/change-log.ts'
-import { HOLD_EVENTS, rejectedFrom } from './hold.ts'
+import { DRAFTED, holdEvents, rejectedFrom } from './hold.ts'
 import { raise } from './raise.ts'
 
-const HOLD_DUE = `
-  with drafted as (
-    update message m set hold_reason = 'approval', hold_until = ${rejectedFrom('now()')}, hold_by = null
+const HOLD_DUE = composedOf(sql`
+  with ${define(DRAFTED)} as (
+    update message m set hold_reason = 'approval', hold_until = ${rejectedFrom(raw('now()'))}, hold_by = null
       from job j
      where j.kind = 'send' and j.due_at <= now() and m.id = j.lane and m.agent_id = j.agent_id and m.status = 'sending'
     returning m.id, m.agent_id, m.workspace_id, m.address_id, m.channel, m.subject, m.hold_reason, m.hold_until, m.created_at
   ),
-  withdrawn as (delete from job j using drafted d where j.kind = 'send' and j.agent_id = d.agent_id and j.lane = d.id),
-  ${noteChanges('message_changed', 'drafted')},${raise(HOLD_EVENTS)},${APPEND_EVENTS},${enqueueWebhookJobs()}
-  select count(*)::int as count from drafted`
+  withdrawn as (delete from job j using ${DRAFTED} d where j.kind = 'send' and j.agent_id = d.agent_id and j.lane = d.id),
+  ${noteChanges('message_changed', DRAFTED)},${raise(holdEvents(DRAFTED))},${APPEND_EVENTS},${enqueueWebhookJobs()}
+  select count(*)::int as count from ${DRAFTED}`)
 
 /**
  * Makes the messages that are due to be sent wait for a member's approval, after a restore to an earlier moment: what

@@ -1,22 +1,25 @@
 import { CHANNEL_KINDS, CHANNELS } from '../../core/channels.ts'
-import { IS_LOGGED } from '../../event/append.ts'
+import { define, type Rows, raw, type Sql, sql } from '../../db/sql/sql.ts'
+import { isLogged, RAISED } from '../../event/append.ts'
 
 /** The address `o` of a message `e` of an agent, where the channel has this kind of contact. */
-const contact = (field: 'email' | 'phone'): string => {
+const contact = (field: 'email' | 'phone'): Sql => {
   const kinds = CHANNEL_KINDS.filter((kind) => CHANNELS[kind].contact === field)
-  return `case when e.channel in (${kinds.map((kind) => `'${kind}'`).join(', ')}) then o.value end`
+  return sql`case when e.channel in (${raw(kinds.map((kind) => `'${kind}'`).join(', '))}) then o.value end`
 }
 
+/** Messages that agents send, with their events. */
+type Sent = Rows<'id' | 'agent_id' | 'address_id' | 'channel' | 'subject' | 'type' | 'detail' | 'at'>
+
 /**
- * The part of a statement that defines `raised` (see event/append.ts) for messages that agents send. `events`
- * selects them, with their events: `id, agent_id, address_id, channel, subject, type, detail, at`. The sender is
- * the agent. For an agent whose settings leave the type out, nothing more is read.
+ * The part of a statement that defines `RAISED` for messages that agents send. The sender is the agent. For an agent
+ * whose settings leave the type out, nothing more is read.
  */
-export const raise = (events: string): string => `
-    raised as (
+export const raise = (sent: Sent): Sql => sql`
+    ${define(RAISED)} as (
       select e.id, e.agent_id, row_number() over (order by e.id) as ord, e.type, e.channel, e.subject, e.at as created_at,
              jsonb_build_object('id', e.agent_id, 'kind', 'agent', 'name', g.name, 'email', ${contact('email')}, 'phone', ${contact('phone')}) as sender,
              g.name || coalesce(' <' || o.value || '>', '') as "from", e.detail
-        from (${events}) e join agent g on g.id = e.agent_id left join address o on o.id = e.address_id and o.agent_id = e.agent_id
-       where ${IS_LOGGED('e.type')}
+        from ${sent} e join agent g on g.id = e.agent_id left join address o on o.id = e.address_id and o.agent_id = e.agent_id
+       where ${isLogged(raw('e.type'))}
     )`

@@ -4,8 +4,10 @@ import type { InboundAttachment } from '../../core/channel/inbound.ts'
 import { type Page, readMoment, writeCursor } from '../../core/cursor.ts'
 import { AppError, invalidInput, notFound } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
-import { EACH_AGENT } from '../../db/each-agent.ts'
+import { eachAgent } from '../../db/dialect.ts'
 import type { Draft as DraftRow, Prisma } from '../../db/generated/prisma/client.ts'
+import { raw, sql } from '../../db/sql/sql.ts'
+import { composedOf } from '../../db/sql/statement.ts'
 import { apartFrom, atomically } from '../../db/transaction.ts'
 import { noteChange } from '../../workspace/change-log.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
@@ -187,14 +189,15 @@ export const deleteDraft = async (
 const MAX_BYTES = 16 * 1024 * 1024
 
 /** Each list as far as its share goes, with how many drafts there were for it. */
-const PAGES = `select d.id, d.agent_id as "agentId", d.found from ${EACH_AGENT} cross join lateral (
+const PAGES =
+  composedOf(sql`select d.id, d.agent_id as "agentId", d.found from ${eachAgent(raw('$1::uuid[]'))} cross join lateral (
   select id, agent_id, count(*) over ()::int as found, row_number() over newest as place,
          sum(octet_length(content::text)) over newest as bytes
     from (select * from draft
            where agent_id = a.id and ($2::timestamptz is null or (created_at, id) < ($2, $3::uuid))
            order by created_at desc, id desc limit $4) page
   window newest as (order by created_at desc, id desc)) d
-  where d.place = 1 or d.bytes <= $5`
+  where d.place = 1 or d.bytes <= $5`)
 
 /**
  * Returns a page of the drafts of each of these agents, newest first, with one statement for all of them. A page is
@@ -208,7 +211,7 @@ export const readDrafts = async (
   const [createdAt, id] = cursor === undefined ? [null, null] : readMoment(cursor)
   const { rows } = await pool.query<{ id: string; agentId: string; found: number }>({
     name: 'draft pages',
-    text: PAGES,
+    ...PAGES,
     values: [agentIds, createdAt, id, limit + 1, Math.floor(MAX_BYTES / agentIds.length)],
   })
   const drafts = await prisma.draft.findMany({

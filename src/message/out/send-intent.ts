@@ -2,10 +2,10 @@ import type { InboundAttachment } from '../../core/channel/inbound.ts'
 import type { ChannelKind } from '../../core/channels.ts'
 import { invalidInput } from '../../core/errors.ts'
 import { lowerCase } from '../../core/lower-case.ts'
-import type { Message } from '../../db/generated/prisma/client.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
 import type { Writer } from '../author.ts'
 import { messageOf, type ReadDeps } from '../reading/read.ts'
+import type { MessageWithFiles } from '../row.ts'
 
 /** The sending agent, the workspace of the caller, which may or may not have that agent, and the caller with the token. */
 export interface Sender {
@@ -50,7 +50,7 @@ export interface SendIntent {
   cc: readonly string[]
   subject: string | null
   /** The message that is replied to or forwarded. */
-  original: Message | null
+  original: MessageWithFiles | null
   counterpartName: string | null
   /** The message that is forwarded, as it follows the text; null if none is. */
   quoted: string | null
@@ -79,7 +79,7 @@ const findOriginal = async (
   sender: Sender,
   field: 'replyTo' | 'forward',
   id: string,
-): Promise<Message> => {
+): Promise<MessageWithFiles> => {
   const found = await deps.reads.add(deps, { agentId: sender.agentId, messageId: id })
   const original = found.agent_workspace_id === sender.workspaceId ? messageOf(found) : null
   if (!original) throw invalidInput(field, 'is not a message of this agent')
@@ -96,7 +96,7 @@ const prefixed = (prefix: 'Re' | 'Fwd', subject: string | null): string => {
  * Returns where replies go: the sender's reply address, which for a group message is the group. For a message
  * of the agent's own, its recipients.
  */
-const answerTo = (original: Message): string[] =>
+const answerTo = (original: MessageWithFiles): string[] =>
   original.direction === 'outbound' ? original.to : [original.replyAddress ?? original.counterpart]
 
 /** Maximum numbers of recipients, as `core/rules.ts` has them. */
@@ -108,7 +108,7 @@ const [MAX_TO, MAX_CC] = [10, 50]
  */
 const everybodyOf = async (
   { prisma }: ReadDeps,
-  original: Message,
+  original: MessageWithFiles,
   { to: named, cc: copied = [] }: SendInput,
 ): Promise<Pick<SendIntent, 'to' | 'cc'>> => {
   if (named) throw invalidInput('to', 'cannot be combined with replyAll')
@@ -148,7 +148,7 @@ const planReply = async (deps: ReadDeps, sender: Sender, input: SendInput): Prom
   }
 }
 
-const forwardedHeadersOf = (original: Message): string => {
+const forwardedHeadersOf = (original: MessageWithFiles): string => {
   const from = original.counterpartName
     ? `${original.counterpartName} <${original.counterpart}>`
     : original.counterpart

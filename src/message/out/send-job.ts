@@ -1,7 +1,9 @@
 import type { Db, RootDb } from '../../db/client.ts'
 import { deleteInBatches } from '../../db/delete-in-batches.ts'
-import { amongAgents, dialect, SKIP_LOCKED } from '../../db/dialect.ts'
+import { SKIP_LOCKED, skipLockedOf } from '../../db/dialect.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
+import { amongAgents, type Rows, type Sql, sql } from '../../db/sql/sql.ts'
+import { composedOf, statement } from '../../db/sql/statement.ts'
 
 /** A message to send, leased to this process. */
 export interface SendJob {
@@ -17,13 +19,15 @@ export interface SendJob {
 }
 
 /**
- * Inserts one job for each message of `drafted (id, agent_id, hold_reason, send_at, created_at)` that does not
- * wait for approval. Its `created_at` is when it becomes due: retries and retention count from then.
+ * The part of a statement that inserts one job for each message that it has stored and that does not wait for
+ * approval. Its `created_at` is when it becomes due: retries and retention count from then.
  */
-export const ENQUEUE_SENDS = `
+export const enqueueSends = (
+  drafted: Rows<'id' | 'agent_id' | 'hold_reason' | 'send_at' | 'created_at'>,
+): Sql => sql`
     sends as (
       insert into job (id, kind, agent_id, lane, seq, due_at, created_at)
-      select gen_random_uuid(), 'send', agent_id, id, 0, greatest(created_at, send_at), greatest(created_at, send_at) from drafted
+      select gen_random_uuid(), 'send', agent_id, id, 0, greatest(created_at, send_at), greatest(created_at, send_at) from ${drafted}
        where hold_reason is distinct from 'approval'
     )`
 
@@ -77,32 +81,42 @@ export const withdrawSend = async (
 
 type SendJobKey = Pick<SendJob, 'id' | 'agentId'>
 
-/** $1 the owner, $2 the agents of the jobs, $3 the ids of the jobs. */
-const ownedBy = (owner: string, jobs: readonly SendJobKey[]) => [
+/** The owner of the leases, the agents of the jobs and their ids. */
+type Owned = { owner: string; agents: readonly string[]; ids: readonly string[] }
+
+const ownedBy = (owner: string, jobs: readonly SendJobKey[]): Owned => ({
   owner,
-  jobs.map(({ agentId }) => agentId),
-  jobs.map(({ id }) => id),
-]
+  agents: jobs.map(({ agentId }) => agentId),
+  ids: jobs.map(({ id }) => id),
+})
+
+const RENEW = statement<Owned>(
+  'renew sends',
+  ({ owner, agents, ids }) => sql`
+      update job set lease_until = now() + make_interval(secs => ${SEND_LEASE_S})
+        from (select job.agent_id, job.id from unnest(${agents}::uuid[], ${ids}::uuid[]) as j(agent_id, id) join job using (agent_id, id)
+               where job.lease_owner = ${owner} ${skipLockedOf('job')}${amongAgents('job.agent_id')}) as j
+       where job.agent_id = j.agent_id and job.id = j.id and job.lease_owner = ${owner} ${amongAgents('job.agent_id')}`,
+)
 
 /**
  * Renews the leases of work that takes longer than one lease. Jobs that are being settled are left out: two
  * statements that wait for each other's rows would deadlock.
  */
 export const renewSends = async ({ pool }: Db, owner: string, jobs: readonly SendJobKey[]): Promise<void> => {
-  await pool.query({
-    name: 'renew sends',
-    text: `
-      update job set lease_until = now() + make_interval(secs => ${SEND_LEASE_S})
-        from (select job.agent_id, job.id from unnest($2::uuid[], $3::uuid[]) as j(agent_id, id) join job using (agent_id, id)
-               where job.lease_owner = $1 ${dialect('for update of job skip locked', amongAgents('job.agent_id'))}) as j
-       where job.agent_id = j.agent_id and job.id = j.id and job.lease_owner = $1 ${dialect('', amongAgents('job.agent_id'))}`,
-    agents: jobs.map(({ agentId }) => agentId),
-    values: ownedBy(owner, jobs),
-  })
+  const owned = ownedBy(owner, jobs)
+  await pool.query(RENEW(owned, owned.agents))
 }
 
 /** Another worker holds the job by now, so this worker must not write its result. */
 export class LeaseLost extends Error {}
+
+const RELEASE = statement<Owned>(
+  undefined,
+  ({ owner, agents, ids }) => sql`
+      update job set lease_owner = null, lease_until = null from unnest(${agents}::uuid[], ${ids}::uuid[]) as j(agent_id, id)
+       where job.agent_id = j.agent_id and job.id = j.id and job.lease_owner = ${owner}`,
+)
 
 /** Releases leases without an attempt, so that another worker can claim the jobs immediately. */
 export const releaseSends = async (
@@ -110,11 +124,7 @@ export const releaseSends = async (
   owner: string,
   jobs: readonly SendJobKey[],
 ): Promise<void> => {
-  await pool.query(
-    `update job set lease_owner = null, lease_until = null from unnest($2::uuid[], $3::uuid[]) as j(agent_id, id)
-      where job.agent_id = j.agent_id and job.id = j.id and job.lease_owner = $1`,
-    ownedBy(owner, jobs),
-  )
+  await pool.query(RELEASE(ownedBy(owner, jobs)))
 }
 
 /** Returns when the longest overdue send became due; null when none is due. */
@@ -162,12 +172,12 @@ export const deleteSendsOf = async (
  */
 const KEPT_MS = 7 * 24 * 3_600_000
 
-const DELETE_OLD = `
+const DELETE_OLD = composedOf(sql`
   with old as materialized (
     select id, agent_id from job where created_at < $1 and kind = 'send' order by created_at limit $2 ${SKIP_LOCKED}
   ),
   gone as (delete from job d using old where d.id = old.id and d.agent_id = old.agent_id returning 1)
-  select count(*)::int as count from gone`
+  select count(*)::int as count from gone`)
 
 /** Deletes jobs past their retention time, in small batches. Idempotent; any process may call it at any time. */
 export const pruneSendJobs = (db: RootDb, now: Date, signal?: AbortSignal): Promise<number> =>

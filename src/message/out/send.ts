@@ -2,6 +2,8 @@ import { authorizeAgent, findAgent } from '../../agent/permission.ts'
 import { CHANNELS, type ChannelKind } from '../../core/channels.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Notifier } from '../../db/notify.ts'
+import { sql } from '../../db/sql/sql.ts'
+import { statement } from '../../db/sql/statement.ts'
 import { within } from '../../db/transaction.ts'
 import type { Feed } from '../../event/feed.ts'
 import { ensureRoomToSend, type Plans } from '../../workspace/plan.ts'
@@ -67,15 +69,18 @@ const storeCounted = ({ prisma, clock }: SendDeps, created: Draft): Promise<Plac
     { timeout: TURN_MS, maxWait: 5_000 },
   )
 
+const SENDING_ADDRESS = statement<{ messages: string }>(
+  'sending address',
+  ({ messages }) => sql`
+    select a.value as "from" from json_populate_recordset(null::message, ${messages}) m
+     cross join lateral (${PLACE}) place join address a on a.id = place.id`,
+)
+
 /** Throws `conflict`, naming those who texted STOP to the number that this message would go out from. */
 const ensureNoneOptedOut = async (deps: SendDeps, { message, recipients }: Draft): Promise<void> => {
   if (!CHANNELS[message.channel as ChannelKind].optOut) return
-  const { rows } = await deps.pool.query<{ from: string }>({
-    name: 'sending address',
-    text: `select a.value as "from" from json_populate_recordset(null::message, $1) m
-             cross join lateral (${PLACE}) place join address a on a.id = place.id`,
-    values: [JSON.stringify([toRow(message)])],
-  })
+  const messages = JSON.stringify([toRow(message)])
+  const { rows } = await deps.pool.query<{ from: string }>(SENDING_ADDRESS({ messages }))
   const [place] = rows
   const closed = place ? await optedOutOf(deps, place.from, recipients) : []
   if (closed.length > 0) throw new AppError('conflict', `${closed.join('. ')}.`)

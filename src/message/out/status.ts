@@ -1,5 +1,6 @@
-import { amongAgents, dialect } from '../../db/dialect.ts'
 import type { Message, Prisma } from '../../db/generated/prisma/client.ts'
+import { amongAgents, define, type Rows, raw, rows, rowsOf, type Sql, sql } from '../../db/sql/sql.ts'
+import { type Statement, statement } from '../../db/sql/statement.ts'
 import { within } from '../../db/transaction.ts'
 import { APPEND_EVENTS, type AppendedRow, lockLogs, SELECT_APPENDED, toAppended } from '../../event/append.ts'
 import { type LoggedEvent, MESSAGE_FAILED, MESSAGE_REPORTED, MESSAGE_SENT } from '../../event/event.ts'
@@ -18,9 +19,13 @@ export const errorOf = (
 
 type MessageKey = Pick<Message, 'id' | 'agentId'>
 
-const LOCK = `
-  with logs as materialized (${lockLogs('(select $2::uuid as agent_id)')})
-  select 1 from message where id = $1::uuid and agent_id = $2::uuid and (select count(*) from logs) >= 0 for no key update`
+const LOGS = rows('logs', 'agent_id')
+const LOCK = statement<MessageKey>(
+  undefined,
+  ({ id, agentId }) => sql`
+  with ${define(LOGS)} as materialized (${lockLogs(rowsOf(sql`select ${agentId}::uuid as agent_id`))})
+  select 1 from message where id = ${id}::uuid and agent_id = ${agentId}::uuid and (select count(*) from ${LOGS}) >= 0 for no key update`,
+)
 
 /**
  * Serializes updates of one message's recipients: otherwise two concurrent updates could each see the other's
@@ -30,15 +35,34 @@ export const lockMessage = async (
   tx: Prisma.TransactionClient,
   { id, agentId }: MessageKey,
 ): Promise<void> => {
-  await tx.$queryRawUnsafe(LOCK, id, agentId)
+  await within(tx).pool.query(LOCK({ id, agentId }))
 }
 
+type Recipients = Rows<'message_id' | 'agent_id' | 'address' | 'status' | 'detail' | 'was' | 'at'>
+export const CONCLUDED = rows('concluded', 'message_id', 'agent_id', 'was', 'at', 'status', 'error')
+const MOVED = rows(
+  'moved',
+  ...([
+    'id',
+    'agent_id',
+    'workspace_id',
+    'address_id',
+    'channel',
+    'subject',
+    'status',
+    'error',
+    'was',
+    'at',
+  ] as const),
+)
+const HAPPENED = rows('happened', 'agent_id', 'workspace_id', 'at', 'metric')
+
 /**
- * The status and error of the messages of `recipients (message_id, agent_id, address, status, detail, was, at)`:
- * `failed` when one failed, with the reasons as `errorOf` formats them; `sent` when all were sent; none while one
- * is in progress. `was` is the message's status before, and `at` the time of the change.
+ * The status and error of the messages of recipients: `failed` when one failed, with the reasons as `errorOf` formats
+ * them; `sent` when all were sent; none while one is in progress. `was` is the message's status before, and `at` the
+ * time of the change.
  */
-export const conclusionsFrom = (recipients: string): string => `
+export const conclusionsFrom = (recipients: Recipients): Sql => sql`
     select message_id, agent_id, was, at, case when bool_or(failed) then 'failed' else 'sent' end::"MessageStatus" as status,
            string_agg(case when n > 1 then address || ': ' else '' end || coalesce(detail, 'not delivered'), '; ' order by address)
              filter (where failed) as error
@@ -46,48 +70,55 @@ export const conclusionsFrom = (recipients: string): string => `
      group by message_id, agent_id, was, at having not bool_or(status = 'sending')`
 
 const TYPES = { sent: MESSAGE_SENT, failed: MESSAGE_FAILED, reported: MESSAGE_REPORTED }
-const TYPE = `case status ${Object.entries(TYPES)
-  .map(([status, type]) => `when '${status}' then '${type}'`)
-  .join(' ')} end`
+const TYPE = raw(
+  `case status ${Object.entries(TYPES)
+    .map(([status, type]) => `when '${status}' then '${type}'`)
+    .join(' ')} end`,
+)
 
-/**
- * The part of a statement that appends the events of messages whose status has changed, with their webhook jobs.
- * It reads `moved (id, agent_id, workspace_id, address_id, channel, subject, status, error, was, at)`.
- */
-export const LOG_OUTCOMES = `${raise(`
+/** The parts of a statement that append the events of messages whose status has changed, with their webhook jobs. */
+export const LOG_OUTCOMES: Sql = sql`${raise(
+  rowsOf(sql`
       select *, ${TYPE} as type, case status when 'failed' then jsonb_build_object('error', error) end as detail
-        from moved where status is distinct from was`)},${APPEND_EVENTS},${enqueueWebhookJobs()}`
+        from ${MOVED} where status is distinct from was`),
+)},${APPEND_EVENTS},${enqueueWebhookJobs()}`
 
 /**
- * The part of a statement that updates the messages of `concluded (message_id, agent_id, status, error, was, at)`
- * and counts them for their day. Never reverts a later status.
+ * The parts of a statement that update the messages of `CONCLUDED` and count them for their day. They never revert a
+ * later status.
  */
-export const CONCLUDE = `
-    moved as (
-      update message m set status = c.status, error = c.error from concluded c
+export const CONCLUDE: Sql = sql`
+    ${define(MOVED)} as (
+      update message m set status = c.status, error = c.error from ${CONCLUDED} c
        where m.id = c.message_id and m.agent_id = c.agent_id
-         and (m.status in ('sending', 'sent') or m.status = 'failed' and c.status = 'failed') ${dialect('', amongAgents('m.agent_id'))}
+         and (m.status in ('sending', 'sent') or m.status = 'failed' and c.status = 'failed') ${amongAgents('m.agent_id')}
       returning m.id, m.agent_id, m.workspace_id, m.address_id, m.channel, m.subject, m.status, m.error, c.was, c.at
     ),
-    happened as (
+    ${define(HAPPENED)} as (
       select agent_id, workspace_id, at, status::text as metric
-        from moved where status is distinct from was and status in ('${SENT}', '${FAILED}')
-    ),${countForDay('happened')},${noteChanges('message_changed', 'moved')}`
+        from ${MOVED} where status is distinct from was and status in ('${raw(SENT)}', '${raw(FAILED)}')
+    ),${countForDay(HAPPENED)},${noteChanges('message_changed', MOVED)}`
 
-const RECIPIENTS = `(
-    select r.*, m.status as was, $3::timestamptz as at from recipient r join message m on m.id = r.message_id and m.agent_id = r.agent_id
-     where r.message_id = $1::uuid and r.agent_id = $2::uuid) recipient`
+type Changed = MessageKey & { now: Date }
 
-const run = async (
-  tx: Prisma.TransactionClient,
-  parts: string,
-  { id, agentId }: MessageKey,
-  now: Date,
-): Promise<LoggedEvent[]> => {
-  const text = `with ${parts} ${SELECT_APPENDED}`
-  const { rows } = await within(tx).pool.query<AppendedRow>({ text, values: [id, agentId, now] })
-  return toAppended(rows)
-}
+const CONCLUDE_MESSAGE = statement<Changed>(undefined, ({ id, agentId, now }) => {
+  const recipients: Recipients = rowsOf(sql`
+    select r.*, m.status as was, ${now}::timestamptz as at from recipient r join message m on m.id = r.message_id and m.agent_id = r.agent_id
+     where r.message_id = ${id}::uuid and r.agent_id = ${agentId}::uuid`)
+  return sql`with ${define(CONCLUDED)} as (${conclusionsFrom(recipients)}),${CONCLUDE},${LOG_OUTCOMES} ${SELECT_APPENDED}`
+})
+
+const LOG_OUTCOME = statement<Changed>(
+  undefined,
+  ({ id, agentId, now }) => sql`with
+    ${define(MOVED)} as (
+      select id, agent_id, workspace_id, address_id, channel, subject, status, error, null::"MessageStatus" as was, ${now}::timestamptz as at
+        from message where id = ${id}::uuid and agent_id = ${agentId}::uuid
+    ),${noteChanges('message_changed', MOVED)},${LOG_OUTCOMES} ${SELECT_APPENDED}`,
+)
+
+const run = async (tx: Prisma.TransactionClient, statement: Statement): Promise<LoggedEvent[]> =>
+  toAppended((await within(tx).pool.query<AppendedRow>(statement)).rows)
 
 /**
  * Updates a message's status from its recipients. Must run in the transaction that has locked the message.
@@ -95,21 +126,13 @@ const run = async (
  */
 export const concludeMessage = (
   tx: Prisma.TransactionClient,
-  message: MessageKey,
+  { id, agentId }: MessageKey,
   now: Date,
-): Promise<LoggedEvent[]> =>
-  run(tx, `concluded as (${conclusionsFrom(RECIPIENTS)}),${CONCLUDE},${LOG_OUTCOMES}`, message, now)
+): Promise<LoggedEvent[]> => run(tx, CONCLUDE_MESSAGE({ id, agentId, now }))
 
 /** Appends the event of a message whose status the transaction has changed. Returns it, as above. */
 export const logOutcome = (
   tx: Prisma.TransactionClient,
-  message: MessageKey,
+  { id, agentId }: MessageKey,
   now: Date,
-): Promise<LoggedEvent[]> => {
-  const moved = `
-    moved as (
-      select id, agent_id, workspace_id, address_id, channel, subject, status, error, null::"MessageStatus" as was, $3::timestamptz as at
-        from message where id = $1::uuid and agent_id = $2::uuid
-    ),${noteChanges('message_changed', 'moved')},${LOG_OUTCOMES}`
-  return run(tx, moved, message, now)
-}
+): Promise<LoggedEvent[]> => run(tx, LOG_OUTCOME({ id, agentId, now }))

@@ -3,10 +3,13 @@ import { CHATS_IN_SQL } from '../../core/channels.ts'
 import { createDbBatch, type DbBatch } from '../../db/batch.ts'
 import { byteaArray } from '../../db/bytea.ts'
 import { type Db, isUnavailable, type Statements } from '../../db/client.ts'
-import { amongAgents, dialect } from '../../db/dialect.ts'
+import { adaptable } from '../../db/dialect.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
+import { define, empty, raw, rows, rowsOf, type Sql, sql } from '../../db/sql/sql.ts'
+import { type ParametersOf, statement } from '../../db/sql/statement.ts'
 import {
   APPEND_EVENTS,
+  APPENDED,
   APPENDED_COLUMNS,
   type AppendedRow,
   LOGS_MORE,
@@ -20,107 +23,160 @@ import { countMessages } from '../../workspace/usage.ts'
 import { isUnread } from '../reading/filter.ts'
 import { insertMessages, noteUnindexed, toRow } from '../row.ts'
 import type { Draft } from './draft.ts'
-import { HELD, HOLD, HOLD_BY_KNOWN, HOLD_EVENTS, KNOWN_RECIPIENTS } from './hold.ts'
+import { HELD, holdEvents, holdFor, knownFirst } from './hold.ts'
 import { raise } from './raise.ts'
-import { ENQUEUE_SENDS } from './send-job.ts'
+import { enqueueSends } from './send-job.ts'
 
 /**
  * The address that a message `m` is sent from: the one at which its original arrived, if the agent still has
  * it, else the channel's primary address.
  */
-export const PLACE = `select a.id from address a where a.agent_id = m.agent_id and a.workspace_id = m.workspace_id and a.channel = m.channel
+export const PLACE: Sql = sql`select a.id from address a where a.agent_id = m.agent_id and a.workspace_id = m.workspace_id and a.channel = m.channel
     order by a.id = m.address_id desc, a."primary" desc, a.created_at limit 1`
 
-const THREAD_OF_CHAT = `select l.thread_id from message l
-    where l.agent_id = m.agent_id and l.address_id = place.id and l.counterpart = m.counterpart and l.channel in ${CHATS_IN_SQL}
+const CHATS = raw(CHATS_IN_SQL)
+const THREAD_OF_CHAT = sql`select l.thread_id from message l
+    where l.agent_id = m.agent_id and l.address_id = place.id and l.counterpart = m.counterpart and l.channel in ${CHATS}
     order by l.created_at desc limit 1`
 
-const DRAFTS = 'json_populate_recordset(null::message, (select $1::json)) m'
-const DRAFTED_COLUMNS =
-  'id, agent_id, workspace_id, address_id, thread_id, channel, direction, status, subject, hold_reason, hold_until, send_at, created_at, reply_to_id, sent_by_member_id, sent_by_name'
+/** A batch of messages; arrays of the same kind are of equal length. */
+interface Stored {
+  /** The messages as JSON. */
+  messages: string
+  /** For each recipient, the message; and the address. */
+  recipients: readonly string[]
+  addresses: readonly string[]
+  /** For each file, the message; and what it has. */
+  files: readonly string[]
+  indexes: readonly number[]
+  names: readonly string[]
+  types: readonly string[]
+  contents: Buffer
+  sizes: readonly number[]
+  blobs: readonly (string | null)[]
+  /** The messages that they answer, sorted. */
+  answered: readonly string[]
+  /** Those that members send, and their entries in the audit log. */
+  byMembers: readonly string[]
+  entries: readonly string[]
+  tokens: readonly (string | null)[]
+  requests: readonly (string | null)[]
+}
 
-/** Inserts the drafts. Citus takes no query with a limit for each of them: there, what they need is joined first. */
-const drafted = (condition: string): string =>
-  dialect(
-    `
-    drafted as (
-      ${insertMessages({ address_id: 'place.id', thread_id: `coalesce(m.thread_id, (${THREAD_OF_CHAT}), m.id)`, ...HELD })}
-        from ${DRAFTS} cross join lateral (${PLACE}) place cross join lateral (${HOLD}${condition}) hold
-      returning ${DRAFTED_COLUMNS}
-    )`,
-    `
-    given as materialized (select m.*, place.id as place_id from ${DRAFTS} cross join lateral (${PLACE}) place),
-    chats as materialized (
-      select m.id, (array_agg(l.thread_id order by l.created_at desc))[1] as thread_id from given m
-        join message l on l.agent_id = m.agent_id and l.address_id = m.place_id and l.counterpart = m.counterpart and l.channel in ${CHATS_IN_SQL}
-             ${amongAgents('l.agent_id')}
-       group by m.id
-    ),
-${KNOWN_RECIPIENTS},
-    drafted as (
-      ${insertMessages({ address_id: 'm.place_id', thread_id: 'coalesce(m.thread_id, c.thread_id, m.id)', ...HELD })}
-        from given m left join chats c on c.id = m.id cross join lateral (${HOLD_BY_KNOWN}${condition}) hold
-      returning ${DRAFTED_COLUMNS}
+const DRAFTED = rows(
+  'drafted',
+  ...([
+    ...[
+      'id',
+      'agent_id',
+      'workspace_id',
+      'address_id',
+      'thread_id',
+      'channel',
+      'direction',
+      'status',
+      'subject',
+    ],
+    ...[
+      'hold_reason',
+      'hold_until',
+      'send_at',
+      'created_at',
+      'reply_to_id',
+      'sent_by_member_id',
+      'sent_by_name',
+    ],
+  ] as const),
+)
+const ANSWERED = rows('answered', 'id', 'agent_id', 'workspace_id')
+
+/** Inserts those of the messages whose agents meet the condition on `g`. */
+const insertDrafts = ({ messages, recipients, addresses }: ParametersOf<Stored>, condition: Sql): Sql => {
+  const drafts = sql`json_populate_recordset(null::message, (select ${messages}::json)) m`
+  const to = { messages: recipients, addresses }
+  const insert = (addressId: Sql, threadId: Sql) => insertMessages({ addressId, threadId, ...HELD })
+  return adaptable(
+    'insert drafts',
+    { drafts, place: PLACE, chats: CHATS, ...knownFirst(to), insert, condition, drafted: DRAFTED },
+    sql`
+    ${define(DRAFTED)} as (
+      ${insert(raw('place.id'), sql`coalesce(m.thread_id, (${THREAD_OF_CHAT}), m.id)`)}
+        from ${drafts} cross join lateral (${PLACE}) place cross join lateral (${holdFor(to)}${condition}) hold
+      returning ${DRAFTED.list}
     )`,
   )
+}
 
-/** Marks as read what the drafts answer. */
-const ANSWERED = dialect(
-  `
-    answered as (
-      update message m set read_at = (select min(d.created_at) from drafted d where d.reply_to_id = m.id)
-       where m.id = any((select $9::uuid[])::uuid[]) and ${isUnread('m')}
-         and exists (select from drafted d where d.reply_to_id = m.id and d.agent_id = m.agent_id)
-      returning m.id, m.agent_id, m.workspace_id
-    )`,
-  `
-    answered as (
-      update message m set read_at = d.at
-        from (select reply_to_id, agent_id, min(created_at) as at from drafted where reply_to_id = any($9::uuid[]) group by 1, 2) d
-       where m.id = d.reply_to_id and m.agent_id = d.agent_id${amongAgents('m.agent_id')} and ${isUnread('m')}
-      returning m.id, m.agent_id, m.workspace_id
-    )`,
-)
+/** Marks as read what the messages answer. */
+const markAnswered = ({ answered }: ParametersOf<Stored>): Sql => sql`
+    ${define(ANSWERED)} as (${adaptable(
+      'mark answered',
+      { answered, isUnread: isUnread('m'), drafted: DRAFTED },
+      sql`
+      update message m set read_at = (select min(d.created_at) from ${DRAFTED} d where d.reply_to_id = m.id)
+       where m.id = any((select ${answered}::uuid[])::uuid[]) and ${isUnread('m')}
+         and exists (select from ${DRAFTED} d where d.reply_to_id = m.id and d.agent_id = m.agent_id)
+      returning m.id, m.agent_id, m.workspace_id`,
+    )}
+    )`
 
 /** The messages that a batch changes: the new ones, and those that they answer. */
-const NOTED =
-  '(select id, agent_id, workspace_id from drafted union all select id, agent_id, workspace_id from answered)'
+const NOTED = rowsOf<'id' | 'agent_id' | 'workspace_id'>(
+  sql`select id, agent_id, workspace_id from ${DRAFTED} union all select id, agent_id, workspace_id from ${ANSWERED}`,
+)
 
-const SENT_BY_MEMBERS = [
-  '(select $12::uuid[])',
-  '(select $13::uuid[])',
-  '(select $14::uuid[])',
-  '(select $15::uuid[])',
-] as const
+const NO_EVENTS = {
+  condition: sql` and not (${LOGS_MORE})`,
+  parts: empty,
+  columns: sql`null as id`,
+  join: empty,
+}
+const EVENTS = {
+  condition: empty,
+  parts: sql`,${raise(holdEvents(DRAFTED))},${APPEND_EVENTS},${enqueueWebhookJobs()}`,
+  columns: APPENDED_COLUMNS,
+  join: sql`left join ${APPENDED} e on e.id = d.id`,
+}
 
 /**
  * Stores a batch of messages with their recipients and jobs in one statement, and marks those that they answer
- * ($9) as read. Those that members send ($12) are in the audit log. A message that waits for approval gets its job when it is approved. It skips messages whose
- * agent is not in their workspace or has no address on their channel.
+ * as read. Those that members send are in the audit log. A message that waits for approval gets its job when it is
+ * approved. It skips messages whose agent is not in their workspace or has no address on their channel.
  *
  * The parameters stand in subqueries, so that the planner expects the same cost with and without their values
  * and keeps one plan. See docs/decisions.md#kept-plans.
  */
-const storing = ({ logged }: { logged: boolean }): string => `
-    with${drafted(logged ? '' : ` and not (${LOGS_MORE})`)},
+const storing = (name: string, events: typeof EVENTS) =>
+  statement<Stored>(name, (given) => {
+    const hidden = (parameter: Sql, type: string) => sql`(select ${parameter}::${raw(type)}[])`
+    const audited = {
+      messages: hidden(given.byMembers, 'uuid'),
+      entries: hidden(given.entries, 'uuid'),
+      tokens: hidden(given.tokens, 'uuid'),
+      requests: hidden(given.requests, 'uuid'),
+    }
+    return sql`
+    with${insertDrafts(given, events.condition)},
     recipients as (
       insert into recipient (message_id, agent_id, address, updated_at)
-      select r.id, d.agent_id, r.address, d.created_at from unnest((select $2::uuid[]), (select $3::text[])) as r(id, address) join drafted d using (id)
+      select r.id, d.agent_id, r.address, d.created_at from unnest(${hidden(given.recipients, 'uuid')}, ${hidden(given.addresses, 'text')}) as r(id, address) join ${DRAFTED} d using (id)
     ),
     files as (
       insert into attachment (message_id, agent_id, index, name, type, size, content, blob_id)
       select f.id, agent_id, f.index, f.name, f.type, f.size, f.content, f.blob_id
-        from unnest((select $4::uuid[]), (select $5::int[]), (select $6::text[]), (select $7::text[]), (select $8::bytea[]), (select $10::int[]), (select $11::uuid[]))
-               as f(id, index, name, type, content, size, blob_id) join drafted using (id)
-    ),${ANSWERED},${noteUnindexed('drafted')},${auditSends('drafted', SENT_BY_MEMBERS)},${countMessages('drafted')},${noteChanges('message_changed', NOTED)},${ENQUEUE_SENDS}${logged ? `,${raise(HOLD_EVENTS)},${APPEND_EVENTS},${enqueueWebhookJobs()}` : ''}
+        from unnest(${hidden(given.files, 'uuid')}, ${hidden(given.indexes, 'int')}, ${hidden(given.names, 'text')}, ${hidden(given.types, 'text')},
+                    ${hidden(given.contents, 'bytea')}, ${hidden(given.sizes, 'int')}, ${hidden(given.blobs, 'uuid')})
+               as f(id, index, name, type, content, size, blob_id) join ${DRAFTED} using (id)
+    ),${markAnswered(given)},${noteUnindexed(DRAFTED)},${auditSends(DRAFTED, audited)},${countMessages(DRAFTED)},${noteChanges('message_changed', NOTED)},${enqueueSends(DRAFTED)}${events.parts}
     select d.id as draft_id, d.address_id as "addressId", thread_id as "threadId", hold_reason as "holdReason", hold_until as "holdUntil",
-           a.id is not null as "marksRead", ${logged ? APPENDED_COLUMNS : 'null as id'}
-      from drafted d left join answered a on a.id = d.reply_to_id ${logged ? 'left join appended e on e.id = d.id' : ''}`
+           a.id is not null as "marksRead", ${events.columns}
+      from ${DRAFTED} d left join ${ANSWERED} a on a.id = d.reply_to_id ${events.join}`
+  })
 
 /** For agents that log new messages alone: without the parts for events. It skips all others. */
-const STORE = { name: 'store drafts', text: storing({ logged: false }) }
+const STORE = storing('store drafts', NO_EVENTS)
 /** For all agents. */
-const STORE_LOGGED = { name: 'store logged drafts', text: storing({ logged: true }) }
+const STORE_LOGGED = storing('store logged drafts', EVENTS)
 
 /** Columns whose values are determined when a draft is stored. */
 export type Placed = Pick<Message, 'addressId' | 'threadId' | 'holdReason' | 'holdUntil'> & {
@@ -139,7 +195,7 @@ const placedOf = (row: PlacedRow): Placed => {
 
 const write = async (
   { pool }: Statements,
-  statement: typeof STORE,
+  store: typeof STORE,
   drafts: readonly Draft[],
 ): Promise<Map<string, Placed>> => {
   const recipients = drafts.flatMap(({ message, recipients }) =>
@@ -151,27 +207,25 @@ const write = async (
   const byMembers = drafts.flatMap(({ message, sentWith }) =>
     sentWith ? [{ id: message.id, ...sentWith }] : [],
   )
-  const { rows } = await pool.query<PlacedRow>({
-    ...statement,
-    agents: drafts.map(({ message }) => message.agentId),
-    values: [
-      JSON.stringify(drafts.map(({ message }) => toRow(message))),
-      recipients.map(({ id }) => id),
-      recipients.map(({ address }) => address),
-      files.map(({ id }) => id),
-      files.map(({ index }) => index),
-      files.map(({ file }) => file.name),
-      files.map(({ file }) => file.type),
-      byteaArray(files.map(({ file, blobId }) => (blobId === null ? file.content : null))),
-      drafts.flatMap(({ message: { replyToId } }) => replyToId ?? []).sort(),
-      files.map(({ file }) => file.content.byteLength),
-      files.map(({ blobId }) => blobId),
-      byMembers.map(({ id }) => id),
-      byMembers.map(() => newId()),
-      byMembers.map(({ tokenId }) => tokenId),
-      byMembers.map(({ requestId }) => requestId ?? null),
-    ],
-  })
+  const stored: Stored = {
+    messages: JSON.stringify(drafts.map(({ message }) => toRow(message))),
+    recipients: recipients.map(({ id }) => id),
+    addresses: recipients.map(({ address }) => address),
+    files: files.map(({ id }) => id),
+    indexes: files.map(({ index }) => index),
+    names: files.map(({ file }) => file.name),
+    types: files.map(({ file }) => file.type),
+    contents: byteaArray(files.map(({ file, blobId }) => (blobId === null ? file.content : null))),
+    sizes: files.map(({ file }) => file.content.byteLength),
+    blobs: files.map(({ blobId }) => blobId),
+    answered: drafts.flatMap(({ message: { replyToId } }) => replyToId ?? []).sort(),
+    byMembers: byMembers.map(({ id }) => id),
+    entries: byMembers.map(() => newId()),
+    tokens: byMembers.map(({ tokenId }) => tokenId),
+    requests: byMembers.map(({ requestId }) => requestId ?? null),
+  }
+  const agents = drafts.map(({ message }) => message.agentId)
+  const { rows } = await pool.query<PlacedRow>(store(stored, agents))
   return new Map(rows.map((row) => [row.draft_id, placedOf(row)]))
 }
 

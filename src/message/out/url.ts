@@ -4,7 +4,9 @@ import { findAgent } from '../../agent/permission.ts'
 import { AppError } from '../../core/errors.ts'
 import { noTracer, type Tracer, traced } from '../../core/tracer.ts'
 import type { Db } from '../../db/client.ts'
-import { APPEND_EVENTS } from '../../event/append.ts'
+import { define, sql } from '../../db/sql/sql.ts'
+import { statement } from '../../db/sql/statement.ts'
+import { APPEND_EVENTS, APPENDED, RAISED } from '../../event/append.ts'
 import { type EventSender, handoverBinding, type LoggedEvent, MESSAGE_RECEIVED } from '../../event/event.ts'
 import type { Feed } from '../../event/feed.ts'
 import type { Texts } from '../../event/texts.ts'
@@ -20,19 +22,29 @@ export interface MessageUrlDeps extends ConnectionDeps {
   tracer?: Tracer
 }
 
-/**
- * Inserts the event and its jobs in one statement. The text is stored only in the jobs, sealed ($6), until
- * they are done.
- */
-const APPEND = {
-  name: 'append url event',
-  text: `
-    with raised as (
-      select $1::uuid as id, $2::uuid as agent_id, 0 as ord, $7::text as type, 'url'::"Channel" as channel, null::text as subject, $3::timestamptz as created_at,
-             $4::jsonb as sender, $5::text as "from", $8::jsonb as detail
-    ),${APPEND_EVENTS},${enqueueWebhookJobs('$6')}
-    select event_id, agent_name from appended`,
+interface Appended {
+  id: string
+  agentId: string
+  type: string
+  createdAt: Date
+  /** As JSON. */
+  sender: string
+  from: string
+  detail: string
+  /** The text, sealed. It is stored only in the jobs, until they are done. */
+  sealed: Uint8Array
 }
+
+/** Inserts the event and its jobs in one statement. */
+const APPEND = statement<Appended>(
+  'append url event',
+  ({ id, agentId, type, createdAt, sender, from, detail, sealed }) => sql`
+    with ${define(RAISED)} as (
+      select ${id}::uuid as id, ${agentId}::uuid as agent_id, 0 as ord, ${type}::text as type, 'url'::"Channel" as channel, null::text as subject, ${createdAt}::timestamptz as created_at,
+             ${sender}::jsonb as sender, ${from}::text as "from", ${detail}::jsonb as detail
+    ),${APPEND_EVENTS},${enqueueWebhookJobs(sealed)}
+    select event_id, agent_name from ${APPENDED}`,
+)
 
 const senderOf = async ({ prisma }: Db, viewer: Viewer): Promise<EventSender> => {
   const known = { id: viewer.id, name: viewer.name, phone: null }
@@ -77,21 +89,27 @@ export const sendToUrl = async (
       ? `${sender.name} <${sender.email}>`
       : (sender.name ?? sender.email ?? sender.id!)
   const sealed = await deps.keyring.seal(agent.workspaceId, text, handoverBinding(messageId))
-  const values = [messageId, agentId, createdAt, JSON.stringify(sender), from, sealed, MESSAGE_RECEIVED]
   const member = viewer.kind === 'member' ? viewer : null
   const instructs = mayInstruct(instructorOf({ admitted, proven: true, listedByMember }, { member }), agent)
   const attributes = { channel: 'url', 'message.ids': messageId }
   const { rows } = await traced(deps.tracer ?? noTracer, 'hand over message', { attributes }, (span) =>
-    deps.pool.query<{ event_id: number; agent_name: string }>({
-      ...APPEND,
-      values: [
-        ...values,
-        JSON.stringify({
+    deps.pool.query<{ event_id: number; agent_name: string }>(
+      APPEND({
+        ...{
+          id: messageId,
+          agentId,
+          type: MESSAGE_RECEIVED,
+          createdAt,
+          sender: JSON.stringify(sender),
+          from,
+          sealed,
+        },
+        detail: JSON.stringify({
           mayInstruct: instructs,
           ...(span.traceparent ? { traceparent: span.traceparent } : {}),
         }),
-      ],
-    }),
+      }),
+    ),
   )
   if (!rows[0]) throw new AppError('conflict', 'The agent was deleted in the meantime.')
   const event: LoggedEvent = {

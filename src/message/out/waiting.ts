@@ -17,7 +17,7 @@ export const nameOf = ({ name, email, id }: Decider): string => name ?? email ??
 export const findOutgoing = async (
   tx: Prisma.TransactionClient,
   { agentId, messageId }: { agentId: string; messageId: string },
-): Promise<MessageWithFiles> => {
+): Promise<Message & MessageWithFiles> => {
   const message = await tx.message.findFirst({
     where: { id: messageId, agentId, direction: 'outbound' },
     include: { attachments: { select: { name: true, type: true, size: true }, orderBy: { index: 'asc' } } },

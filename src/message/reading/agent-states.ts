@@ -1,5 +1,7 @@
 import type { Db } from '../../db/client.ts'
-import { EACH_AGENT } from '../../db/each-agent.ts'
+import { eachAgent } from '../../db/dialect.ts'
+import { raw, type Sql, sql } from '../../db/sql/sql.ts'
+import { composedOf, type Statement } from '../../db/sql/statement.ts'
 import { MESSAGE_RECEIVED } from '../../event/event.ts'
 import { IS_HELD, isUnread } from './filter.ts'
 
@@ -17,20 +19,21 @@ export const HOURS = 24
 /** Messages that are counted in an hour, on each channel. */
 export const MAX_IN_HOUR = 200
 
-const CHANNELS = `unnest(enum_range(null::"Channel")) as ch(channel)`
+const CHANNELS = raw('unnest(enum_range(null::"Channel")) as ch(channel)')
+const RECEIVED = raw(MESSAGE_RECEIVED)
 
 /** $1 agents, $2 the time. */
 const ACTIVITY = {
   name: 'activity of agents',
-  text: `
+  ...composedOf(sql`
     select a.id, h.hour, sum(f.count)::int as count
-      from ${EACH_AGENT} cross join generate_series(0, ${HOURS - 1}) as h(hour) cross join ${CHANNELS} cross join lateral (
+      from ${eachAgent(raw('$1::uuid[]'))} cross join generate_series(0, ${HOURS - 1}) as h(hour) cross join ${CHANNELS} cross join lateral (
         select count(*) as count from (
           select from message m
            where m.agent_id = a.id and m.channel = ch.channel and m.direction = 'inbound' and m.status = 'received'
              and m.created_at > $2::timestamptz - interval '1 hour' * (${HOURS} - h.hour)
              and m.created_at <= $2::timestamptz - interval '1 hour' * (${HOURS} - 1 - h.hour) limit ${MAX_IN_HOUR}) one
-      ) f where f.count > 0 group by a.id, h.hour`,
+      ) f where f.count > 0 group by a.id, h.hour`),
 }
 
 /** Returns how many messages these agents received in each of the last 24 hours, oldest first. */
@@ -47,19 +50,21 @@ export const readActivity = async (
 }
 
 /** Counts the messages that a query finds for each agent `a` of $1. $2 is the time. */
-const countStatement = (name: string, query: string) => ({
+const countStatement = (name: string, query: Sql) => ({
   name,
-  text: `select a.id, count(*)::int as count from ${EACH_AGENT} cross join lateral (${query}) found group by a.id`,
+  ...composedOf(
+    sql`select a.id, count(*)::int as count from ${eachAgent(raw('$1::uuid[]'))} cross join lateral (${query}) found group by a.id`,
+  ),
 })
 
 const HELD = countStatement(
   'held messages of agents',
-  `select from message m where m.agent_id = a.id and ${IS_HELD} and m.hold_reason = 'approval' and m.hold_until > $2 limit ${MAX_COUNTED}`,
+  sql`select from message m where m.agent_id = a.id and ${IS_HELD} and m.hold_reason = 'approval' and m.hold_until > $2 limit ${MAX_COUNTED}`,
 )
 
 const REFUSED = countStatement(
   'refused messages of agents',
-  `select from ${CHANNELS} cross join lateral (
+  sql`select from ${CHANNELS} cross join lateral (
      select from message m where m.agent_id = a.id and m.channel = ch.channel and m.direction = 'inbound' and m.status = 'refused'
         and m.created_at > $2::timestamptz - interval '${REFUSED_DAYS} days' limit ${MAX_COUNTED}) one limit ${MAX_COUNTED}`,
 )
@@ -70,19 +75,19 @@ const REFUSED = countStatement(
  */
 const UNHEARD = countStatement(
   'unheard messages of agents',
-  `select from (select id, type, channel, message_id, created_at from event where agent_id = a.id order by id desc limit ${MAX_EVENTS}) e
-    where e.type = '${MESSAGE_RECEIVED}' and e.created_at <= $2
+  sql`select from (select id, type, channel, message_id, created_at from event where agent_id = a.id order by id desc limit ${MAX_EVENTS}) e
+    where e.type = '${RECEIVED}' and e.created_at <= $2
       and exists (select from message m where m.id = e.message_id and m.agent_id = a.id and ${isUnread('m')})
       and not exists (select from waiter r where r.agent_id = a.id and r.position >= e.id)
       and not exists (select from connection c where c.agent_id = a.id and c.start_after < e.id
                          and coalesce(c.lease_until, c.changed_at) >= e.created_at)
-      and not exists (select from webhook w where w.agent_id = a.id and w.types @> '{${MESSAGE_RECEIVED}}'
+      and not exists (select from webhook w where w.agent_id = a.id and w.types @> '{${RECEIVED}}'
                          and (w.channels = '{}' or e.channel = any(w.channels)) and w.created_at <= e.created_at and w.position >= e.id)
     limit ${MAX_COUNTED}`,
 )
 
 const count =
-  (statement: { name: string; text: string }) =>
+  (statement: Statement) =>
   async ({ pool }: Pick<Db, 'pool'>, agentIds: readonly string[], now: Date): Promise<number[]> => {
     const { rows } = await pool.query<{ id: string; count: number }>({
       ...statement,

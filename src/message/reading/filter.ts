@@ -9,6 +9,8 @@ import {
   MessageStatus,
   type Refusal,
 } from '../../db/generated/prisma/enums.ts'
+import { allOf, bind, raw, type Sql, sql } from '../../db/sql/sql.ts'
+import { sameAgent } from '../same-agent.ts'
 import { joinMessage } from './for-each.ts'
 import { searchWords } from './words.ts'
 
@@ -45,20 +47,20 @@ export interface MessageFilter {
 }
 
 /** A message `m` that is received and not marked as read; these are the conditions of `message_unread_idx`. */
-export const isUnread = (m: string) => `${m}.status = 'received' and ${m}.read_at is null`
+export const isUnread = (m: string): Sql => raw(`${m}.status = 'received' and ${m}.read_at is null`)
 
 /** A message `m` that makes its thread an open one; these are the conditions of the indexes of open messages. */
-export const isOpen = (m: string) => `not ${m}.handled and ${m}.status not in ('refused', 'imported')`
+export const isOpen = (m: string): Sql =>
+  raw(`not ${m}.handled and ${m}.status not in ('refused', 'imported')`)
 
 /** A message `m` with the label. The first condition is that of the indexes of labelled messages. */
-export const hasLabel = (m: string, label: string) =>
-  `${m}.labels <> '{}' and ${m}.labels @> array[${label}]::text[]`
+export const hasLabel = (m: string, label: string): Sql =>
+  sql`${raw(m)}.labels <> '{}' and ${raw(m)}.labels @> array[${bind(label)}]::text[]`
 
 /** A message `m` that waits for approval or for its time; these are the conditions of the indexes of held messages. */
-export const IS_HELD = "m.status = 'sending' and m.hold_reason is not null and m.hold_until is not null"
+export const IS_HELD: Sql = sql`m.status = 'sending' and m.hold_reason is not null and m.hold_until is not null`
 
-const HAS_ATTACHMENT =
-  'exists (select from attachment f where f.message_id = m.id and f.agent_id = m.agent_id)'
+const HAS_ATTACHMENT = sql`exists (select from attachment f where f.message_id = m.id and ${sameAgent('f', 'm')})`
 
 /** An address, a phone number or an id, which has no letters; or all addresses of a domain. */
 const ADDRESS = /^(?:\*|[^\s@*<>,;]+|"[^"]*")@[^\s@*<>,;]+$|^\+?\d+$/
@@ -79,11 +81,12 @@ const wordPatterns = (field: string, wanted: string): string[] => {
 }
 
 /** A text as `searchWords` folds it, but for rare letters. It is cut, because a name may have very many marks, which take quadratic time. */
-const folded = (sql: string): string =>
-  `replace(replace(lower(normalize(left(${sql}, 500), NFKC)), 'ß', 'ss'), 'ς', 'σ')`
+const folded = (text: string): Sql =>
+  raw(`replace(replace(lower(normalize(left(${text}, 500), NFKC)), 'ß', 'ss'), 'ς', 'σ')`)
 
-/** Adds a value to a statement and returns its placeholder. */
-export type Parameter = (value: unknown) => string
+const likeAll = (text: string, patterns: readonly string[]): Sql =>
+  sql`${folded(text)} like all(${bind(patterns)}::text[])`
+const isLike = (text: string, pattern: string): Sql => sql`${raw(lowerCaseSql(text))} like ${bind(pattern)}`
 
 /** The conditions of a filter that depend on the message itself: not its thread, its time or its words. */
 export type Marks = Omit<MessageFilter, 'thread' | 'q' | 'since' | 'until'>
@@ -91,68 +94,70 @@ export type Marks = Omit<MessageFilter, 'thread' | 'q' | 'since' | 'until'>
 const marksOf = ({ thread: _thread, q: _q, since: _since, until: _until, ...marks }: MessageFilter): Marks =>
   marks
 
-/** Returns the SQL conditions under which a message `m` has this sender, these recipients and this subject. */
+/** Returns the conditions under which a message `m` has this sender, these recipients and this subject. */
 export const named = (
   { from, to, subject }: Pick<MessageFilter, 'from' | 'to' | 'subject'>,
-  parameter: Parameter,
   m = 'm',
-): string[] => {
-  const conditions: string[] = []
+): Sql[] => {
+  const conditions: Sql[] = []
   if (from !== undefined) {
     const pattern = addressPattern(from)
     const sender =
       pattern === null
-        ? `${folded(`concat_ws(' ', ${m}.counterpart_name, ${m}.counterpart)`)} like all(${parameter(wordPatterns('from', from))}::text[])`
-        : `${lowerCaseSql(`${m}.counterpart`)} like ${parameter(pattern)}`
-    conditions.push(`${m}.direction = 'inbound' and ${sender}`)
+        ? likeAll(`concat_ws(' ', ${m}.counterpart_name, ${m}.counterpart)`, wordPatterns('from', from))
+        : isLike(`${m}.counterpart`, pattern)
+    conditions.push(sql`${raw(m)}.direction = 'inbound' and ${sender}`)
   }
   if (to !== undefined) {
     const pattern = addressPattern(to)
     const name = `case when ${m}.direction = 'outbound' then ${m}.counterpart_name end`
-    const [among, meets] =
-      pattern === null
-        ? [`|| (${name})`, `${folded('r.name')} like all(${parameter(wordPatterns('to', to))}::text[])`]
-        : ['', `${lowerCaseSql('r.name')} like ${parameter(pattern)}`]
-    conditions.push(`exists (select from unnest(${m}."to" || ${m}.cc ${among}) as r(name) where ${meets})`)
+    const meets = pattern === null ? likeAll('r.name', wordPatterns('to', to)) : isLike('r.name', pattern)
+    const among = raw(`${m}."to" || ${m}.cc ${pattern === null ? `|| (${name})` : ''}`)
+    conditions.push(sql`exists (select from unnest(${among}) as r(name) where ${meets})`)
   }
-  if (subject !== undefined)
-    conditions.push(
-      `${folded(`${m}.subject`)} like all(${parameter(wordPatterns('subject', subject))}::text[])`,
-    )
+  if (subject !== undefined) conditions.push(likeAll(`${m}.subject`, wordPatterns('subject', subject)))
   return conditions
 }
 
-/** Returns the SQL conditions under which a message `m` has these marks. */
-export const marked = (
-  { channel, direction, status, label, unread, refusal, hasAttachment, hold, ...names }: Marks,
-  parameter: Parameter,
-): string[] => {
-  const conditions: string[] = []
-  if (channel) conditions.push(`m.channel = ${parameter(channel)}::"Channel"`)
-  if (direction) conditions.push(`m.direction = ${parameter(direction)}::"Direction"`)
-  if (status) conditions.push(`m.status = ${parameter(status)}::"MessageStatus"`)
-  if (label !== undefined) conditions.push(hasLabel('m', parameter(label)))
-  if (unread !== undefined) conditions.push(unread ? isUnread('m') : `not (${isUnread('m')})`)
-  if (refusal) conditions.push(`m.status = 'refused' and m.refusal = ${parameter(refusal)}::"Refusal"`)
-  if (hasAttachment !== undefined) conditions.push(`${hasAttachment ? '' : 'not '}${HAS_ATTACHMENT}`)
-  conditions.push(...named(names, parameter))
-  if (hold) conditions.push(`${IS_HELD} and m.hold_reason = ${parameter(hold)}::"HoldReason"`)
+/** Returns the conditions under which a message `m` has these marks. */
+export const marked = ({
+  channel,
+  direction,
+  status,
+  label,
+  unread,
+  refusal,
+  hasAttachment,
+  hold,
+  ...names
+}: Marks): Sql[] => {
+  const conditions: Sql[] = []
+  if (channel) conditions.push(sql`m.channel = ${bind(channel)}::"Channel"`)
+  if (direction) conditions.push(sql`m.direction = ${bind(direction)}::"Direction"`)
+  if (status) conditions.push(sql`m.status = ${bind(status)}::"MessageStatus"`)
+  if (label !== undefined) conditions.push(hasLabel('m', label))
+  if (unread !== undefined) conditions.push(unread ? isUnread('m') : sql`not (${isUnread('m')})`)
+  if (refusal) conditions.push(sql`m.status = 'refused' and m.refusal = ${bind(refusal)}::"Refusal"`)
+  if (hasAttachment !== undefined)
+    conditions.push(hasAttachment ? HAS_ATTACHMENT : sql`not ${HAS_ATTACHMENT}`)
+  conditions.push(...named(names))
+  if (hold) conditions.push(sql`${IS_HELD} and m.hold_reason = ${bind(hold)}::"HoldReason"`)
   return conditions
 }
 
-/** Whose messages are listed: an agent's, those in one of its threads, or all of a workspace's. The ids are SQL. */
+/** Whose messages are listed: an agent's, those in one of its threads, or all of a workspace's. */
 export interface Owner {
   column: 'agent_id' | 'workspace_id'
-  id: string
-  threadId?: string | undefined
+  id: Sql
+  threadId?: Sql | undefined
 }
 
 /** Hides the messages of deleted agents, whose rows are deleted later; there are seldom any. */
-const OF_DELETED = 'm.agent_id = any(array(select agent_id from deleted_agent))'
+const OF_DELETED = sql`m.agent_id = any(array(select agent_id from deleted_agent))`
 
 /** Whether the message, or another row, `m` is the owner's. */
-export const isOf = ({ column, id }: Owner): string =>
-  column === 'agent_id' ? `m.agent_id = ${id}` : `m.workspace_id = ${id} and not (${OF_DELETED})`
+export const isOf = ({ column, id }: Owner): Sql =>
+  column === 'agent_id' ? sql`m.agent_id = ${id}` : sql`m.workspace_id = ${id} and not (${OF_DELETED})`
 
 /** The part of a list that a page is taken from. */
 export interface Range {
@@ -162,27 +167,27 @@ export interface Range {
 }
 
 /**
- * Returns the SQL conditions under which a message `m` of the owner is in the range. The filter's `thread`
+ * Returns the conditions under which a message `m` of the owner is in the range. The filter's `thread`
  * must be the thread's own id here. Throws `invalid_input` for a cursor that does not come from a list of
  * messages.
  */
-const inRange = ({ owner, filter, cursor }: Range, parameter: Parameter): string[] => {
+const inRange = ({ owner, filter, cursor }: Range): Sql[] => {
   const { thread, since, until } = filter
-  const conditions: string[] = []
-  if (owner.threadId !== undefined) conditions.push(`m.thread_id = ${owner.threadId}`)
-  if (thread) conditions.push(`m.thread_id = ${parameter(thread)}::uuid`)
-  if (since) conditions.push(`m.created_at >= ${parameter(since)}::timestamptz`)
-  if (until) conditions.push(`m.created_at <= ${parameter(until)}::timestamptz`)
+  const conditions: Sql[] = []
+  if (owner.threadId !== undefined) conditions.push(sql`m.thread_id = ${owner.threadId}`)
+  if (thread) conditions.push(sql`m.thread_id = ${bind(thread)}::uuid`)
+  if (since) conditions.push(sql`m.created_at >= ${bind(since)}::timestamptz`)
+  if (until) conditions.push(sql`m.created_at <= ${bind(until)}::timestamptz`)
   if (cursor !== undefined) {
     const [createdAt, id] = readMoment(cursor)
-    conditions.push(`(m.created_at, m.id) < (${parameter(createdAt)}::timestamptz, ${parameter(id)}::uuid)`)
+    conditions.push(sql`(m.created_at, m.id) < (${bind(createdAt)}::timestamptz, ${bind(id)}::uuid)`)
   }
   return conditions
 }
 
-/** Returns the SQL condition under which a message `m` is in the range and meets the whole filter except `q`. */
-export const meets = (range: Range, parameter: Parameter): string =>
-  [isOf(range.owner), ...inRange(range, parameter), ...marked(marksOf(range.filter), parameter)].join(' and ')
+/** Returns the condition under which a message `m` is in the range and meets the whole filter except `q`. */
+export const meets = (range: Range): Sql =>
+  allOf([isOf(range.owner), ...inRange(range), ...marked(marksOf(range.filter))])
 
 /** Channels, directions and statuses: all combinations of them are kinds of messages. */
 interface Kinds {
@@ -207,9 +212,11 @@ const kindsOf = ({ channel, direction, status, refusal, from }: MessageFilter): 
 export interface Access {
   /** Kinds of messages to merge; null: all messages that meet `where`, in one list. */
   kinds: Kinds | null
-  where: string[]
+  where: Sql[]
   tested: Marks
 }
+
+const IS_LABELLED = sql`m.labels <> '{}'`
 
 /** Statuses of few of a workspace's messages; the condition of `message_workspace_status_idx`. */
 const RARE: readonly MessageStatus[] = ['refused', 'failed', 'reported']
@@ -226,10 +233,10 @@ const accessOfWorkspace = (filter: MessageFilter): Access => {
   if (status)
     return {
       kinds: null,
-      where: [`m.status = '${status}'`],
+      where: [raw(`m.status = '${status}'`)],
       tested: filter.status === status ? { ...marks, status: undefined } : marks,
     }
-  if (label !== undefined) return { kinds: null, where: ["m.labels <> '{}'"], tested: marks }
+  if (label !== undefined) return { kinds: null, where: [IS_LABELLED], tested: marks }
   if (unread) return { kinds: null, where: [isUnread('m')], tested: { ...marks, unread: undefined } }
   return { kinds: null, where: [], tested: marks }
 }
@@ -247,12 +254,12 @@ export const accessOf = (filter: MessageFilter, { column, threadId }: Owner): Ac
       where: [],
       tested: { ...marks, channel: undefined, direction: undefined, status: undefined },
     }
-  if (label !== undefined) return { kinds: null, where: ["m.labels <> '{}'"], tested: marks }
+  if (label !== undefined) return { kinds: null, where: [IS_LABELLED], tested: marks }
   if (unread) return { kinds: null, where: [isUnread('m')], tested: { ...marks, unread: undefined } }
   return { kinds: null, where: [], tested: marks }
 }
 
-const NEWEST_FIRST = 'order by m.created_at desc, m.id desc'
+const NEWEST_FIRST = sql`order by m.created_at desc, m.id desc`
 
 /**
  * Selects the places (`id`, `agent_id`, `created_at`) of the newest `limit` messages in the range that `access` serves,
@@ -260,35 +267,27 @@ const NEWEST_FIRST = 'order by m.created_at desc, m.id desc'
  * merged, each of which is in order in `message_kind_idx`. An index for one condition would still have to be
  * read to its end for the others.
  */
-export const newestPlaces = (
-  access: Access,
-  { limit, ...range }: Range & { limit: string },
-  parameter: Parameter,
-): string => {
+export const newestPlaces = (access: Access, { limit, ...range }: Range & { limit: Sql }): Sql => {
   const { kinds, where } = access
-  const place = [isOf(range.owner), ...where, ...inRange(range, parameter)].join(' and ')
-  const list = (condition: string) =>
-    `select m.id, m.agent_id, m.created_at from message m where ${condition} ${NEWEST_FIRST} limit ${limit}`
+  const place = allOf([isOf(range.owner), ...where, ...inRange(range)])
+  const list = (condition: Sql) =>
+    sql`select m.id, m.agent_id, m.created_at from message m where ${condition} ${NEWEST_FIRST} limit ${limit}`
   if (!kinds) return list(place)
   const each = (values: readonly string[], type: string) =>
-    `unnest((select ${parameter(values)}::"${type}"[]))`
-  return `
+    sql`unnest((select ${bind(values)}::"${raw(type)}"[]))`
+  return sql`
     select p.id, p.agent_id, p.created_at
       from ${each(kinds.channels, 'Channel')} c cross join ${each(kinds.directions, 'Direction')} d
      cross join ${each(kinds.statuses, 'MessageStatus')} s
-     cross join lateral (${list(`${place} and m.channel = c and m.direction = d and m.status = s`)}) p
+     cross join lateral (${list(sql`${place} and m.channel = c and m.direction = d and m.status = s`)}) p
      order by p.created_at desc, p.id desc limit ${limit}`
 }
 
 /** Selects the same messages `m` as `newestPlaces`: a statement without its columns. */
-export const newestMessages = (
-  access: Access,
-  { limit, ...range }: Range & { limit: string },
-  parameter: Parameter,
-): string => {
+export const newestMessages = (access: Access, { limit, ...range }: Range & { limit: Sql }): Sql => {
   if (access.kinds)
-    return `from (${newestPlaces(access, { ...range, limit }, parameter)}) p
+    return sql`from (${newestPlaces(access, { ...range, limit })}) p
       ${joinMessage('p')} ${NEWEST_FIRST}`
-  const place = [isOf(range.owner), ...access.where, ...inRange(range, parameter)]
-  return `from message m where ${place.join(' and ')} ${NEWEST_FIRST} limit ${limit}`
+  const place = allOf([isOf(range.owner), ...access.where, ...inRange(range)])
+  return sql`from message m where ${place} ${NEWEST_FIRST} limit ${limit}`
 }

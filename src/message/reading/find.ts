@@ -1,6 +1,7 @@
 import { writeCursor } from '../../core/cursor.ts'
-import type { Db, Statement } from '../../db/client.ts'
-import { dialect } from '../../db/dialect.ts'
+import type { Db } from '../../db/client.ts'
+import { adaptable, varying } from '../../db/dialect.ts'
+import { allOf, bind, empty, joined, raw, type Sql, sql } from '../../db/sql/sql.ts'
 import {
   accessOf,
   type MessageFilter,
@@ -8,11 +9,19 @@ import {
   meets,
   newestPlaces,
   type Owner,
-  type Parameter,
   type Range,
 } from './filter.ts'
-import { forEach, joinMessage, KEYS, type MessageListKey, withConstant } from './for-each.ts'
-import { nameOf } from './prepared.ts'
+import {
+  forEach,
+  forOne,
+  fromKeys,
+  joinMessage,
+  keysOf,
+  type MessageListKey,
+  OWNER_ID,
+  THREAD_ID,
+} from './for-each.ts'
+import { prepared } from './prepared.ts'
 import { allMatching, joinWords, matches, matchTexts, unindexedAmong } from './search.ts'
 import { findsMark, isForIndex, tsqueryOf } from './search-query.ts'
 
@@ -66,29 +75,33 @@ export interface SearchRequest {
   limit: number
 }
 
-/**
- * Begins a statement about keys. `hidden` parameters are unknown to the planner, which then expects the same
- * cost with and without their values: PostgreSQL keeps one plan instead of planning at every call.
- * See docs/decisions.md#kept-plans.
- */
+/** The keys that a statement reads for, and whose messages those of each are. */
 export const begin = (keys: readonly MessageListKey[]) => {
-  const idOf = (key: MessageListKey) => ('workspaceId' in key ? key.workspaceId : key.agentId)
-  const threadOf = (key: MessageListKey) => ('workspaceId' in key ? undefined : key.threadId)
-  const values: unknown[] = [keys.map(idOf), keys.map((key) => threadOf(key) ?? null)]
   const [first] = keys
+  const ofWorkspaces = first !== undefined && 'workspaceId' in first
+  const ofThreads = first !== undefined && 'threadId' in first && first.threadId !== undefined
   const owner: Owner = {
-    column: first && 'workspaceId' in first ? 'workspace_id' : 'agent_id',
-    id: 'k.owner_id',
-    threadId: first && threadOf(first) !== undefined ? 'k.thread_id' : undefined,
+    column: ofWorkspaces ? 'workspace_id' : 'agent_id',
+    id: OWNER_ID,
+    threadId: ofThreads ? THREAD_ID : undefined,
   }
-  const parameter = (value: unknown) => `$${values.push(value)}`
-  const hidden = (value: unknown, type: string) => `(select ${parameter(value)}::${type})`
-  return { values, parameter, hidden, owner }
+  return { keys: keysOf(keys), owner }
+}
+
+/**
+ * A value that is unknown to the planner, which then expects the same cost with and without it: PostgreSQL keeps one
+ * plan instead of planning at every call. See docs/decisions.md#kept-plans.
+ */
+export const hidden = (value: unknown, type: string): Sql => sql`(select ${bind(value)}::${raw(type)})`
+
+/** The same for the number of rows to read. */
+export const hiddenLimit = (limit: number): Sql => {
+  const value = sql`${bind(limit)}::bigint`
+  return adaptable('limit', { value }, sql`(select ${value})`)
 }
 
 /** The words to search for. Here the filter has them in the form of `tsqueryOf`. */
-const wordsOf = ({ q }: MessageFilter, parameter: Parameter): string | null =>
-  q === undefined ? null : `${parameter(q)}::text`
+const wordsOf = ({ q }: MessageFilter): Sql | null => (q === undefined ? null : sql`${bind(q)}::text`)
 
 interface PlaceRow {
   key: number
@@ -100,8 +113,8 @@ interface PlaceRow {
   text: string
 }
 
-const run = async ({ pool }: Pick<Db, 'pool'>, statement: Statement): Promise<PlaceRow[]> =>
-  (await pool.query<PlaceRow>({ ...nameOf(statement.text), ...statement })).rows
+const run = async ({ pool }: Pick<Db, 'pool'>, query: Sql): Promise<PlaceRow[]> =>
+  (await pool.query<PlaceRow>(prepared(query))).rows
 
 const toPlace = ({ id, agent_id, created_at }: PlaceRow): Located => ({
   id,
@@ -129,27 +142,27 @@ const test = async (
   { filter, cursor, limit }: SearchRequest,
   { size, start }: { size: number; start: boolean },
 ): Promise<Tested[]> => {
-  const { values, parameter, hidden, owner } = begin(keys)
+  const { keys: of, owner } = begin(keys)
   const range: Range = { owner, filter, cursor }
-  const q = wordsOf(filter, parameter)
+  const q = wordsOf(filter)
   const access = accessOf(filter, owner)
-  const most = hidden(size, 'bigint')
-  const seen = newestPlaces(access, { ...range, limit: most }, parameter)
-  const tested = marked(access.tested, parameter)
-  const message = tested.length === 0 ? '' : joinMessage('w')
-  const words = q === null ? '' : joinWords('w')
+  const most = hiddenLimit(size)
+  const seen = newestPlaces(access, { ...range, limit: most })
+  const tested = marked(access.tested)
+  const message = tested.length === 0 ? empty : joinMessage('w')
+  const words = q === null ? empty : joinWords('w')
   const conditions = [...tested, ...(q === null ? [] : [matches('w', q, findsMark(filter.q!))])]
   const parts = [
-    `select 'match' as source, f.*, null::text as text from (
-       select w.id, w.agent_id, w.created_at from (${seen}) w ${message} ${words} where ${conditions.join(' and ') || 'true'}
-        order by w.created_at desc, w.id desc limit ${hidden(limit + 1, 'bigint')}) f`,
-    `select 'end', e.id, e.agent_id, e.created_at, null from (
+    sql`select 'match' as source, f.*, null::text as text from (
+       select w.id, w.agent_id, w.created_at from (${seen}) w ${message} ${words} where ${allOf(conditions)}
+        order by w.created_at desc, w.id desc limit ${hiddenLimit(limit + 1)}) f`,
+    sql`select 'end', e.id, e.agent_id, e.created_at, null from (
        select s.*, count(*) over () as size from (${seen}) s order by s.created_at, s.id limit 1) e where e.size = ${most}`,
     ...(q === null || !start
       ? []
-      : [`select 'unindexed', u.* from (${unindexedAmong(owner, meets(range, parameter))}) u`]),
+      : [sql`select 'unindexed', u.* from (${unindexedAmong(owner, meets(range))}) u`]),
   ]
-  const rows = await run(db, { ...forEach(keys, parts.join(' union all ')), values })
+  const rows = await run(db, forEach(of, joined(parts, ' union all ')))
   const candidates = rows.filter(({ source }) => source === 'unindexed')
   const unindexed = await matchTexts(db, filter.q ?? '', candidates)
   return keys.map((_, index) => {
@@ -166,20 +179,26 @@ const lookUp = async (
   { filter, cursor, limit }: SearchRequest,
   few: number,
 ): Promise<Located[] | null> => {
-  const { values, parameter, owner } = begin([key])
-  const q = wordsOf(filter, parameter)!
-  const text = `
-    with found as materialized (${allMatching({ ...owner, id: '($1::uuid[])[1]' }, q, few + 1)}),
+  const { keys, owner } = begin([key])
+  const found = allMatching({ ...owner, id: sql`(${keys.owners}::uuid[])[1]` }, wordsOf(filter)!, few + 1)
+  const query = (fromKey: Sql, also: Sql) => sql`
+    with found as materialized (${found}),
     page as (
-      select m.id, m.agent_id, m.created_at from ${KEYS} cross join found
+      select m.id, m.agent_id, m.created_at from ${fromKey}found
        ${joinMessage('found', 'message_id')}
-       where ${meets({ owner, filter, cursor }, parameter)} and (select count(*) from found) <= ${few} ${dialect('', 'and cardinality($2::uuid[]) > 0')}
-       order by m.created_at desc, m.id desc limit ${parameter(limit + 1)}
+       where ${meets({ owner, filter, cursor })} and (select count(*) from found) <= ${few} ${also}
+       order by m.created_at desc, m.id desc limit ${bind(limit + 1)}
     )
     select 'end' as source, null::uuid as id, null::uuid as agent_id, null::timestamptz as created_at where (select count(*) from found) > ${few}
     union all select 'match', id, agent_id, created_at from page`
-  const distributed = () => withConstant(text.replace(`${KEYS} cross join `, ''), [key])
-  const rows = await run(db, { text, values, distributed })
+  const rows = await run(
+    db,
+    varying(
+      'look up',
+      { threads: keys.threads, query: (also: Sql) => forOne(query(empty, also), keys) },
+      query(sql`${fromKeys(keys)} cross join `, empty),
+    ),
+  )
   return rows[0]?.source === 'end' ? null : rows.map(toPlace)
 }
 

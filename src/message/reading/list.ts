@@ -1,16 +1,18 @@
 import { authorizeAgent, findAgent } from '../../agent/permission.ts'
 import type { Page } from '../../core/cursor.ts'
 import { type AppError, invalidInput } from '../../core/errors.ts'
-import type { Db, Statement } from '../../db/client.ts'
+import type { Db } from '../../db/client.ts'
+import type { Message } from '../../db/generated/prisma/client.ts'
 import { readAnywhere } from '../../db/replica.ts'
+import { bind, type Sql, sql } from '../../db/sql/sql.ts'
 import { ensureMember } from '../../workspace/member.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
 import { columnsOf, type MessageWithFiles, type ReadableField } from '../row.ts'
-import { accessOf, type MessageFilter, marked, newestMessages } from './filter.ts'
-import { begin, type Found, findMessages, messageCursor, type Place } from './find.ts'
-import { forEach, joinMessage, type MessageListKey } from './for-each.ts'
+import { accessOf, type MessageFilter, marked, newestMessages, type Owner } from './filter.ts'
+import { begin, type Found, findMessages, hidden, hiddenLimit, messageCursor, type Place } from './find.ts'
+import { forEach, joinMessage, KEY_ORD, type MessageListKey, OWNER_ID } from './for-each.ts'
 import { columnsWithin, fitting, isText, MAX_TEXT_BYTES, readLongTexts } from './page.ts'
-import { nameOf } from './prepared.ts'
+import { prepared } from './prepared.ts'
 import { PRESENTED_FIELDS, type PresentedMessage } from './present.ts'
 import { agentIdsOf, findThread, type ThreadRef } from './thread.ts'
 
@@ -31,7 +33,7 @@ export interface MessagePage<Field extends ReadableField> {
 }
 
 export type MessageFields<Field extends ReadableField> = Pick<
-  MessageWithFiles,
+  Message & MessageWithFiles,
   Field | 'id' | 'agentId' | 'createdAt'
 >
 
@@ -49,44 +51,39 @@ interface MessagePageRead<Field extends ReadableField> extends MessagePageReques
 }
 
 /** Selects the messages `m` of each key `k`: a statement without its columns. */
-type Source = (statement: ReturnType<typeof begin>) => string
+type Source = (owner: Owner) => Sql
 
 const newestOf =
   ({ filter, limit, cursor }: MessagePageRequest & { filter: MessageFilter }): Source =>
-  ({ owner, hidden, parameter }) => {
-    const range = { owner, filter, cursor, limit: hidden(limit + 1, 'bigint') }
-    return newestMessages(accessOf(filter, owner), range, parameter)
-  }
+  (owner) =>
+    newestMessages(accessOf(filter, owner), { owner, filter, cursor, limit: hiddenLimit(limit + 1) })
 
 /** The messages that searches found, each read by its key: the planner would rather read the whole mailbox. */
 const foundOf =
   (pages: readonly Found[]): Source =>
-  ({ hidden }) => {
+  () => {
     const found = pages.flatMap(({ places }, index) => places.map((place) => ({ ...place, ord: index + 1 })))
     const [ords, ids] = [found.map(({ ord }) => ord), found.map(({ id }) => id)]
     const agentIds = found.map(({ agentId }) => agentId)
-    return `from unnest(${hidden(ords, 'int[]')}, ${hidden(ids, 'uuid[]')}, ${hidden(agentIds, 'uuid[]')}) as f(ord, id, agent_id)
+    return sql`from unnest(${hidden(ords, 'int[]')}, ${hidden(ids, 'uuid[]')}, ${hidden(agentIds, 'uuid[]')}) as f(ord, id, agent_id)
       ${joinMessage('f')}
-      where f.ord = k.ord order by m.created_at desc, m.id desc`
+      where f.ord = ${KEY_ORD} order by m.created_at desc, m.id desc`
   }
 
-/** Returns the statement that reads the pages. */
-const statementOf = (
+/** Returns the query that reads the pages. */
+const queryOf = (
   keys: readonly MessageListKey[],
   { fields, bounded, workspaceId }: Omit<MessagePageRead<ReadableField>, 'filter' | 'limit'>,
   { source, mostBytes }: { source: Source; mostBytes: number },
-): Statement => {
-  const statement = begin(keys)
-  const { values, parameter } = statement
-  const from = source(statement)
-  const mostOfTexts = fields.some(isText) ? `${parameter(mostBytes)}::int` : ''
-  const columns = bounded ? columnsWithin(fields, mostOfTexts) : columnsOf(fields)
+): Sql => {
+  const { keys: of, owner } = begin(keys)
+  const columns = bounded ? columnsWithin(fields, sql`${bind(mostBytes)}::int`) : columnsOf(fields)
   // A subquery, because a join might read all agents of the workspace.
   const owned =
     workspaceId === undefined
-      ? ''
-      : `where (select a.workspace_id from agent a where a.id = k.owner_id) = ${parameter(workspaceId)}`
-  return { ...forEach(keys, `select ${columns} ${from}`, owned), values }
+      ? undefined
+      : sql`(select a.workspace_id from agent a where a.id = ${OWNER_ID}) = ${bind(workspaceId)}`
+  return forEach(of, sql`select ${columns} ${source(owner)}`, owned)
 }
 
 const selectPages = async <Field extends ReadableField>(
@@ -98,9 +95,8 @@ const selectPages = async <Field extends ReadableField>(
   const share = Math.floor(MAX_TEXT_BYTES / Math.max(keys.length, 1))
   // Even if all messages have as much, the pages together stay below the limit.
   const mostBytes = Math.floor(share / (read.limit + 1))
-  const statement = statementOf(keys, read, { source, mostBytes })
   type Row = MessageFields<Field> & { key: number; textBytes?: number }
-  const { rows } = await db.pool.query<Row>({ ...nameOf(statement.text), ...statement })
+  const { rows } = await db.pool.query<Row>(prepared(queryOf(keys, read, { source, mostBytes })))
   const lists = keys.map((): Row[] => [])
   for (const row of rows) lists[row.key - 1]?.push(row)
   const pages = lists.map((list) => {
@@ -129,7 +125,7 @@ const readPages = async <Field extends ReadableField>(
   read: MessagePageRead<Field>,
 ): Promise<MessagePage<Field>[]> => {
   const { tested } = accessOf(read.filter, begin(keys).owner)
-  if (read.filter.q === undefined && marked(tested, String).length === 0) return selectPages(db, keys, read)
+  if (read.filter.q === undefined && marked(tested).length === 0) return selectPages(db, keys, read)
   const found = await findMessages(db, keys, read)
   const pages = await selectPages(db, keys, read, foundOf(found))
   return pages.map((page, index) => {

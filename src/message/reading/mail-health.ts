@@ -1,6 +1,8 @@
 import type { Clock } from '../../core/clock.ts'
 import type { Db } from '../../db/client.ts'
-import { EACH_AGENT } from '../../db/each-agent.ts'
+import { eachAgent } from '../../db/dialect.ts'
+import { raw, sql } from '../../db/sql/sql.ts'
+import { composedOf } from '../../db/sql/statement.ts'
 import { COMPLAINED } from '../in/bounce.ts'
 
 /** What became of the mail to the recipients of a domain. */
@@ -20,19 +22,19 @@ const MAX_AGENTS = 1_000
 /** $1 agents, $2 the time from which. */
 const HEALTH = {
   name: 'health of mail',
-  text: `
+  ...composedOf(sql`
     with mails as (
       select m.id, m.agent_id
-        from ${EACH_AGENT} cross join unnest('{sent,failed,reported}'::"MessageStatus"[]) as s(status) cross join lateral (
+        from ${eachAgent(raw('$1::uuid[]'))} cross join unnest('{sent,failed,reported}'::"MessageStatus"[]) as s(status) cross join lateral (
           select m.id, m.agent_id from message m
            where m.agent_id = a.id and m.channel = 'email' and m.direction = 'outbound' and m.status = s.status and m.created_at >= $2
            order by m.created_at desc, m.id desc limit ${MAX_OF_AGENT}) m limit ${MAX_MAILS}
     )
     select lower(substring(r.address from '[^@]*$')) as domain, count(*)::int as sent,
            count(*) filter (where r.status = 'failed')::int as bounced,
-           count(*) filter (where r.detail like '${COMPLAINED}%' and r.status <> 'failed')::int as complained
+           count(*) filter (where r.detail like '${raw(COMPLAINED)}%' and r.status <> 'failed')::int as complained
       from mails join recipient r on r.message_id = mails.id and r.agent_id = mails.agent_id and r.status <> 'sending'
-     group by 1 order by 2 desc, 1 limit ${MAX_DOMAINS}`,
+     group by 1 order by 2 desc, 1 limit ${MAX_DOMAINS}`),
 }
 
 /** Returns what became of the emails of a workspace in the last days, by the domains of their recipients, most mail first. */

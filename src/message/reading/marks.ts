@@ -4,6 +4,8 @@ import { invalidInput, notFound } from '../../core/errors.ts'
 import { MAX_LABELS } from '../../core/rules.ts'
 import type { Db } from '../../db/client.ts'
 import type { Notifier } from '../../db/notify.ts'
+import { define, rows, sql } from '../../db/sql/sql.ts'
+import { composedOf } from '../../db/sql/statement.ts'
 import { noteChanges } from '../../workspace/change-log.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
 import type { MessageWithFiles } from '../row.ts'
@@ -31,12 +33,14 @@ export interface Changes {
 }
 
 /** Labels without those in $6, then those in $5 that are new, in the order in which they appear first. */
-const LABELS = `array(
+const LABELS = sql`array(
   select l.label from unnest(case when $4 then '{}' else m.labels end || $5::text[]) with ordinality as l(label, n)
    where l.label <> all($6::text[]) group by l.label order by min(l.n))`
 
 /** A message that was read keeps the time at which that happened. */
-const READ_AT = `case when $7::boolean is null then m.read_at when $7 then coalesce(m.read_at, $8::timestamptz) end`
+const READ_AT = sql`case when $7::boolean is null then m.read_at when $7 then coalesce(m.read_at, $8::timestamptz) end`
+
+const CHANGED = rows('changed', 'id', 'agent_id', 'workspace_id')
 
 /**
  * Changes all of the messages or none. $1 agent, $2 ids, $3 maximum number of labels, $4 whether $5 replaces
@@ -47,7 +51,7 @@ const READ_AT = `case when $7::boolean is null then m.read_at when $7 then coale
  */
 const MARK = {
   name: 'mark messages',
-  text: `
+  ...composedOf(sql`
     with
     found as materialized (
       select m.id, ${LABELS} as labels, ${READ_AT} as read_at from message m
@@ -56,13 +60,13 @@ const MARK = {
     allowed as (
       select coalesce(bool_and(cardinality(labels) <= $3), true) and count(*) = cardinality($2::uuid[]) as all from found
     ),
-    changed as (
+    ${define(CHANGED)} as (
       update message m set labels = f.labels, read_at = f.read_at from found f, allowed
        where m.agent_id = $1 and m.id = any($2::uuid[]) and m.id = f.id and allowed.all
          and (m.labels is distinct from f.labels or m.read_at is distinct from f.read_at)
       returning m.id, m.agent_id, m.workspace_id
-    ),${noteChanges('message_changed', 'changed')}
-    select f.id, f.labels, f.read_at as "readAt", c.id is not null as changed from found f left join changed c using (id)`,
+    ),${noteChanges('message_changed', CHANGED)}
+    select f.id, f.labels, f.read_at as "readAt", c.id is not null as changed from found f left join changed c using (id)`),
 }
 
 /** Changes messages of an agent: all of them or, if one would get too many labels, none. Returns the marks of all. */

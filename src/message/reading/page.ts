@@ -1,5 +1,7 @@
 import type { Db } from '../../db/client.ts'
-import { columnOf, type ReadableField } from '../row.ts'
+import { type Sql, sql } from '../../db/sql/sql.ts'
+import { composedOf } from '../../db/sql/statement.ts'
+import { columnsOf, type ReadableField } from '../row.ts'
 
 /**
  * Texts in one response. A text may be as long as a mail, and a hundred of those would exceed what a response, or
@@ -12,13 +14,15 @@ export const MAX_TEXT_BYTES = 8 * 1024 * 1024
  * The size of the texts of a message `m` (SQL). Computed without decompressing them: PostgreSQL stores their
  * sizes.
  */
-const TEXT_BYTES = 'octet_length(m.text) + coalesce(octet_length(m.reply_text), octet_length(m.text))'
+const TEXT_BYTES = sql`octet_length(m.text) + coalesce(octet_length(m.reply_text), octet_length(m.text))`
 
 /** Returns the size of the texts of these messages together, in bytes. */
 export const textBytesOf = async ({ pool }: Db, ids: readonly string[]): Promise<number> => {
   const { rows } = await pool.query<{ bytes: number }>({
     name: 'size of texts',
-    text: `select coalesce(sum(${TEXT_BYTES}), 0)::float8 as bytes from message m where m.id = any($1::uuid[])`,
+    ...composedOf(
+      sql`select coalesce(sum(${TEXT_BYTES}), 0)::float8 as bytes from message m where m.id = any($1::uuid[])`,
+    ),
     values: [ids],
   })
   return rows[0]!.bytes
@@ -28,17 +32,13 @@ export const textBytesOf = async ({ pool }: Db, ids: readonly string[]): Promise
 export const isText = (field: ReadableField): boolean => field === 'text' || field === 'replyText'
 
 /**
- * Selects these fields of messages `m`, but not the texts of a message with more than `most` bytes (also SQL)
+ * Selects these fields of messages `m`, but not the texts of a message with more than `most` bytes
  * of them. `fillTexts` reads those once it is known that they fit on the page.
  */
-export const columnsWithin = (fields: readonly ReadableField[], most: string): string =>
-  [
-    ...fields.map((field) => {
-      const column = columnOf(field)
-      return `${isText(field) ? `case when ${TEXT_BYTES} <= ${most} then ${column} end` : column} as "${field}"`
-    }),
-    `${TEXT_BYTES} as "textBytes"`,
-  ].join(', ')
+export const columnsWithin = (fields: readonly ReadableField[], most: Sql): Sql => {
+  const within = (column: Sql) => sql`case when ${TEXT_BYTES} <= ${most} then ${column} end`
+  return sql`${columnsOf(fields, (column, field) => (isText(field) ? within(column) : column))}, ${TEXT_BYTES} as "textBytes"`
+}
 
 /** Returns how many of the rows read belong to a page: those whose texts fit into `bytes`, at least one. */
 export const fitting = (rows: readonly { textBytes?: number }[], bytes: number): number => {
@@ -59,11 +59,12 @@ export const readLongTexts = async (
   fields: readonly ReadableField[],
   messages: readonly { id: string; agentId: string }[],
 ): Promise<Map<string, object>> => {
-  const columns = fields.filter(isText).map((field) => `${columnOf(field)} as "${field}"`)
-  const { rows } = await pool.query<{ id: string }>(
-    `select ${['m.id', ...columns].join(', ')} from unnest($1::uuid[], $2::uuid[]) as k(id, agent_id)
-       join message m on m.id = k.id and m.agent_id = k.agent_id`,
-    [messages.map(({ id }) => id), messages.map(({ agentId }) => agentId)],
-  )
+  const columns = columnsOf(['id', ...fields.filter(isText)])
+  const { rows } = await pool.query<{ id: string }>({
+    ...composedOf(sql`
+      select ${columns} from unnest($1::uuid[], $2::uuid[]) as k(id, agent_id)
+        join message m on m.id = k.id and m.agent_id = k.agent_id`),
+    values: [messages.map(({ id }) => id), messages.map(({ agentId }) => agentId)],
+  })
   return new Map(rows.map((row) => [row.id, row]))
 }

@@ -3,37 +3,37 @@ import type { Blobs } from '../../blob/index.ts'
 import { notFound } from '../../core/errors.ts'
 import { createDbBatch, type DbBatch } from '../../db/batch.ts'
 import { type Db, isUnavailable } from '../../db/client.ts'
-import { dialect } from '../../db/dialect.ts'
+import { adaptable } from '../../db/dialect.ts'
+import { empty, sql } from '../../db/sql/sql.ts'
+import { composedOf, statement } from '../../db/sql/statement.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
-import { fromRow, type MessageRow, type MessageWithFiles, SELECT_MESSAGE } from '../row.ts'
-
-const ASKED = `unnest((select $1::uuid[]), (select $2::uuid[])) with ordinality as asked(agent_id, message_id, place)`
+import { type MessageWithFiles, SELECT_MESSAGE } from '../row.ts'
 
 /**
  * Reads agents together with messages they have, in one round trip for all pairs of ids. `more` adds columns
- * from the joins in `joins`. The parameters are inside `(select …)` for the same reason as in a list: so that
+ * from the joins in `joins`; the message is `message` there, under the model's names. The parameters are inside `(select …)` for the same reason as in a list: so that
  * PostgreSQL keeps one plan, whatever their number.
  */
-export const byIds = (name: string, more = '', joins = '') => ({
-  name,
-  text: `select a.workspace_id as agent_workspace_id, a.created_by_agent_id, message.*${more}
-           from ${ASKED}
-           left join agent a on a.id = asked.agent_id
-           left join ${dialect(
-             `lateral (${SELECT_MESSAGE} where m.id = asked.message_id and m.agent_id = a.id) as message on true`,
-             // Citus takes no outer join with a query for each row.
-             `(${SELECT_MESSAGE} join ${ASKED} on m.id = asked.message_id and m.agent_id = asked.agent_id) as message
-                   on message.id = asked.message_id and message.agent_id = a.id`,
-           )} ${joins}
-          order by asked.place`,
-})
+export const byIds = (name: string, more = empty, joins = empty) =>
+  statement<{ agents: readonly string[]; messages: readonly string[] }>(name, ({ agents, messages }) => {
+    const asked = sql`unnest((select ${agents}::uuid[]), (select ${messages}::uuid[])) with ordinality as asked(agent_id, message_id, place)`
+    const found = adaptable(
+      'messages by id',
+      { message: SELECT_MESSAGE, asked },
+      sql`lateral (${SELECT_MESSAGE} where m.id = asked.message_id and m.agent_id = a.id) as message on true`,
+    )
+    return sql`
+      select a.workspace_id as agent_workspace_id, a.created_by_agent_id, message.*${more}
+        from ${asked} left join agent a on a.id = asked.agent_id left join ${found} ${joins}
+       order by asked.place`
+  })
 const BY_IDS = byIds('messages by id')
 
 export interface Asked {
   agentId: string
   messageId: string
 }
-export type Found = Partial<MessageRow> & {
+export type Found = Partial<MessageWithFiles> & {
   agent_workspace_id: string | null
   created_by_agent_id: string | null
 }
@@ -49,20 +49,24 @@ export const createMessageReads = (db: Db): MessageReads => createReads<Found>(d
 /** Batches the reads of one statement, which takes the ids of agents and messages. */
 export const createReads = <Row extends Found>(
   root: Db,
-  statement: { name: string; text: string },
+  read: ReturnType<typeof byIds>,
 ): DbBatch<Asked, Row> =>
   createDbBatch<Asked, Row>(
     root,
     async ({ pool }, asked) => {
-      const values = [asked.map(({ agentId }) => agentId), asked.map(({ messageId }) => messageId)]
-      return (await pool.query<Row>({ ...statement, values })).rows
+      const agents = asked.map(({ agentId }) => agentId)
+      const messages = asked.map(({ messageId }) => messageId)
+      return (await pool.query<Row>(read({ agents, messages }))).rows
     },
     { most: 16, parallel: 4, patienceMs: 5, isUnavailable },
   )
 
 /** Returns the message in what was found, or null. */
-export const messageOf = (found: Found): MessageWithFiles | null =>
-  found.id ? fromRow(found as MessageRow) : null
+export const messageOf = ({
+  agent_workspace_id: _,
+  created_by_agent_id: __,
+  ...found
+}: Found): MessageWithFiles | null => (found.id ? (found as MessageWithFiles) : null)
 
 export interface ReadDeps extends Db {
   reads: MessageReads
@@ -101,13 +105,13 @@ export const readFresh = async (
   agentId: string,
   messageId: string,
 ): Promise<MessageWithFiles> => {
-  const { rows } = await pool.query<MessageRow>({
+  const { rows } = await pool.query<MessageWithFiles>({
     name: 'message by id',
-    text: `${SELECT_MESSAGE} where m.id = $1::uuid and m.agent_id = $2::uuid`,
+    ...composedOf(sql`${SELECT_MESSAGE} where m.id = $1::uuid and m.agent_id = $2::uuid`),
     values: [messageId, agentId],
   })
   if (!rows[0]) throw notFound('message')
-  return fromRow(rows[0])
+  return rows[0]
 }
 
 /** Returns the email as received, byte for byte. Throws `not_found` for a message without a raw form. */

@@ -4,8 +4,10 @@ import { messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import { Routine } from '../../core/routine.ts'
 import { tsvectorArray } from '../../db/bytea.ts'
-import { isUnavailable, type RootDb, type Statement } from '../../db/client.ts'
-import { amongAgents, dialect, SKIP_LOCKED } from '../../db/dialect.ts'
+import { isUnavailable, type RootDb } from '../../db/client.ts'
+import { adaptable, plainOnly, SKIP_LOCKED } from '../../db/dialect.ts'
+import { amongAgents, raw, sql } from '../../db/sql/sql.ts'
+import { composedOf, type Statement } from '../../db/sql/statement.ts'
 import { agentWord, TEXT } from './search.ts'
 import { tsvectorOf } from './words.ts'
 
@@ -24,7 +26,7 @@ const MAX = 20
 const TIMEOUT_MS = 1_000
 
 /** The next `MAX` agents with unindexed messages, after the agent $2. */
-const AGENTS = `
+const AGENTS = sql`
     agents as (
       (select agent_id, 1 as n from unindexed_message where agent_id > $2::uuid order by agent_id limit 1)
       union all
@@ -33,7 +35,7 @@ const AGENTS = `
     )`
 
 /** As many messages of each of these agents, so that many messages to one do not delay those to others. */
-const IN_TURN = `
+const IN_TURN = sql`
   select u.agent_id, u.message_id from agents a cross join lateral (
     select agent_id, message_id from unindexed_message where agent_id = a.agent_id order by message_id
      limit (select greatest(1, $1::bigint / count(agent_id)) from agents) ${SKIP_LOCKED}) u limit $1`
@@ -41,36 +43,41 @@ const IN_TURN = `
 /** Up to $1 messages that leave the queue. */
 const TAKE_NEW = {
   name: 'take unindexed messages',
-  text: `
-    with recursive ${dialect(`${AGENTS},`, '')} chosen as (
-      ${dialect(IN_TURN, 'select agent_id, message_id from unindexed_message where agent_id >= $2::uuid limit $1')}
-    )
+  ...composedOf(sql`
+    with recursive ${adaptable(
+      'take unindexed',
+      {},
+      sql`${AGENTS}, chosen as (${IN_TURN}
+    )`,
+    )}
     delete from unindexed_message where (agent_id, message_id) in (select agent_id, message_id from chosen)
-    returning agent_id, message_id as id`,
+    returning agent_id, message_id as id`),
 }
 
 /** Up to $1 messages whose words have the version $2. */
 const TAKE_AGAIN = {
   name: 'take messages to index again',
-  text: `select agent_id, message_id as id from message_search where version = $2 and version < ${VERSION} order by agent_id limit $1 ${SKIP_LOCKED}`,
+  ...composedOf(
+    sql`select agent_id, message_id as id from message_search where version = $2 and version < ${VERSION} order by agent_id limit $1 ${SKIP_LOCKED}`,
+  ),
 }
 
 /** $1 messages and $2 their agents. They are locked, so that they are not deleted before their words are inserted. */
 const READ = {
   name: 'read messages to index',
-  text: `
+  ...composedOf(sql`
     select m.id, m.agent_id, ${TEXT} as text from unnest($1::uuid[], $2::uuid[]) as g(id, agent_id)
-      join message m on m.id = g.id and m.agent_id = g.agent_id ${dialect('for key share of m', amongAgents('m.agent_id'))}`,
+      join message m on m.id = g.id and m.agent_id = g.agent_id ${plainOnly(sql`for key share of m`)}${amongAgents('m.agent_id')}`),
 }
 
 /** $1 messages and $2 their agents, $3 their words. */
 const INSERT = {
   name: 'index messages',
-  text: `
+  ...composedOf(sql`
     insert into message_search (message_id, agent_id, words, version)
     select m.id, m.agent_id, g.words, ${VERSION} from unnest($1::uuid[], $2::uuid[], $3::tsvector[]) as g(id, agent_id, words)
-      join message m on m.id = g.id and m.agent_id = g.agent_id ${dialect('', amongAgents('m.agent_id'))}
-    on conflict (message_id, agent_id) do update set words = excluded.words, version = excluded.version`,
+      join message m on m.id = g.id and m.agent_id = g.agent_id ${amongAgents('m.agent_id')}
+    on conflict (message_id, agent_id) do update set words = excluded.words, version = excluded.version`),
 }
 
 const DELETE_NEW = {
@@ -81,10 +88,10 @@ const DELETE_NEW = {
 /** Marks the message $1 of the agent $2 as one that could not be indexed: only words from before find it. */
 const MARK = {
   name: 'mark a message as not indexed',
-  text: `
+  ...composedOf(sql`
     insert into message_search as s (message_id, agent_id, words, version)
-    select id, agent_id, array_to_tsvector(array[${agentWord('agent_id')}]), -1 from message where id = $1 and agent_id = $2
-    on conflict (message_id, agent_id) do update set version = least(s.version, 0) - 1`,
+    select id, agent_id, array_to_tsvector(array[${agentWord(raw('agent_id'))}]), -1 from message where id = $1 and agent_id = $2
+    on conflict (message_id, agent_id) do update set version = least(s.version, 0) - 1`),
 }
 
 interface Key {

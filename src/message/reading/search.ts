@@ -1,35 +1,41 @@
 import { tsvectorArray } from '../../db/bytea.ts'
 import type { Db } from '../../db/client.ts'
-import { dialect } from '../../db/dialect.ts'
+import { adaptable } from '../../db/dialect.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
+import { empty, raw, type Sql, sql } from '../../db/sql/sql.ts'
+import { statement } from '../../db/sql/statement.ts'
+import { sameAgent } from '../same-agent.ts'
 import type { Owner } from './filter.ts'
 import { joinMessage } from './for-each.ts'
 import { tsvectorOf } from './words.ts'
 
 /** The text of a message `m` to search in. */
-export const TEXT =
-  "left(coalesce(m.subject, '') || ' ' || m.counterpart || ' ' || coalesce(m.counterpart_name, '') || ' ' || m.text, 100000)"
+export const TEXT: Sql = raw(
+  "left(coalesce(m.subject, '') || ' ' || m.counterpart || ' ' || coalesce(m.counterpart_name, '') || ' ' || m.text, 100000)",
+)
 
 /**
  * A word that marks the agent's messages, so that the index returns no other agent's. It contains a space,
  * which no word of a text does.
  */
-export const agentWord = (agentId: string) => `'agent ' || ${agentId}::text`
+export const agentWord = (agentId: Sql): Sql => sql`'agent ' || ${agentId}::text`
 
-/** The value of a query `q` (SQL): what `tsqueryOf` returned. A scalar subquery: the planner does not know the value. */
-const queryOf = (q: string): string => `(select ${q}::tsquery)`
+/** The value of a query `q`: what `tsqueryOf` returned. A scalar subquery: the planner does not know the value. */
+const queryOf = (q: Sql): Sql => sql`(select ${q}::tsquery)`
 
-/** Joins the words of a message `w` for `matches`, on a distributed database only. */
-export const joinWords = (w: string): string =>
-  dialect('', `join message_search s on s.message_id = ${w}.id and s.agent_id = ${w}.agent_id`)
+/** Joins the words of a message `w` for `matches`, where that does not find them itself. */
+export const joinWords = (w: string): Sql =>
+  adaptable('join words', { w: raw(w), isSameAgent: sameAgent('s', w) }, empty)
 
 /** The condition under which an indexed message `w` matches, if need be `unmarked`. Messages not indexed yet never do. */
-export const matches = (w: string, q: string, unmarked: boolean): string => {
-  const words = dialect(
-    `(select s.words from message_search s where s.message_id = ${w}.id and s.agent_id = ${w}.agent_id)`,
-    's.words',
+export const matches = (w: string, q: Sql, unmarked: boolean): Sql => {
+  const words = adaptable(
+    'joined words',
+    {},
+    sql`(select s.words from message_search s where s.message_id = ${raw(w)}.id and ${sameAgent('s', w)})`,
   )
-  return `${unmarked ? `ts_delete(${words}, ${agentWord(`${w}.agent_id`)})` : words} @@ ${queryOf(q)}`
+  const compared = unmarked ? sql`ts_delete(${words}, ${agentWord(raw(`${w}.agent_id`))})` : words
+  return sql`${compared} @@ ${queryOf(q)}`
 }
 
 /**
@@ -40,24 +46,24 @@ export const matches = (w: string, q: string, unmarked: boolean): string => {
  */
 const MAX_NAMED = 20
 
-const agentsOf = (workspaceId: string) =>
-  `select a.id from agent a where a.workspace_id = ${workspaceId} limit ${MAX_NAMED + 1}`
+const agentsOf = (workspaceId: Sql): Sql =>
+  sql`select a.id from agent a where a.workspace_id = ${workspaceId} limit ${MAX_NAMED + 1}`
 
 /** Adds to the query `query` that the message is one of the owner's. */
-const ofOwner = ({ column, id }: Owner, query: string): string =>
+const ofOwner = ({ column, id }: Owner, query: Sql): Sql =>
   column === 'agent_id'
-    ? `(quote_literal(${agentWord(id)}))::tsquery && ${query}`
-    : `(select case when count(*) > ${MAX_NAMED} then ${query}
-                    else coalesce(string_agg(quote_literal(${agentWord('a.id')}), '|')::tsquery && ${query}, '') end
+    ? sql`(quote_literal(${agentWord(id)}))::tsquery && ${query}`
+    : sql`(select case when count(*) > ${MAX_NAMED} then ${query}
+                    else coalesce(string_agg(quote_literal(${agentWord(raw('a.id'))}), '|')::tsquery && ${query}, '') end
           from (${agentsOf(id)}) a)`
 
 /**
  * All of an agent's or workspace's messages that match and are indexed, in no order; possibly also others, if the
  * workspace has many agents. The cost grows with the number of messages that match, also of those that `limit` cuts off.
  */
-export const allMatching = (owner: Owner, q: string, limit: number): string => `
+export const allMatching = (owner: Owner, q: Sql, limit: number): Sql => sql`
   select s.message_id, s.agent_id from message_search s
-   where s.words @@ (select ${ofOwner(owner, 't.query')} from (select ${queryOf(q)} as query) t) limit ${limit}`
+   where s.words @@ (select ${ofOwner(owner, raw('t.query'))} from (select ${queryOf(q)} as query) t) limit ${limit}`
 
 /**
  * Limits on what a search reads of messages that are not indexed yet. Usually there are none, because they
@@ -65,36 +71,37 @@ export const allMatching = (owner: Owner, q: string, limit: number): string => `
  */
 const UNINDEXED = { messages: 100, bytes: 512 * 1024 }
 
-const UNINDEXED_OF = dialect(
-  'cross join lateral (select * from unindexed_message where agent_id = n.agent_id and message_id = n.id limit 1) u',
-  'join unindexed_message u on u.agent_id = n.agent_id and u.message_id = n.id',
+const UNINDEXED_OF = adaptable(
+  'join unindexed',
+  { isSameAgent: sameAgent('u', 'n') },
+  sql`cross join lateral (select * from unindexed_message where agent_id = n.agent_id and message_id = n.id limit 1) u`,
 )
 
 /**
  * The newest messages of an owner that are not indexed yet. A workspace's are looked for among its newest
  * messages.
  */
-const unindexedOf = ({ column, id }: Owner): string =>
+const unindexedOf = ({ column, id }: Owner): Sql =>
   column === 'agent_id'
-    ? `select message_id, agent_id from unindexed_message where agent_id = ${id} order by message_id desc limit ${UNINDEXED.messages}`
-    : `select u.message_id, u.agent_id
+    ? sql`select message_id, agent_id from unindexed_message where agent_id = ${id} order by message_id desc limit ${UNINDEXED.messages}`
+    : sql`select u.message_id, u.agent_id
          from (select n.id, n.agent_id from message n where n.workspace_id = ${id}
                 order by n.created_at desc, n.id desc limit ${UNINDEXED.messages}) n
         ${UNINDEXED_OF}`
 
 /** Of an owner's newest messages that are not indexed yet, those that meet the `condition` on `m`, with their text. */
-export const unindexedAmong = (owner: Owner, condition: string): string => `
+export const unindexedAmong = (owner: Owner, condition: Sql): Sql => sql`
   select m.id, m.agent_id, m.created_at, ${TEXT} as text from (
     select m.*, sum(octet_length(m.text)) over (order by m.id desc rows between unbounded preceding and 1 preceding) as before
       from (${unindexedOf(owner)}) u
       ${joinMessage('u', 'message_id')}
   ) m where coalesce(m.before, 0) < ${UNINDEXED.bytes} and ${condition}`
 
-/** $1 the words of texts, $2 the query. */
-const MATCH = {
-  name: 'match texts',
-  text: `select t.words @@ ${queryOf('$2')} as matches from unnest($1::tsvector[]) with ordinality as t(words, ord) order by t.ord`,
-}
+const MATCH = statement<{ words: Buffer; q: string }>(
+  'match texts',
+  ({ words, q }) =>
+    sql`select t.words @@ ${queryOf(q)} as matches from unnest(${words}::tsvector[]) with ordinality as t(words, ord) order by t.ord`,
+)
 
 /** Returns those of these rows whose texts match the query `q`. Of several mailboxes it reads as much as of one. */
 export const matchTexts = async <Row extends { text: string }>(
@@ -110,10 +117,7 @@ export const matchTexts = async <Row extends { text: string }>(
     if (characters > UNINDEXED.bytes && words.length > 0) break
     words.push(await tsvectorOf(text))
   }
-  const { rows: matched } = await pool.query<{ matches: boolean }>({
-    ...MATCH,
-    values: [tsvectorArray(words), q],
-  })
+  const { rows: matched } = await pool.query<{ matches: boolean }>(MATCH({ words: tsvectorArray(words), q }))
   return rows.filter((_, index) => matched[index]?.matches)
 }
 

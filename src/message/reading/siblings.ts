@@ -1,6 +1,7 @@
 import type { DbBatch } from '../../db/batch.ts'
 import type { Db } from '../../db/client.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
+import { sql } from '../../db/sql/sql.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
 import type { MessageWithFiles } from '../row.ts'
 import { type Asked, byIds, createReads, ensureReadable, type Found } from './read.ts'
@@ -15,12 +16,12 @@ const MAX = 10
  * The inner table is aliased, because `message` is the row that was read. It reads two more than the maximum:
  * the message itself, and one that shows whether there are more.
  */
-const NEWEST = `
+const NEWEST = sql`
   left join lateral (
     select json_agg(json_build_object('id', n.id, 'direction', n.direction, 'status', n.status, 'counterpart', n.counterpart,
                                       'createdAt', n.created_at) order by n.created_at desc, n.id desc) as siblings
       from (select o.id, o.direction, o.status, o.counterpart, o.created_at from message o
-             where o.agent_id = message.agent_id and o.thread_id = message.thread_id
+             where o.agent_id = message."agentId" and o.thread_id = message."threadId"
              order by o.created_at desc, o.id desc limit ${MAX + 2}) n
   ) s on true`
 
@@ -30,7 +31,7 @@ type FoundInThread = Found & { siblings: Sibling[] | null }
 export type ThreadReads = DbBatch<Asked, FoundInThread>
 
 export const createThreadReads = (db: Db): ThreadReads =>
-  createReads<FoundInThread>(db, byIds('messages in threads by id', ', s.siblings', NEWEST))
+  createReads<FoundInThread>(db, byIds('messages in threads by id', sql`, s.siblings`, NEWEST))
 
 export interface InThread {
   message: MessageWithFiles
@@ -49,8 +50,8 @@ export const readInThread = async (
   agentId: string,
   messageId: string,
 ): Promise<InThread> => {
-  const found = await deps.threadReads.add(deps, { agentId, messageId })
+  const { siblings, ...found } = await deps.threadReads.add(deps, { agentId, messageId })
   const message = ensureReadable(viewer, agentId, found)
-  const others = (found.siblings ?? []).filter(({ id }) => id !== message.id)
+  const others = (siblings ?? []).filter(({ id }) => id !== message.id)
   return { message, others: others.slice(0, MAX), more: others.length > MAX }
 }

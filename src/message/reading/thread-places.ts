@@ -1,7 +1,9 @@
 import { readMoment } from '../../core/cursor.ts'
-import type { Db, Statement } from '../../db/client.ts'
-import { dialect } from '../../db/dialect.ts'
+import type { Db } from '../../db/client.ts'
+import { adaptable } from '../../db/dialect.ts'
 import type { Channel } from '../../db/generated/prisma/enums.ts'
+import { allOf, bind, empty, type Sql, sql } from '../../db/sql/sql.ts'
+import { sameAgent } from '../same-agent.ts'
 import {
   accessOf,
   hasLabel,
@@ -12,11 +14,10 @@ import {
   named,
   newestPlaces,
   type Owner,
-  type Parameter,
 } from './filter.ts'
 import { begin, LIMITS, messageCursor, type Place, type SearchLimits } from './find.ts'
 import { forEach, joinMessage } from './for-each.ts'
-import { nameOf } from './prepared.ts'
+import { prepared } from './prepared.ts'
 
 /** The position of a thread in its list: its newest message. */
 export interface ThreadPlace {
@@ -61,47 +62,47 @@ export interface ThreadPlaces {
 }
 
 /** Whether the thread of the message `m` has a message `o` for which the condition holds. */
-const hasMessage = (condition: string) =>
-  `exists (select from message o where o.agent_id = m.agent_id and o.thread_id = m.thread_id and ${condition})`
+const hasMessage = (condition: Sql): Sql =>
+  sql`exists (select from message o where ${sameAgent('o', 'm')} and o.thread_id = m.thread_id and ${condition})`
 
 /** Whether the thread of the message `m` has a state `z` for which the condition holds. */
-const hasState = (condition: string) =>
-  `exists (select from thread_state z where z.agent_id = m.agent_id and z.thread_id = m.thread_id and ${condition})`
+const hasState = (condition: Sql): Sql =>
+  sql`exists (select from thread_state z where ${sameAgent('z', 'm')} and z.thread_id = m.thread_id and ${condition})`
 
-/** Selects the newest message `m` of the thread of a row `t`. With Citus, which takes no such query for each row, all of them. */
-const NEWEST_OF_THREAD = dialect(
-  `cross join lateral (select l.id, l.agent_id, l.created_at from message l
+/** Selects the newest message `m` of the thread of a row `t`; on a distributed database, all of them. */
+const NEWEST_OF_THREAD = adaptable(
+  'messages of threads',
+  { isSameAgent: sameAgent('m', 't') },
+  sql`cross join lateral (select l.id, l.agent_id, l.created_at from message l
                         where l.agent_id = t.agent_id and l.thread_id = t.thread_id order by l.created_at desc, l.id desc limit 1) m`,
-  'join message m on m.agent_id = t.agent_id and m.thread_id = t.thread_id',
 )
 
 /** Selects the places of the newest messages of threads whose state `m` meets the condition: there are few of these. */
 const placesByState = (
   owner: Owner,
-  condition: string,
-  { before, limit }: { before: Place | undefined; limit: string },
-  parameter: Parameter,
-): string => {
+  condition: Sql,
+  { before, limit }: { before: Place | undefined; limit: Sql },
+): Sql => {
   const [createdAt, id] = before ? readMoment(messageCursor(before)) : []
   const after = before
-    ? `where (m.created_at, m.id) < (${parameter(createdAt)}::timestamptz, ${parameter(id)}::uuid)`
-    : ''
-  return `select m.id, m.agent_id, m.created_at
+    ? sql`where (m.created_at, m.id) < (${bind(createdAt)}::timestamptz, ${bind(id)}::uuid)`
+    : empty
+  return sql`select m.id, m.agent_id, m.created_at
             from (select m.agent_id, m.thread_id from thread_state m where ${isOf(owner)} and ${condition}) t
             ${NEWEST_OF_THREAD} ${after} order by m.created_at desc, m.id desc limit ${limit}`
 }
 
 /** The conditions under which the thread of the message `m` is in a state, and has the assignee. */
-const stateConditions = ({ state, now, assignedTo }: ThreadPage, parameter: Parameter): string[] => {
-  const isHandled = `not ${hasMessage(isOpen('o'))}`
-  const states: Record<ThreadState, () => string[]> = {
-    open: () => [hasMessage(isOpen('o')), hasMessage("o.status = 'received'")],
-    done: () => [isHandled, hasState('z.done_at is not null')],
-    snoozed: () => [isHandled, hasState(`z.snoozed_until > ${parameter(now)}::timestamptz`)],
+const stateConditions = ({ state, now, assignedTo }: ThreadPage): Sql[] => {
+  const isHandled = sql`not ${hasMessage(isOpen('o'))}`
+  const states: Record<ThreadState, () => Sql[]> = {
+    open: () => [hasMessage(isOpen('o')), hasMessage(sql`o.status = 'received'`)],
+    done: () => [isHandled, hasState(sql`z.done_at is not null`)],
+    snoozed: () => [isHandled, hasState(sql`z.snoozed_until > ${bind(now)}::timestamptz`)],
   }
   return [
     ...(state ? states[state]() : []),
-    ...(assignedTo === undefined ? [] : [hasState(`z.assigned_to = ${parameter(assignedTo)}::uuid`)]),
+    ...(assignedTo === undefined ? [] : [hasState(sql`z.assigned_to = ${bind(assignedTo)}::uuid`)]),
   ]
 }
 
@@ -114,39 +115,41 @@ const stateConditions = ({ state, now, assignedTo }: ThreadPage, parameter: Para
  * An open thread is listed at the position of its newest message that is not handled, which have an index: a
  * mailbox of which all threads are done costs as little as an empty one.
  */
-const statementOf = (keys: readonly ThreadListKey[], page: ThreadPage, size: number): Statement => {
+const queryOf = (keys: readonly ThreadListKey[], page: ThreadPage, size: number): Sql => {
   const { limit, before, channel, label, unread, state, now: _, assignedTo, ...names } = page
-  const { values, parameter, owner } = begin(keys)
-  const most = parameter(size)
+  const { keys: of, owner } = begin(keys)
+  const most = bind(size)
   const filter = { channel }
   const byState = assignedTo !== undefined || state === 'snoozed'
   const isInOpen = state === 'open' && !byState
   const access = isInOpen ? { kinds: null, where: [isOpen('m')], tested: filter } : accessOf(filter, owner)
   const condition =
     assignedTo === undefined
-      ? 'm.snoozed_until is not null'
-      : `m.assigned_to = ${parameter(assignedTo)}::uuid`
+      ? sql`m.snoozed_until is not null`
+      : sql`m.assigned_to = ${bind(assignedTo)}::uuid`
   const seen = byState
-    ? placesByState(owner, condition, { before, limit: most }, parameter)
-    : newestPlaces(access, { owner, filter, cursor: before && messageCursor(before), limit: most }, parameter)
-  const wanted = named(names, parameter, 'o')
+    ? placesByState(owner, condition, { before, limit: most })
+    : newestPlaces(access, { owner, filter, cursor: before && messageCursor(before), limit: most })
+  const wanted = named(names, 'o')
   const conditions = [
-    `m.id = (select l.id from message l where l.agent_id = m.agent_id and l.thread_id = m.thread_id ${isInOpen ? `and ${isOpen('l')}` : ''} order by l.created_at desc, l.id desc limit 1)`,
-    ...marked(byState ? filter : access.tested, parameter),
-    ...(label === undefined ? [] : [hasMessage(hasLabel('o', parameter(label)))]),
-    ...(wanted.length === 0 ? [] : [hasMessage(wanted.join(' and '))]),
-    ...(unread === undefined ? [] : [`${unread ? '' : 'not '}${hasMessage(isUnread('o'))}`]),
-    ...stateConditions(page, parameter),
+    sql`m.id = (select l.id from message l where ${sameAgent('l', 'm')} and l.thread_id = m.thread_id ${isInOpen ? sql`and ${isOpen('l')}` : empty} order by l.created_at desc, l.id desc limit 1)`,
+    ...marked(byState ? filter : access.tested),
+    ...(label === undefined ? [] : [hasMessage(hasLabel('o', label))]),
+    ...(wanted.length === 0 ? [] : [hasMessage(allOf(wanted))]),
+    ...(unread === undefined
+      ? []
+      : [unread ? hasMessage(isUnread('o')) : sql`not ${hasMessage(isUnread('o'))}`]),
+    ...stateConditions(page),
   ]
-  const query = `
+  const query = sql`
     (select m.agent_id, m.thread_id, m.created_at, m.id from (${seen}) w
       ${joinMessage('w')}
-      where ${conditions.join(' and ')} order by w.created_at desc, w.id desc limit ${parameter(limit)})
+      where ${allOf(conditions)} order by w.created_at desc, w.id desc limit ${bind(limit)})
     union all
     select null, null, e.created_at, e.id from (
       select s.*, count(*) over () as size from (${seen}) s order by s.created_at, s.id limit 1
     ) e where e.size = ${most}`
-  return { ...forEach(keys, query), values }
+  return forEach(of, query)
 }
 
 const readPlaces = async (
@@ -155,9 +158,8 @@ const readPlaces = async (
   page: ThreadPage,
   size: number,
 ): Promise<ThreadPlaces[]> => {
-  const statement = statementOf(keys, page, size)
   type Row = { key: number; agent_id: string; thread_id: string | null; created_at: Date; id: string }
-  const { rows } = await pool.query<Row>({ ...nameOf(statement.text), ...statement })
+  const { rows } = await pool.query<Row>(prepared(queryOf(keys, page, size)))
   const read = keys.map((): ThreadPlaces => ({ places: [], end: null }))
   for (const { key, agent_id, thread_id, created_at, id } of rows) {
     const one = read[key - 1]!

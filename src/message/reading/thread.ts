@@ -2,9 +2,10 @@ import type { Caller } from '../../agent/permission.ts'
 import type { Clock } from '../../core/clock.ts'
 import { lowerCaseSql } from '../../core/lower-case.ts'
 import type { Db } from '../../db/client.ts'
-import { dialect } from '../../db/dialect.ts'
-import { EACH_AGENT } from '../../db/each-agent.ts'
+import { adaptable, eachAgent } from '../../db/dialect.ts'
 import type { Channel } from '../../db/generated/prisma/enums.ts'
+import { raw, sql } from '../../db/sql/sql.ts'
+import { composedOf, statement } from '../../db/sql/statement.ts'
 import { isOpen, isUnread } from './filter.ts'
 import type { ThreadPlace } from './thread-places.ts'
 
@@ -106,18 +107,19 @@ const MAX_PARTICIPANTS = 100
  * All participants of a thread `t` except the agent's own addresses, in lower case, as addresses are
  * compared.
  */
-const PARTICIPANTS = `
+const ADDRESS = raw(lowerCaseSql('w.address'))
+const PARTICIPANTS = sql`
   select coalesce(json_agg(json_build_object('address', p.address, 'name', p.name) order by p.since, p.ord), '[]') from (
-    select m.agent_id, ${lowerCaseSql('w.address')} as address, min(m.created_at) as since, min(w.ord) as ord,
+    select m.agent_id, ${ADDRESS} as address, min(m.created_at) as since, min(w.ord) as ord,
            max(m.counterpart_name) filter (where w.ord = 1 and m.direction = 'inbound') as name
       from message m cross join lateral
            unnest(case when m.direction = 'inbound' then array[m.counterpart] else '{}' end || m."to" || m.cc) with ordinality as w(address, ord)
      where m.agent_id = t.agent_id and m.thread_id = t.thread_id and w.address <> ''
-       and not exists (select from address o where o.agent_id = m.agent_id and o.channel = m.channel and o.value = ${lowerCaseSql('w.address')})
+       and not exists (select from address o where o.agent_id = m.agent_id and o.channel = m.channel and o.value = ${ADDRESS})
      group by 1, 2 order by since, ord limit ${MAX_PARTICIPANTS}
   ) p`
 
-const SUMMARY = `
+const SUMMARY = sql`
         count(*)::int as message_count,
                (array_agg(m.subject order by m.created_at, m.id))[1] as subject,
                (array_agg(m.channel order by m.created_at, m.id))[1]::text as channel,
@@ -127,26 +129,27 @@ const SUMMARY = `
                count(*) filter (where ${isOpen('m')}) = 0 as handled`
 
 /** The state of a thread `t`. It holds while all messages of the thread are handled. */
-const STATE = `z.done_at, z.snoozed_until, z.assigned_to,
+const STATE = sql`z.done_at, z.snoozed_until, z.assigned_to,
                (select coalesce(p.name, p.email) from member p where p.id = z.assigned_to) as assignee`
-const OF_THREAD = 'left join thread_state z on z.agent_id = t.agent_id and z.thread_id = t.thread_id'
+const OF_THREAD = sql`left join thread_state z on z.agent_id = t.agent_id and z.thread_id = t.thread_id`
 
-/** On a distributed database, threads are grouped, and participants are of groups: both have their agent. */
-const SUMMARIES = {
-  name: 'threads',
-  text: dialect(
-    `
+interface ThreadsAsked {
+  agents: readonly string[]
+  ids: readonly string[]
+}
+
+const SUMMARIES = statement<ThreadsAsked>('threads', ({ agents, ids }) => {
+  const keys = sql`unnest(${agents}::uuid[], ${ids}::uuid[])`
+  return adaptable(
+    'threads',
+    { keys, agents, summary: SUMMARY, state: STATE, participants: PARTICIPANTS, ofThread: OF_THREAD },
+    sql`
     select t.agent_id, t.thread_id, s.*, ${STATE}, (${PARTICIPANTS}) as participants
-      from unnest($1::uuid[], $2::uuid[]) as t(agent_id, thread_id) cross join lateral (
+      from ${keys} as t(agent_id, thread_id) cross join lateral (
         select ${SUMMARY} from message m where m.agent_id = t.agent_id and m.thread_id = t.thread_id
       ) s ${OF_THREAD}`,
-    `
-    select t.*, ${STATE}, coalesce((${PARTICIPANTS} group by p.agent_id), '[]') as participants
-      from (select m.agent_id, m.thread_id, ${SUMMARY}
-              from message m join unnest($1::uuid[], $2::uuid[]) as k(agent_id, thread_id) on m.agent_id = k.agent_id and m.thread_id = k.thread_id
-             where m.agent_id = any($1::uuid[]) group by m.agent_id, m.thread_id) t ${OF_THREAD}`,
-  ),
-}
+  )
+})
 
 interface SummaryRow {
   agent_id: string
@@ -181,8 +184,9 @@ export const readThreads = async (
   threads: readonly Pick<ThreadPlace, 'agentId' | 'threadId'>[],
 ): Promise<(Thread | null)[]> => {
   if (threads.length === 0) return []
-  const values = [threads.map(({ agentId }) => agentId), threads.map(({ threadId }) => threadId)]
-  const { rows } = await pool.query<SummaryRow>({ ...SUMMARIES, values })
+  const agents = threads.map(({ agentId }) => agentId)
+  const ids = threads.map(({ threadId }) => threadId)
+  const { rows } = await pool.query<SummaryRow>(SUMMARIES({ agents, ids }))
   const byId = new Map(rows.filter((row) => row.message_count > 0).map((row) => [row.thread_id, row]))
   const now = clock.now()
   return threads.map(({ threadId }) => {
@@ -208,10 +212,10 @@ export const MAX_UNREAD = 1_000
 
 const UNREAD = {
   name: 'unread messages',
-  text: `
-    select a.id, count(*)::int as count from ${EACH_AGENT} cross join lateral (
+  ...composedOf(sql`
+    select a.id, count(*)::int as count from ${eachAgent(raw('$1::uuid[]'))} cross join lateral (
       select m.id from message m where m.agent_id = a.id and ${isUnread('m')} limit ${MAX_UNREAD}
-    ) m group by a.id`,
+    ) m group by a.id`),
 }
 
 /** Counts each agent's unread messages, up to `MAX_UNREAD`. */

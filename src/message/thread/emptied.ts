@@ -1,24 +1,27 @@
 import type { Queryable } from '../../db/client.ts'
 import { SKIP_LOCKED } from '../../db/dialect.ts'
+import { define, rows, type Sql, sql } from '../../db/sql/sql.ts'
+
+const THREADS = rows('emptied', 'agent_id', 'thread_id')
 
 /** The part of a statement that finds the threads of which it deletes all messages, whose ids are the array `ids`. */
-export const EMPTIED = (agent: string, ids: string): string => `
-  emptied as materialized (
+export const findEmptied = (agent: Sql, ids: Sql): Sql => sql`
+  ${define(THREADS)} as materialized (
     select distinct m.agent_id, m.thread_id from message m where m.agent_id = ${agent} and m.id = any(${ids})
        and not exists (select from message o where o.agent_id = m.agent_id and o.thread_id = m.thread_id and o.id <> all(${ids}))
   )`
 
 /** A state that somebody is changing is skipped: two that wait for each other would both have locked the other's rows. */
-export const deleteEmptied = (agent: string): string => `
+export const deleteEmptied = (agent: Sql): Sql => sql`
   ended as materialized (
     select s.agent_id, s.thread_id from thread_state s
-     where s.agent_id = ${agent} and (s.agent_id, s.thread_id) in (select agent_id, thread_id from emptied) ${SKIP_LOCKED}
+     where s.agent_id = ${agent} and (s.agent_id, s.thread_id) in (select agent_id, thread_id from ${THREADS}) ${SKIP_LOCKED}
   ),
   stateless as (
     delete from thread_state s using ended e where s.agent_id = e.agent_id and s.thread_id = e.thread_id and s.agent_id = ${agent}
   ),
   noteless as (
-    delete from thread_note n using emptied e where n.agent_id = e.agent_id and n.thread_id = e.thread_id and n.agent_id = ${agent}
+    delete from thread_note n using ${THREADS} e where n.agent_id = e.agent_id and n.thread_id = e.thread_id and n.agent_id = ${agent}
   )`
 
 const STATES = {

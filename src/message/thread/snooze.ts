@@ -1,8 +1,11 @@
 import type { RootDb } from '../../db/client.ts'
 import { SKIP_LOCKED } from '../../db/dialect.ts'
+import { define, rows, sql } from '../../db/sql/sql.ts'
+import { composedOf } from '../../db/sql/statement.ts'
 import { noteChanges } from '../../workspace/change-log.ts'
 
 const MAX = 100
+const ENDED = rows('ended', 'id', 'agent_id', 'workspace_id')
 
 /**
  * Opens threads that were postponed until now: their newest message is not handled any more. Those that another process
@@ -10,7 +13,7 @@ const MAX = 100
  */
 const END = {
   name: 'end postponements',
-  text: `
+  ...composedOf(sql`
     with
     due as materialized (
       select agent_id, thread_id from thread_state where snoozed_until <= $1 order by snoozed_until limit ${MAX} ${SKIP_LOCKED}
@@ -20,15 +23,15 @@ const END = {
         from due d join message m on m.agent_id = d.agent_id and m.thread_id = d.thread_id
        where m.status not in ('refused', 'imported') group by d.agent_id, d.thread_id
     ),
-    ended as (
+    ${define(ENDED)} as (
       update thread_state s set snoozed_until = null from due d
        where s.agent_id = d.agent_id and s.thread_id = d.thread_id and s.snoozed_until <= $1
       returning s.thread_id as id, s.agent_id, s.workspace_id
     ),
     opened as (
       update message m set handled = false from newest n where m.agent_id = n.agent_id and m.id = n.id and m.handled
-    ),${noteChanges('thread', 'ended')}
-    select count(*)::int as count from ended`,
+    ),${noteChanges('thread', ENDED)}
+    select count(*)::int as count from ended`),
 }
 
 /** Opens all threads that were postponed until now. Any process may call it at any time. Returns their number. */

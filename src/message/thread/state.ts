@@ -1,6 +1,8 @@
 import { findAgents } from '../../agent/permission.ts'
 import { invalidInput } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
+import { sql } from '../../db/sql/sql.ts'
+import { composedOf } from '../../db/sql/statement.ts'
 import { atomically } from '../../db/transaction.ts'
 import { noteChange } from '../../workspace/change-log.ts'
 import { ensureMember } from '../../workspace/member.ts'
@@ -86,7 +88,7 @@ interface Part {
 
 const PARTS = {
   name: 'messages of threads',
-  text: `
+  ...composedOf(sql`
     select * from (
       select m.agent_id, m.thread_id, m.id, ${isOpen('m')} as open, ${isUnread('m')} as unread, m.labels && $3::text[] as labelled,
              row_number() over newest = 1 as newest,
@@ -96,7 +98,7 @@ const PARTS = {
         from message m join unnest($1::uuid[], $2::uuid[]) as t(agent_id, thread_id) on m.agent_id = t.agent_id and m.thread_id = t.thread_id
        where m.agent_id = any($1::uuid[])
       window newest as (partition by m.agent_id, m.thread_id order by m.created_at desc, m.id desc)
-    ) p where p.open or p.unread or p.labelled or p.newest or p.newest_received or p.newest_counted`,
+    ) p where p.open or p.unread or p.labelled or p.newest or p.newest_received or p.newest_counted`),
 }
 
 /** $1 the agents, $2 the messages, $3 whether they are handled. Locked in the order of their ids, as other changes do. */

@@ -1,6 +1,8 @@
 import type { Db } from '../../db/client.ts'
-import { amongAgents, dialect } from '../../db/dialect.ts'
+import { adaptable, skipLockedOf } from '../../db/dialect.ts'
 import type { WebhookKind } from '../../db/generated/prisma/enums.ts'
+import { amongAgents, define, empty, raw, rows, type Sql, sql } from '../../db/sql/sql.ts'
+import { composedOf } from '../../db/sql/statement.ts'
 
 /** A lane that was just leased, with all data that the worker needs. */
 export interface LeasedLane {
@@ -53,30 +55,32 @@ export interface LeaseLimits {
  * `due_at` is on the schedule's clock after a failure, and on the database's clock for the end of a lease, so
  * it is compared with the later of the two.
  */
-const MARKED = 'w.due_at <= greatest($3::timestamptz, now())'
+const MARKED = sql`w.due_at <= greatest($3::timestamptz, now())`
 
 /**
  * Condition for a free lane to look at now: it has an event, or is marked, and awaits no retry; or it has a
  * manual delivery. A lane that was marked without a reason is released again, which removes the mark.
  */
-const DUE = `
+const DUE = sql`
   ((w.position < l.last_id or ${MARKED}) and (w.retry_at is null or w.retry_at <= $3) or w.answered < w.asked)
   and (w.lease_until is null or w.lease_until < now()) and (w.expires_at is null or w.expires_at > $3) and w.paused_at is null`
 
 /** The number of webhooks of the agent of a row. */
-const siblingsOf = (row: string): string =>
-  `(select count(*)::int from webhook s where s.agent_id = ${row}.agent_id ${dialect('', `${amongAgents('s.agent_id')} group by s.agent_id`)}) as siblings`
+const siblingsOf = (row: 'l' | 'w'): Sql =>
+  sql`(select count(*)::int from webhook s where s.agent_id = ${raw(row)}.agent_id ${adaptable('siblings', {}, empty)}) as siblings`
+
+const PICKED = rows('picked', 'id')
 
 /**
- * Leases the lanes in `picked (id)` that are still free, and skips those that another worker is leasing at
+ * Leases the lanes in `PICKED` that are still free, and skips those that another worker is leasing at
  * the moment. A new owner increases the revision: a worker that was suspended for longer than its lease may
  * still have the lane in memory in an outdated state.
  */
-const LEASE = `
+const LEASE = sql`
   free as materialized (
     select w.id, w.agent_id from webhook w join event_log l on l.agent_id = w.agent_id
-     where w.id in (select id from picked) and ${DUE}
-       ${dialect('for update of w skip locked', amongAgents('w.agent_id') + amongAgents('l.agent_id'))}
+     where w.id in (select id from ${PICKED}) and ${DUE}
+       ${skipLockedOf('w')}${amongAgents('w.agent_id')}${amongAgents('l.agent_id')}
   ),
   leased as (
     update webhook w
@@ -84,21 +88,21 @@ const LEASE = `
            revision = w.revision + (w.lease_owner is distinct from $1)::int
       from free
      where w.id = free.id and w.agent_id = free.agent_id and (w.lease_until is null or w.lease_until < now())
-       and (w.expires_at is null or w.expires_at > $3) and w.paused_at is null ${dialect('', amongAgents('w.agent_id'))}
+       and (w.expires_at is null or w.expires_at > $3) and w.paused_at is null ${amongAgents('w.agent_id')}
     returning w.id, w.workspace_id, w.agent_id, w.url, w.secret, w.previous_secret, w.previous_until, w.position, w.attempts, w.error,
               w.retry_at, w.failing_since, w.revision, w.asked, w.answered, w.kind, w.types, w.channels::text[] as channels, w.subscription,
               w.token_id, w.expires_at
   )
   select leased.*, l.last_id,
          ${siblingsOf('l')}
-    from leased join event_log l on l.agent_id = leased.agent_id ${dialect('', amongAgents('l.agent_id'))}`
+    from leased join event_log l on l.agent_id = leased.agent_id ${amongAgents('l.agent_id')}`
 
 const OF_AGENTS = {
   name: 'lanes of agents',
-  text: `
-    with picked as (
-      select w.id from webhook w join event_log l on l.agent_id = w.agent_id where w.agent_id = any($4::uuid[]) ${dialect('', amongAgents('l.agent_id'))} and ${DUE} limit $5
-    ), ${LEASE}`,
+  ...composedOf(sql`
+    with ${define(PICKED)} as (
+      select w.id from webhook w join event_log l on l.agent_id = w.agent_id where w.agent_id = any($4::uuid[]) ${amongAgents('l.agent_id')} and ${DUE} limit $5
+    ), ${LEASE}`),
 }
 
 /** Maximum number of the newest events whose agents the poll looks at. */
@@ -115,7 +119,7 @@ const MAX_NEW_EVENTS = 20_000
  */
 const ANY = {
   name: 'lanes due',
-  text: `
+  ...composedOf(sql`
     with seen as materialized (
       select agent_id from event where created_at > least($3::timestamptz, now()) - $6 * interval '1 ms'
        order by created_at desc limit ${MAX_NEW_EVENTS}
@@ -132,7 +136,7 @@ const ANY = {
        where w.id = any(array(select id from candidates)) and ${DUE}
     ),
     candidate as (select id, suspect, row_number() over (partition by suspect order by turn) as place from due),
-    picked as (select id from candidate where not suspect or place <= $5 order by place limit $4), ${LEASE}`,
+    ${define(PICKED)} as (select id from candidate where not suspect or place <= $5 order by place limit $4), ${LEASE}`),
 }
 
 interface LeaseRequest {
@@ -183,6 +187,24 @@ export const nextDueAt = async ({ pool }: Db, now: Date): Promise<Date | null> =
   return rows[0]?.at ?? null
 }
 
+const RENEW = {
+  name: 'lanes renew',
+  ...composedOf(sql`
+      with lane as materialized (select * from unnest($3::uuid[], $4::uuid[]) as lane(id, agent_id)),
+      free as materialized (
+        select w.id, w.agent_id from lane join webhook w using (id, agent_id) where w.lease_owner = $1 ${skipLockedOf('w')}${amongAgents('w.agent_id')}
+      ),
+      renewed as (
+        update webhook w set lease_until = now() + $2 * interval '1 ms', due_at = now() + $2 * interval '1 ms'
+          from free where w.id = free.id and w.agent_id = free.agent_id and w.lease_owner = $1 ${amongAgents('w.agent_id')}
+        returning w.id
+      )
+      select w.id, r.id is not null as renewed, w.secret, w.revision, w.asked,
+             ${siblingsOf('w')}
+        from lane join webhook w using (id, agent_id) left join renewed r on r.id = w.id
+       where w.lease_owner = $1 ${amongAgents('w.agent_id')}`),
+}
+
 /**
  * Renews leases; returns the lanes that the owner still holds. Rows that another statement has locked are not
  * renewed (`renewed` is false): writing progress renews the lease too, and two statements that wait for each
@@ -194,21 +216,7 @@ export const renewLeases = async (
   lanes: readonly LaneKey[],
 ): Promise<Map<string, Renewed>> => {
   const { rows } = await pool.query<{ id: string } & Renewed>({
-    name: 'lanes renew',
-    text: `
-      with lane as materialized (select * from unnest($3::uuid[], $4::uuid[]) as lane(id, agent_id)),
-      free as materialized (
-        select w.id, w.agent_id from lane join webhook w using (id, agent_id) where w.lease_owner = $1 ${dialect('for update of w skip locked', amongAgents('w.agent_id'))}
-      ),
-      renewed as (
-        update webhook w set lease_until = now() + $2 * interval '1 ms', due_at = now() + $2 * interval '1 ms'
-          from free where w.id = free.id and w.agent_id = free.agent_id and w.lease_owner = $1 ${dialect('', amongAgents('w.agent_id'))}
-        returning w.id
-      )
-      select w.id, r.id is not null as renewed, w.secret, w.revision, w.asked,
-             ${siblingsOf('w')}
-        from lane join webhook w using (id, agent_id) left join renewed r on r.id = w.id
-       where w.lease_owner = $1 ${dialect('', amongAgents('w.agent_id'))}`,
+    ...RENEW,
     agents: lanes.map(({ agentId }) => agentId),
     values: [lease.owner, lease.ms, lanes.map(({ id }) => id), lanes.map(({ agentId }) => agentId)],
   })

@@ -2,6 +2,8 @@ import { messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Db } from '../../db/client.ts'
 import { SKIP_LOCKED } from '../../db/dialect.ts'
+import { sql } from '../../db/sql/sql.ts'
+import { composedOf } from '../../db/sql/statement.ts'
 
 export interface LostWorkersDeps extends Db {
   log: Logger
@@ -42,13 +44,13 @@ const REGISTER = {
  */
 const END = {
   name: 'end leases of lost worker',
-  text: `
+  ...composedOf(sql`
     with gone as (delete from worker where id = $1::uuid),
     held as materialized (
       select id, agent_id from webhook where lease_owner = $1::uuid and lease_until is not null ${SKIP_LOCKED}
     )
     update webhook w set lease_until = null, due_at = now() from held h
-     where w.id = h.id and w.agent_id = h.agent_id and w.lease_owner = $1::uuid and w.lease_until is not null returning w.id`,
+     where w.id = h.id and w.agent_id = h.agent_id and w.lease_owner = $1::uuid and w.lease_until is not null returning w.id`),
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Db } from '../../db/client.ts'
-import { amongAgents, dialect } from '../../db/dialect.ts'
 import type { JobState } from '../../db/generated/prisma/enums.ts'
+import { amongAgents, define, rows, rowsOf, sql } from '../../db/sql/sql.ts'
+import { composedOf } from '../../db/sql/statement.ts'
 import { noteChanges } from '../../workspace/change-log.ts'
 import type { Answer } from '../post/answer.ts'
 import type { Lease } from './lease.ts'
@@ -60,6 +61,9 @@ export interface Entry {
   answer?: Answer
 }
 
+const MINE = rows('mine', 'id', 'agent_id', 'workspace_id', 'turned')
+const TURNED = rowsOf<'id' | 'agent_id' | 'workspace_id'>(sql`select * from ${MINE} where turned`)
+
 /**
  * $1 progress as JSON, $3 the owner, $4 the lease in ms. Of the settled jobs, $2 has the entries of their logs and $5 to
  * $8 the other columns, because JSON takes longer to parse (docs/decisions.md#progress-in-columns). Only the lease's
@@ -67,13 +71,13 @@ export interface Entry {
  */
 const SETTLE = {
   name: 'lanes settle',
-  text: `
+  ...composedOf(sql`
     with p as materialized (
       select *, now() as now, now() + $4 * interval '1 ms' as "leaseUntil" from jsonb_to_recordset($1::jsonb) as p(lane uuid, "agentId" uuid, position bigint, attempts int, error text, "retryAt" timestamptz,
                                                      "lastDeliveredAt" timestamptz, release boolean, revision int, answered int,
                                                      "failedAt" timestamptz, "givenUpAt" timestamptz, recovered boolean, turned boolean)
     ),
-    mine as (
+    ${define(MINE)} as (
       update webhook w
          set position = greatest(w.position, p.position), attempts = p.attempts, error = p.error, retry_at = p."retryAt",
              last_delivered_at = coalesce(p."lastDeliveredAt", w.last_delivered_at), answered = greatest(w.answered, p.answered),
@@ -86,10 +90,10 @@ const SETTLE = {
                            when w.paused_at is not null then null
                            when greatest(w.answered, p.answered) < w.asked then p.now
                            when p."retryAt" is not null then p."retryAt"
-                           when greatest(w.position, p.position) < (select last_id from event_log l where l.agent_id = w.agent_id ${dialect('', amongAgents('l.agent_id'))}) then p.now end
+                           when greatest(w.position, p.position) < (select last_id from event_log l where l.agent_id = w.agent_id ${amongAgents('l.agent_id')}) then p.now end
         from p
        where w.id = p.lane and w.agent_id = p."agentId" and w.lease_owner = $3 and w.revision = p.revision
-             ${dialect('', amongAgents('w.agent_id'))}
+             ${amongAgents('w.agent_id')}
       returning w.id, w.agent_id, w.workspace_id, p.turned
     ),
     rewound as (
@@ -99,7 +103,7 @@ const SETTLE = {
              due_at = case when not p.release then w.due_at when w.paused_at is null then p.now end
         from (select * from p where lane not in (select id from mine)) p
        where w.id = p.lane and w.agent_id = p."agentId" and w.lease_owner = $3 and w.revision <> p.revision
-             ${dialect('', amongAgents('w.agent_id'))}
+             ${amongAgents('w.agent_id')}
       returning w.id
     ),
     settled as materialized (
@@ -114,9 +118,9 @@ const SETTLE = {
              payload = case when s.state = 'pending' then j.payload end
         from settled s
        where j.agent_id = s.agent_id and j.lane = s.lane and j.seq = s.seq and j.state = 'pending' and (s.state <> 'pending' or j.attempts < s.attempts)
-             ${dialect('', amongAgents('j.agent_id'))}
-    ),${noteChanges('webhook', '(select * from mine where turned)')}
-    select id, 'mine' as result from mine union all select id, 'rewound' from rewound`,
+             ${amongAgents('j.agent_id')}
+    ),${noteChanges('webhook', TURNED)}
+    select id, 'mine' as result from mine union all select id, 'rewound' from rewound`),
 }
 
 /**

@@ -1,6 +1,8 @@
 import type { Db } from '../../db/client.ts'
-import { dialect } from '../../db/dialect.ts'
+import { adaptable } from '../../db/dialect.ts'
 import type { Channel, JobState } from '../../db/generated/prisma/enums.ts'
+import { sql } from '../../db/sql/sql.ts'
+import { statement } from '../../db/sql/statement.ts'
 import type { EventDetail } from '../../event/event.ts'
 
 /**
@@ -56,21 +58,29 @@ export interface Read {
 
 type ReadRow = { lane: string; last_id: number; horizon: number } & (PendingDelivery | { seq: null })
 
-const EVENT = `
+const EVENT = sql`
         e.id as seq, e.type, e.channel, e.message_id, e.created_at, case when e.channel = 'url' then e.sender end as sender,
                e."from", e.subject, e.detail, coalesce(e.agent_name, a.name) as agent_name, j.state, coalesce(j.attempts, 0) as attempts, j.payload, j.asked_at`
 
+/** Requests, as arrays of equal length. */
+interface Asked {
+  lanes: readonly string[]
+  agents: readonly string[]
+  after: readonly number[]
+  limits: readonly number[]
+}
+
 /**
- * Starts from the log and joins the jobs: a lane must not skip an event because its job is missing. Citus takes no
- * query with a limit for each row of a parameter. Ids above the horizon have no gaps, so a range of them has the
- * same events.
+ * Starts from the log and joins the jobs: a lane must not skip an event because its job is missing.
  */
-const READ = {
-  name: 'lanes read ahead',
-  text: dialect(
-    `
+const READ = statement<Asked>('lanes read ahead', ({ lanes, agents, after, limits }) => {
+  const asked = sql`unnest(${lanes}::uuid[], ${agents}::uuid[], ${after}::bigint[], ${limits}::int[]) with ordinality as w(lane, agent_id, after, most, ord)`
+  return adaptable(
+    'read ahead',
+    { asked, agents, event: EVENT },
+    sql`
     select w.lane, l.last_id, l.horizon, n.*
-      from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::int[]) with ordinality as w(lane, agent_id, after, most, ord)
+      from ${asked}
       join event_log l on l.agent_id = w.agent_id
       join agent a on a.id = w.agent_id
       left join lateral (
@@ -80,32 +90,22 @@ const READ = {
          order by e.id limit w.most
       ) n on true
      order by w.ord, n.seq`,
-    `
-    select w.lane, l.last_id, l.horizon, ${EVENT}
-      from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::int[]) with ordinality as w(lane, agent_id, after, most, ord)
-      join event_log l on l.agent_id = w.agent_id
-      join agent a on a.id = w.agent_id
-      left join event e on e.agent_id = l.agent_id and e.id > w.after and e.id <= greatest(w.after, l.horizon) + w.most
-      left join job j on j.agent_id = e.agent_id and j.lane = w.lane and j.seq = e.id
-     where l.agent_id = any($2::uuid[])
-     order by w.ord, e.id`,
-  ),
-}
+  )
+})
 
 /** Reads the next events of many lanes. A lane that is missing from the result was deleted with its agent. */
 export const readAhead = async (
   { pool }: Db,
   requests: readonly ReadRequest[],
 ): Promise<Map<string, Read>> => {
-  const { rows } = await pool.query<ReadRow>({
-    ...READ,
-    values: [
-      requests.map((r) => r.lane),
-      requests.map((r) => r.agentId),
-      requests.map((r) => r.after),
-      requests.map((r) => r.limit),
-    ],
-  })
+  const { rows } = await pool.query<ReadRow>(
+    READ({
+      lanes: requests.map((r) => r.lane),
+      agents: requests.map((r) => r.agentId),
+      after: requests.map((r) => r.after),
+      limits: requests.map((r) => r.limit),
+    }),
+  )
   const reads = new Map<string, Read>()
   for (const row of rows) {
     const read = reads.get(row.lane) ?? { lastId: row.last_id, horizon: row.horizon, jobs: [] }
