@@ -1,4 +1,4 @@
-import { type Texts, texts } from './citus/index.ts'
+import { type Texts, texts } from './citus/texts.ts'
 import { either, empty, raw, type Sql, sql } from './sql/sql.ts'
 
 /** What the text with this name is made of. */

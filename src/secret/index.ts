@@ -3,6 +3,5 @@ export {
   listSecrets,
   revealSecrets,
   SEALED_SECRETS,
-  type SecretDeps,
   setSecret,
 } from './secret.ts'
