@@ -3,7 +3,7 @@ import { lastDump } from './boot/data-dir.ts'
 import type { Listening } from './core/channel/inbound.ts'
 import type { Clock } from './core/clock.ts'
 import { countMigrations } from './db/schema.ts'
-import { oldestDueSend } from './message/out/send-job.ts'
+import { oldestDueSend } from './message/stored/send-job.ts'
 import type { Operations } from './operations.ts'
 import { createOldestDueDelivery } from './webhook/delivery/oldest-due.ts'
 

@@ -2,7 +2,7 @@ import { AppError } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import { within } from '../db/transaction.ts'
 import { skipLostIds } from '../event/after-restore.ts'
-import { holdDue } from '../message/out/hold-restored.ts'
+import { holdDue } from '../message/approval/hold-restored.ts'
 import { endChangePositions } from '../workspace/change-log.ts'
 
 export interface AfterRestore {

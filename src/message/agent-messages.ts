@@ -1,9 +1,9 @@
 import type { Db } from '../db/client.ts'
 import { define, raw, sql } from '../db/sql/sql.ts'
 import { composedOf } from '../db/sql/statement.ts'
-import { deleteOld, OLD } from './deletion.ts'
-import { deleteSendsOf } from './out/send-job.ts'
-import { deleteThreadsOf } from './thread/emptied.ts'
+import { deleteOld, OLD } from './stored/deletion.ts'
+import { deleteSendsOf } from './stored/send-job.ts'
+import { deleteThreadsOf } from './stored/emptied-threads.ts'
 
 /** Deleting all messages of an agent that was deleted, in small batches. */
 

@@ -8,8 +8,8 @@ import { within } from '../db/transaction.ts'
 import { audit } from '../workspace/audit.ts'
 import { noteChange } from '../workspace/change-log.ts'
 import type { Viewer } from '../workspace/viewer.ts'
-import { deleteOld, OLD } from './deletion.ts'
-import { removeSends } from './out/send-job.ts'
+import { deleteOld, OLD } from './stored/deletion.ts'
+import { removeSends } from './stored/send-job.ts'
 
 export interface DeleteDeps extends Db {
   clock: Clock

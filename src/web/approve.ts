@@ -6,14 +6,14 @@ import { signInPath } from '../auth/return-path.ts'
 import { invalidInput } from '../core/errors.ts'
 import { html } from '../core/html.ts'
 import { rejectionReason } from '../core/rules.ts'
-import { type ApprovalDeps, approveMessage, rejectMessage } from '../message/out/approval.ts'
+import { type ApprovalDeps, approveMessage, rejectMessage } from '../message/approval/approval.ts'
 import {
   type ApprovalRequest,
   type ApprovalRequestDeps,
   openApprovalRequest,
-} from '../message/out/approval-request.ts'
-import { htmlTextOf, imagesOf } from '../message/out/content.ts'
-import type { Decider } from '../message/out/waiting.ts'
+} from '../message/approval/approval-request.ts'
+import { htmlTextOf, imagesOf } from '../message/approval/content.ts'
+import type { Decider } from '../message/approval/waiting.ts'
 import { closedPage, type Link, type Wrong } from './link.ts'
 import type { Page } from './page/page.ts'
 import { checked } from './page/rule.ts'

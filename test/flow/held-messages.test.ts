@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { rejectExpired } from '../../src/message/out/approval.ts'
+import { rejectExpired } from '../../src/message/approval/approval.ts'
 import { createFakeClock, type FakeClock } from '../support/clock.ts'
 import { fakeResolver } from '../support/dns.ts'
 import { proves } from '../support/domain.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { pruneEvents } from '../../src/event/log.ts'
-import { pruneSendJobs } from '../../src/message/out/send-job.ts'
+import { pruneSendJobs } from '../../src/message/stored/send-job.ts'
 import { pruneDeliveries } from '../../src/webhook/deliveries.ts'
 import { startGraphql } from '../support/graphql.ts'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { claimSends } from '../../src/message/out/claim-sends.ts'
-import { renewSends } from '../../src/message/out/send-job.ts'
+import { renewSends } from '../../src/message/stored/send-job.ts'
 import { type Settlement, settleSends } from '../../src/message/out/settle-sends.ts'
 import { createTestAgent, startService } from '../support/service.ts'
 

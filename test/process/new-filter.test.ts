@@ -29,7 +29,7 @@ const addField = (): void => {
     '  urgent            Boolean       @default(false)\n',
   ])
   after(
-    'src/message/row.ts',
+    'src/message/stored/row.ts',
     ["type Defaulted = Nullable | 'labels' | 'handled'", " | 'urgent'"],
     ['  handled: false,\n', '  urgent: false,\n'],
   )

@@ -35,7 +35,7 @@ const BUILT: Record<string, Omit<Found, 'file'>[]> = {
     pattern: source,
     flags,
   })),
-  'src/message/out/approval-request.ts': [
+  'src/message/approval/approval-request.ts': [
     {
       pattern:
         '^(([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\\.(\\d{1,12}))\\.([\\w-]{43})$',

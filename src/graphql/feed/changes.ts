@@ -1,5 +1,5 @@
 import { messageOf } from '../../core/errors.ts'
-import { MESSAGE_CHANGED, type MessageState, readStates } from '../../message/reading/changed.ts'
+import { MESSAGE_CHANGED, type MessageState, readStates } from '../../message/stored/changed.ts'
 import {
   readWebhookStates,
   WEBHOOK_ADDED,

@@ -1,5 +1,5 @@
 import { messageOf } from '../../core/errors.ts'
-import { MESSAGE_CHANGED } from '../../message/reading/changed.ts'
+import { MESSAGE_CHANGED } from '../../message/stored/changed.ts'
 import {
   type ChangePosition,
   type ChangesRead,

@@ -9,7 +9,7 @@ import {
   readMessagePages,
 } from '../../message/reading/list.ts'
 import { textBytesOf } from '../../message/reading/page.ts'
-import { isReadableField, type ReadableField } from '../../message/row.ts'
+import { isReadableField, type ReadableField } from '../../message/stored/row.ts'
 import { builder, forMembers } from '../builder/builder.ts'
 import { checkPage, type PageRequest, pageArgs, pageCost, pageInfoOf, pathOf } from '../builder/page.ts'
 import { argsOf, valuesOf } from '../builder/rendered.ts'

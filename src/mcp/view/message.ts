@@ -1,4 +1,4 @@
-import { awaitsApproval } from '../../message/out/hold.ts'
+import { awaitsApproval } from '../../message/approval/hold.ts'
 import type { PresentedMessage } from '../../message/reading/present.ts'
 import type { InThread, Sibling } from '../../message/reading/siblings.ts'
 import { compact } from '../call/tool.ts'

@@ -1,7 +1,7 @@
 import { v7 as newId } from 'uuid'
 import type { Check } from '../../core/channel/inbound.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
-import { newMessage } from '../row.ts'
+import { newMessage } from '../stored/row.ts'
 import type { Mail } from './mail.ts'
 
 /** A mail as the email channel has read it. */

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../db/client.ts'
-import { mergeThreadStates } from '../thread/emptied.ts'
+import { mergeThreadStates } from '../stored/emptied-threads.ts'
 
 /** What of a mail decides its thread. */
 export interface Threaded {

@@ -13,8 +13,8 @@ import type { Feed } from '../../event/feed.ts'
 import { noteChange } from '../../workspace/change-log.ts'
 import { BOUNCED, REPORTED } from '../../workspace/day-counts.ts'
 import { changeUsage } from '../../workspace/usage.ts'
-import { concludeMessage, lockMessage, logOutcome } from '../out/status.ts'
-import { MESSAGE_CHANGED } from '../reading/changed.ts'
+import { COMPLAINED, concludeMessage, lockMessage, logOutcome } from '../stored/status.ts'
+import { MESSAGE_CHANGED } from '../stored/changed.ts'
 
 export interface ApplyBounceDeps extends Db {
   clock: Clock
@@ -71,9 +71,6 @@ const fail = async (
   })
   return concludeMessage(tx, message, now)
 }
-
-/** Begins the `detail` of a recipient who complained about a message that others have got too. */
-export const COMPLAINED = 'complained: '
 
 /** Notes who complained. The message counts as reported once everyone who got it has done so. */
 const report = async (

@@ -4,7 +4,7 @@ import { adaptable, SKIP_LOCKED } from '../../db/dialect.ts'
 import { define, sql } from '../../db/sql/sql.ts'
 import { composedOf } from '../../db/sql/statement.ts'
 import { noteChanges } from '../../workspace/change-log.ts'
-import { deleteOld, GONE, OLD } from '../deletion.ts'
+import { deleteOld, GONE, OLD } from '../stored/deletion.ts'
 
 /**
  * Maximum number of messages deleted in one statement. Each may have 25 MiB and as much again in attachments,

@@ -11,7 +11,7 @@ import type { EventDetail, EventSender, EventType, LoggedEvent } from '../../eve
 import { enqueueWebhookJobs } from '../../webhook/delivery/enqueue.ts'
 import { noteChanges } from '../../workspace/change-log.ts'
 import { countArrivals } from '../../workspace/usage.ts'
-import { insertMessages, noteUnindexed, toRow } from '../row.ts'
+import { insertMessages, noteUnindexed, toRow } from '../stored/row.ts'
 
 /** How often messages may wake an agent. Null means no limit. */
 export interface WakeLimits {

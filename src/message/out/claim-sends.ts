@@ -3,7 +3,7 @@ import type { Db } from '../../db/client.ts'
 import { SKIP_LOCKED } from '../../db/dialect.ts'
 import { sql } from '../../db/sql/sql.ts'
 import { composedOf } from '../../db/sql/statement.ts'
-import { SEND_LEASE_S, type SendJob } from './send-job.ts'
+import { SEND_LEASE_S, type SendJob } from '../stored/send-job.ts'
 
 /** An outgoing message, with what an attempt to send it needs to know. */
 export interface OutgoingMessage {

@@ -5,8 +5,8 @@ import type { Db } from '../../db/client.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
 import type { Notifier } from '../../db/notify.ts'
 import type { Feed } from '../../event/feed.ts'
-import { MESSAGE_CHANGED } from '../reading/changed.ts'
-import { concludeMessage, lockMessage } from './status.ts'
+import { MESSAGE_CHANGED } from '../stored/changed.ts'
+import { concludeMessage, lockMessage } from '../stored/status.ts'
 
 export interface DeliveryDeps extends Db {
   clock: Clock

@@ -9,9 +9,9 @@ import { withoutInvisible } from '../../core/invisible.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 import type { Apart } from '../../db/transaction.ts'
 import type { ReadDeps } from '../reading/read.ts'
-import { type AttachmentView, newMessage, type Unplaced } from '../row.ts'
-import { contentOf, ensureFits, withQuoted } from './content.ts'
-import { checkSendAt } from './hold.ts'
+import { type AttachmentView, newMessage, type Unplaced } from '../stored/row.ts'
+import { contentOf, ensureFits, withQuoted } from '../approval/content.ts'
+import { checkSendAt } from '../approval/hold.ts'
 import { type Sender, type SendInput, type SendIntent, type SentWith, sendIntentOf } from './send-intent.ts'
 
 export interface DraftDeps extends ReadDeps {

@@ -2,7 +2,7 @@ import type { Progress } from '../../core/channel/outbound.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Logger } from '../../core/logger.ts'
 import { type Db, isUnavailable } from '../../db/client.ts'
-import { LeaseLost, type SendJob } from './send-job.ts'
+import { LeaseLost, type SendJob } from '../stored/send-job.ts'
 
 interface ProgressDeps extends Db {
   clock: Clock

@@ -15,8 +15,8 @@ import {
   toAppended,
 } from '../../event/append.ts'
 import type { LoggedEvent } from '../../event/event.ts'
-import type { SendJob } from './send-job.ts'
-import { CONCLUDE, CONCLUDED, conclusionsFrom, LOG_OUTCOMES } from './status.ts'
+import type { SendJob } from '../stored/send-job.ts'
+import { CONCLUDE, CONCLUDED, conclusionsFrom, LOG_OUTCOMES } from '../stored/status.ts'
 
 /** What an attempt means for one recipient. */
 export interface RecipientOutcome {

@@ -21,11 +21,11 @@ import { auditSends } from '../../workspace/audit.ts'
 import { noteChanges } from '../../workspace/change-log.ts'
 import { countMessages } from '../../workspace/usage.ts'
 import { isUnread } from '../reading/filter.ts'
-import { insertMessages, noteUnindexed, toRow } from '../row.ts'
+import { insertMessages, noteUnindexed, toRow } from '../stored/row.ts'
 import type { Draft } from './draft.ts'
-import { HELD, holdEvents, holdFor, knownFirst } from './hold.ts'
-import { raise } from './raise.ts'
-import { enqueueSends } from './send-job.ts'
+import { HELD, holdEvents, holdFor, knownFirst } from '../approval/hold.ts'
+import { raise } from '../stored/raise.ts'
+import { enqueueSends } from '../stored/send-job.ts'
 
 /**
  * The address that a message `m` is sent from: the one at which its original arrived, if the agent still has

@@ -3,7 +3,7 @@ import type { Db } from '../../db/client.ts'
 import { eachAgent } from '../../db/dialect.ts'
 import { raw, sql } from '../../db/sql/sql.ts'
 import { composedOf } from '../../db/sql/statement.ts'
-import { COMPLAINED } from '../in/bounce.ts'
+import { COMPLAINED } from '../stored/status.ts'
 
 /** What became of the mail to the recipients of a domain. */
 export interface DomainHealth {

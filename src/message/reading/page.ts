@@ -1,7 +1,7 @@
 import type { Db } from '../../db/client.ts'
 import { type Sql, sql } from '../../db/sql/sql.ts'
 import { composedOf } from '../../db/sql/statement.ts'
-import { columnsOf, type ReadableField } from '../row.ts'
+import { columnsOf, type ReadableField } from '../stored/row.ts'
 
 /**
  * Texts in one response. A text may be as long as a mail, and a hundred of those would exceed what a response, or

@@ -1,5 +1,5 @@
 import { type Message, Prisma } from '../../db/generated/prisma/client.ts'
-import type { MessageWithFiles } from '../row.ts'
+import type { MessageWithFiles } from '../stored/row.ts'
 
 const bracketed = (id: string) => `<${id}>`
 

@@ -7,7 +7,7 @@ import { adaptable } from '../../db/dialect.ts'
 import { empty, sql } from '../../db/sql/sql.ts'
 import { composedOf, statement } from '../../db/sql/statement.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
-import { type MessageWithFiles, SELECT_MESSAGE } from '../row.ts'
+import { type MessageWithFiles, SELECT_MESSAGE } from '../stored/row.ts'
 
 /**
  * Reads agents together with messages they have, in one round trip for all pairs of ids. `more` adds columns

@@ -7,7 +7,7 @@ import type { Prisma } from '../../db/generated/prisma/client.ts'
 import { noteChange } from '../../workspace/change-log.ts'
 import { ensureMember } from '../../workspace/member.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
-import { writerOf } from '../author.ts'
+import { writerOf } from '../stored/author.ts'
 import type { ThreadKey } from './state.ts'
 
 /** What members note on a thread, for each other: agents never see it, and it is never sent. */

@@ -1,5 +1,5 @@
 import type { Db } from '../../db/client.ts'
-import { type Author, authorOf } from '../author.ts'
+import { type Author, authorOf } from '../stored/author.ts'
 import type { ThreadKey } from './state.ts'
 
 /** Somebody who writes a reply that was not sent yet. */

@@ -1,5 +1,5 @@
-import type { Message } from '../db/generated/prisma/client.ts'
-import type { Viewer } from '../workspace/viewer.ts'
+import type { Message } from '../../db/generated/prisma/client.ts'
+import type { Viewer } from '../../workspace/viewer.ts'
 
 /** Who writes a message: a member, or the agent itself, which has no `memberId`. */
 export interface Writer {

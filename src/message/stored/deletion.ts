@@ -1,8 +1,8 @@
-import { checkSoon } from '../blob/index.ts'
-import { adaptable } from '../db/dialect.ts'
-import { define, empty, rows, type Sql, sql } from '../db/sql/sql.ts'
-import { uncountMessages } from '../workspace/usage.ts'
-import { deleteEmptied, findEmptied } from './thread/emptied.ts'
+import { checkSoon } from '../../blob/index.ts'
+import { adaptable } from '../../db/dialect.ts'
+import { define, empty, rows, type Sql, sql } from '../../db/sql/sql.ts'
+import { uncountMessages } from '../../workspace/usage.ts'
+import { deleteEmptied, findEmptied } from './emptied-threads.ts'
 
 /** The messages that a statement deletes. */
 export const OLD = rows('old', 'id', 'agent_id')

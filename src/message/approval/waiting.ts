@@ -2,8 +2,8 @@ import { notFound } from '../../core/errors.ts'
 import type { Message, Prisma } from '../../db/generated/prisma/client.ts'
 import type { LoggedEvent } from '../../event/event.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
-import type { MessageWithFiles } from '../row.ts'
-import { logOutcome } from './status.ts'
+import type { MessageWithFiles } from '../stored/row.ts'
+import { logOutcome } from '../stored/status.ts'
 
 /** Who decides on a message that waits: a caller with a token, or the member to whom a link was mailed. */
 export type Decider = Pick<Viewer, 'kind' | 'id' | 'workspaceId' | 'name' | 'email'> & {

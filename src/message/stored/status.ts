@@ -10,6 +10,9 @@ import { FAILED, SENT } from '../../workspace/day-counts.ts'
 import { countForDay } from '../../workspace/usage.ts'
 import { raise } from './raise.ts'
 
+/** Begins the `detail` of a recipient who complained about a message that others have got too. */
+export const COMPLAINED = 'complained: '
+
 /** Formats the failure reasons of recipients as the message's `error`. */
 export const errorOf = (
   failed: readonly { recipient: string; reason: string }[],
