@@ -4,10 +4,9 @@ import type { EmailLinks } from './auth/email-links.ts'
 import type { Blobs } from './blob/blobs.ts'
 import type { Channels } from './channel/channel.ts'
 import type { EmailChannel } from './channel/email/email-channel.ts'
-import type { DnsResolver } from './mail/index.ts'
-import type { Sink } from './core/channel/inbound.ts'
 import type { SystemMailer } from './channel/system-mailer.ts'
 import type { TelegramChannel } from './channel/telegram/telegram-channel.ts'
+import type { Sink } from './core/channel/inbound.ts'
 import type { ChannelKind } from './core/channels.ts'
 import type { Clock } from './core/clock.ts'
 import type { LargeBodies } from './core/large-bodies.ts'
@@ -22,11 +21,12 @@ import type { Replica } from './db/replica.ts'
 import type { Apart } from './db/transaction.ts'
 import type { Feed } from './event/feed.ts'
 import type { Texts } from './event/texts.ts'
-import type { AddressLookup, LocalMailboxLookup } from './message/in/address-lookup.ts'
-import type { ReceiveDeps } from './message/in/receive.ts'
-import type { DraftStore } from './message/out/store-drafts.ts'
+import type { DnsResolver } from './mail/index.ts'
 import type { MessageReads } from './message/reading/read.ts'
 import type { ThreadReads } from './message/reading/siblings.ts'
+import type { AddressLookup, LocalMailboxLookup } from './message/receiving/address-lookup.ts'
+import type { ReceiveDeps } from './message/receiving/receive.ts'
+import type { OutgoingStore } from './message/sending/store-outgoing.ts'
 import type { ServiceMetrics } from './observability/metrics.ts'
 import type { Allow } from './outgoing-http/allowed-address.ts'
 import type { Dialler } from './outgoing-http/dial.ts'
@@ -81,7 +81,7 @@ export interface Context extends Db, Arrivals, Names, Keys, Network, Limits {
   /** Folder with the mail that is not sent; null if mail is sent. */
   capturedMail: string | null
   /** Stores messages to send, several in one commit. */
-  drafts: DraftStore
+  drafts: OutgoingStore
   /** Reads single messages, several in one round trip. */
   reads: MessageReads
   /** Does the same with the newest messages of their threads. */

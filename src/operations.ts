@@ -23,20 +23,20 @@ import type { ChannelKind } from './core/channels.ts'
 import { IMPORTS, LargeBodies } from './core/large-bodies.ts'
 import type { Logger } from './core/logger.ts'
 import { Places } from './core/places.ts'
-import { createSigner } from './email-domain/index.ts'
 import type { RootDb } from './db/client.ts'
-import { createAddressLookup, createLocalMailboxLookup } from './message/in/address-lookup.ts'
-import { applyBounce } from './message/in/bounce.ts'
-import { acceptForPostmaster } from './message/in/postmaster.ts'
-import { receive } from './message/in/receive.ts'
-import { createArrivalStore } from './message/in/store.ts'
-import { createTargetLookup } from './message/in/target.ts'
-import { createLimitedStore } from './message/in/wake-limits.ts'
-import { takeReport } from './message/out/delivery.ts'
-import { createDraftStore } from './message/out/store-drafts.ts'
+import { createSigner } from './email-domain/index.ts'
 import { createMessageReads } from './message/reading/read.ts'
 import { createThreadReads } from './message/reading/siblings.ts'
 import { createViews } from './message/reading/view.ts'
+import { createAddressLookup, createLocalMailboxLookup } from './message/receiving/address-lookup.ts'
+import { applyBounce } from './message/receiving/bounce.ts'
+import { acceptForPostmaster } from './message/receiving/postmaster.ts'
+import { receive } from './message/receiving/receive.ts'
+import { createArrivalStore } from './message/receiving/store.ts'
+import { createTargetLookup } from './message/receiving/target.ts'
+import { createLimitedStore } from './message/receiving/wake-limits.ts'
+import { takeReport } from './message/sending/delivery.ts'
+import { createOutgoingStore } from './message/sending/store-outgoing.ts'
 import { createPlatform, type Platform, type World, worldOf } from './platform.ts'
 import { TlsResults } from './tls-report/index.ts'
 import { endSubscriptions } from './webhook/end-subscriptions.ts'
@@ -160,7 +160,7 @@ const createOperations = (
   targets: createTargetLookup(platform),
   arrivals: createArrivalStore(platform),
   limited: createLimitedStore(platform),
-  drafts: createDraftStore(platform),
+  drafts: createOutgoingStore(platform),
   reads: createMessageReads(platform),
   threadReads: createThreadReads(platform),
   views: createViews(),

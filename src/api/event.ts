@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { urlText, uuid } from '../core/rules.ts'
 import { EVENT_NAMES, EVENT_TYPES, MESSAGE_RECEIVED, presentEvent } from '../event/event.ts'
-import { sendToUrl as send } from '../message/out/url.ts'
+import { sendToUrl as send } from '../message/sending/url.ts'
 import { Channel, Refusal, SenderKind } from './choices.ts'
 import { ID, OTHER, TIME } from './example.ts'
 import { one, operation } from './operation.ts'

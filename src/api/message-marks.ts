@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { labels, messageIds, timestamp } from '../core/rules.ts'
-import { rescheduleMessage as reschedule } from '../message/out/schedule.ts'
 import { markMessage as mark, markMessages as markAll } from '../message/reading/marks.ts'
+import { rescheduleMessage as reschedule } from '../message/sending/schedule.ts'
 import { ID, TIME } from './example.ts'
 import { MARKS, Message, ONE } from './message.ts'
 import { list, one, operation } from './operation.ts'

@@ -2,8 +2,8 @@ import type { Db } from '../db/client.ts'
 import { define, raw, sql } from '../db/sql/sql.ts'
 import { composedOf } from '../db/sql/statement.ts'
 import { deleteOld, OLD } from './stored/deletion.ts'
-import { deleteSendsOf } from './stored/send-job.ts'
 import { deleteThreadsOf } from './stored/emptied-threads.ts'
+import { deleteSendsOf } from './stored/send-job.ts'
 
 /** Deleting all messages of an agent that was deleted, in small batches. */
 

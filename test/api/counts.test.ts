@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { silentLogger } from '../../src/core/logger.ts'
-import { applyBounce } from '../../src/message/in/bounce.ts'
+import { applyBounce } from '../../src/message/receiving/bounce.ts'
 import { pruneDayCounts } from '../../src/workspace/day-counts.ts'
 import { addUpUsage } from '../../src/workspace/usage.ts'
 import { afterFile } from '../support/after-file.ts'

@@ -16,7 +16,7 @@ const OTHERWISE: Readonly<Record<string, string>> = {
   'agent/access-list.ts access': KEY,
   'agent/telegram-albums.ts album_part': `${SWEEPER} The rest has the agent in its key.`,
   'event/after-restore.ts event_log': 'Goes through the logs of all agents, once, after a restore.',
-  'message/in/refused.ts message': OF_WORKSPACE,
+  'message/receiving/refused.ts message': OF_WORKSPACE,
   'message/move-contents.ts message_raw': KEY,
   'message/move-contents.ts attachment': `${KEY} The search for what to move goes through all, once.`,
   'message/approval/hold.ts message': KEY,

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { claimSends } from '../../src/message/out/claim-sends.ts'
+import { claimSends } from '../../src/message/sending/claim-sends.ts'
+import { type Settlement, settleSends } from '../../src/message/sending/settle-sends.ts'
 import { renewSends } from '../../src/message/stored/send-job.ts'
-import { type Settlement, settleSends } from '../../src/message/out/settle-sends.ts'
 import { createTestAgent, startService } from '../support/service.ts'
 
 const service = await startService({ environment: { ROLES: 'api' } })

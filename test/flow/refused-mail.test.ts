@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { pruneRefused } from '../../src/message/in/refused.ts'
+import { pruneRefused } from '../../src/message/receiving/refused.ts'
 import { pruneRates } from '../../src/workspace/rate-limits.ts'
 import { createFakeClock } from '../support/clock.ts'
 import { fakeResolver } from '../support/dns.ts'

@@ -33,7 +33,7 @@ const addField = (): void => {
     ["type Defaulted = Nullable | 'labels' | 'handled'", " | 'urgent'"],
     ['  handled: false,\n', '  urgent: false,\n'],
   )
-  after('src/message/in/receive.ts', [
+  after('src/message/receiving/receive.ts', [
     '      threadId: target.threadId ?? id,\n',
     "      urgent: message.subject?.includes('!') ?? false,\n",
   ])

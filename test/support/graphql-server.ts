@@ -17,13 +17,13 @@ import { Feed } from '../../src/event/feed.ts'
 import { Texts } from '../../src/event/texts.ts'
 import type { GraphqlDeps } from '../../src/graphql/context/deps.ts'
 import { createGraphql } from '../../src/graphql/transport/handler.ts'
-import type { ReceiveDeps } from '../../src/message/in/receive.ts'
-import { createArrivalStore } from '../../src/message/in/store.ts'
-import { createTargetLookup } from '../../src/message/in/target.ts'
-import { createLimitedStore } from '../../src/message/in/wake-limits.ts'
-import { createDraftStore } from '../../src/message/out/store-drafts.ts'
 import { createMessageReads } from '../../src/message/reading/read.ts'
 import { createViews } from '../../src/message/reading/view.ts'
+import type { ReceiveDeps } from '../../src/message/receiving/receive.ts'
+import { createArrivalStore } from '../../src/message/receiving/store.ts'
+import { createTargetLookup } from '../../src/message/receiving/target.ts'
+import { createLimitedStore } from '../../src/message/receiving/wake-limits.ts'
+import { createOutgoingStore } from '../../src/message/sending/store-outgoing.ts'
 import { createAllow } from '../../src/outgoing-http/allowed-address.ts'
 import { createLookup } from '../../src/outgoing-http/lookup.ts'
 import { endSubscriptions } from '../../src/webhook/end-subscriptions.ts'
@@ -154,7 +154,7 @@ export const startServer = async (
     publicUrl: () => 'http://localhost',
     messageUrlBase: () => 'http://agents.localhost',
     mailer: { normalize: email.normalize, send: () => undefined } as unknown as GraphqlDeps['mailer'],
-    drafts: createDraftStore(db),
+    drafts: createOutgoingStore(db),
     reads: createMessageReads(db),
     views: createViews(),
     phoneNumbers: new PhoneNumbers({ ...shared, sms }),

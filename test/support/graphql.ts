@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Inbound } from '../../src/core/channel/inbound.ts'
-import { receive } from '../../src/message/in/receive.ts'
+import { receive } from '../../src/message/receiving/receive.ts'
 import { hashToken } from '../../src/workspace/token.ts'
 import { authenticate } from '../../src/workspace/viewer.ts'
 import { createWorkspace } from '../../src/workspace/workspace.ts'

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { silentLogger } from '../../src/core/logger.ts'
 import type { Db } from '../../src/db/client.ts'
-import { limitRefused } from '../../src/message/in/refused-retention.ts'
-import type { Arrival } from '../../src/message/in/store.ts'
+import { limitRefused } from '../../src/message/receiving/refused-retention.ts'
+import type { Arrival } from '../../src/message/receiving/store.ts'
 import { RateLimits } from '../../src/workspace/rate-limits.ts'
 import { createFakeClock } from '../support/clock.ts'
 

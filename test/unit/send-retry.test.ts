@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { retryDelay } from '../../src/message/out/retry.ts'
+import { retryDelay } from '../../src/message/sending/retry.ts'
 
 const MINUTES = [1, 5, 15, 60, 240, 240, 240]
 

@@ -10,7 +10,7 @@ import {
 import { MessageFile } from '../../api/message.ts'
 import { says } from '../../api/resource.ts'
 import { uuid } from '../../core/rules.ts'
-import { draftCursor, draftOf, readDrafts, sendDraft as send } from '../../message/out/saved-draft.ts'
+import { draftCursor, draftOf, readDrafts, sendDraft as send } from '../../message/sending/saved-draft.ts'
 import type { AttachmentView } from '../../message/stored/row.ts'
 import { builder } from '../builder/builder.ts'
 import { pageArgs, pageCost, readPage } from '../builder/page.ts'

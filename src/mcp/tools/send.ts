@@ -13,10 +13,10 @@ import {
   timestamp,
   uuid,
 } from '../../core/rules.ts'
-import { createDraft } from '../../message/out/saved-draft.ts'
-import { sendMessage } from '../../message/out/send.ts'
-import type { SendInput } from '../../message/out/send-intent.ts'
 import { readMessage } from '../../message/reading/read.ts'
+import { createDraft } from '../../message/sending/saved-draft.ts'
+import { sendMessage } from '../../message/sending/send.ts'
+import type { SendInput } from '../../message/sending/send-intent.ts'
 import type { MessageWithFiles } from '../../message/stored/row.ts'
 import { atMostOnce, callKey } from '../call/once.ts'
 import { compact, SENDS, type ToolCall, tool } from '../call/tool.ts'

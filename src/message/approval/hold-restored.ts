@@ -4,8 +4,8 @@ import { composedOf } from '../../db/sql/statement.ts'
 import { APPEND_EVENTS } from '../../event/append.ts'
 import { enqueueWebhookJobs } from '../../webhook/delivery/enqueue.ts'
 import { noteChanges } from '../../workspace/change-log.ts'
-import { DRAFTED, holdEvents, rejectedFrom } from './hold.ts'
 import { raise } from '../stored/raise.ts'
+import { DRAFTED, holdEvents, rejectedFrom } from './hold.ts'
 
 const HOLD_DUE = composedOf(sql`
   with ${define(DRAFTED)} as (

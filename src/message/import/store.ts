@@ -8,7 +8,7 @@ import type { Message } from '../../db/generated/prisma/client.ts'
 import { within } from '../../db/transaction.ts'
 import { isUnstorable } from '../../db/unavailable.ts'
 import { ensureRoomToStore } from '../../workspace/plan.ts'
-import { type Arrival, placeArrival, storeBatch } from '../in/store.ts'
+import { type Arrival, placeArrival, storeBatch } from '../receiving/store.ts'
 import type { SkippedMail } from './mail.ts'
 import { findThreads, mergeThreads, threadMails } from './threads.ts'
 

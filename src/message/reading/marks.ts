@@ -8,8 +8,8 @@ import { define, rows, sql } from '../../db/sql/sql.ts'
 import { composedOf } from '../../db/sql/statement.ts'
 import { noteChanges } from '../../workspace/change-log.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
-import type { MessageWithFiles } from '../stored/row.ts'
 import { MESSAGE_CHANGED } from '../stored/changed.ts'
+import type { MessageWithFiles } from '../stored/row.ts'
 import { type ReadDeps, readMessage } from './read.ts'
 
 export interface MarkDeps extends Db {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { countSegments, segmentsOf } from '../../../src/message/out/segments.ts'
+import { countSegments, segmentsOf } from '../../../src/message/sending/segments.ts'
 
 test.each([
   ['', 1],

@@ -7,13 +7,13 @@ import { audit } from '../../workspace/audit.ts'
 import { noteChange } from '../../workspace/change-log.ts'
 import { callExternally, type ExternalCallDeps } from '../../workspace/external-calls.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
-import { MESSAGE_CHANGED } from '../stored/changed.ts'
-import { readMessage, readRaw } from '../reading/read.ts'
-import type { MessageWithFiles } from '../stored/row.ts'
 import type { MessageRef } from '../approval/approval.ts'
-import { type SendDeps, sendMessage } from './send.ts'
-import { lockMessage } from '../stored/status.ts'
 import { nameOf } from '../approval/waiting.ts'
+import { readMessage, readRaw } from '../reading/read.ts'
+import { MESSAGE_CHANGED } from '../stored/changed.ts'
+import type { MessageWithFiles } from '../stored/row.ts'
+import { lockMessage } from '../stored/status.ts'
+import { type SendDeps, sendMessage } from './send.ts'
 
 export interface UnsubscribeDeps extends SendDeps, ExternalCallDeps {
   log: Logger

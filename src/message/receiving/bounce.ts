@@ -13,8 +13,8 @@ import type { Feed } from '../../event/feed.ts'
 import { noteChange } from '../../workspace/change-log.ts'
 import { BOUNCED, REPORTED } from '../../workspace/day-counts.ts'
 import { changeUsage } from '../../workspace/usage.ts'
-import { COMPLAINED, concludeMessage, lockMessage, logOutcome } from '../stored/status.ts'
 import { MESSAGE_CHANGED } from '../stored/changed.ts'
+import { COMPLAINED, concludeMessage, lockMessage, logOutcome } from '../stored/status.ts'
 
 export interface ApplyBounceDeps extends Db {
   clock: Clock

@@ -20,12 +20,12 @@ import { enqueueWebhookJobs } from '../../webhook/delivery/enqueue.ts'
 import { auditSends } from '../../workspace/audit.ts'
 import { noteChanges } from '../../workspace/change-log.ts'
 import { countMessages } from '../../workspace/usage.ts'
-import { isUnread } from '../reading/filter.ts'
-import { insertMessages, noteUnindexed, toRow } from '../stored/row.ts'
-import type { Draft } from './draft.ts'
 import { HELD, holdEvents, holdFor, knownFirst } from '../approval/hold.ts'
+import { isUnread } from '../reading/filter.ts'
 import { raise } from '../stored/raise.ts'
+import { insertMessages, noteUnindexed, toRow } from '../stored/row.ts'
 import { enqueueSends } from '../stored/send-job.ts'
+import type { Outgoing } from './outgoing.ts'
 
 /**
  * The address that a message `m` is sent from: the one at which its original arrived, if the agent still has
@@ -91,7 +91,7 @@ const DRAFTED = rows(
 const ANSWERED = rows('answered', 'id', 'agent_id', 'workspace_id')
 
 /** Inserts those of the messages whose agents meet the condition on `g`. */
-const insertDrafts = ({ messages, recipients, addresses }: ParametersOf<Stored>, condition: Sql): Sql => {
+const insertMessagesOf = ({ messages, recipients, addresses }: ParametersOf<Stored>, condition: Sql): Sql => {
   const drafts = sql`json_populate_recordset(null::message, (select ${messages}::json)) m`
   const to = { messages: recipients, addresses }
   const insert = (addressId: Sql, threadId: Sql) => insertMessages({ addressId, threadId, ...HELD })
@@ -156,7 +156,7 @@ const storing = (name: string, events: typeof EVENTS) =>
       requests: hidden(given.requests, 'uuid'),
     }
     return sql`
-    with${insertDrafts(given, events.condition)},
+    with${insertMessagesOf(given, events.condition)},
     recipients as (
       insert into recipient (message_id, agent_id, address, updated_at)
       select r.id, d.agent_id, r.address, d.created_at from unnest(${hidden(given.recipients, 'uuid')}, ${hidden(given.addresses, 'text')}) as r(id, address) join ${DRAFTED} d using (id)
@@ -168,17 +168,17 @@ const storing = (name: string, events: typeof EVENTS) =>
                     ${hidden(given.contents, 'bytea')}, ${hidden(given.sizes, 'int')}, ${hidden(given.blobs, 'uuid')})
                as f(id, index, name, type, content, size, blob_id) join ${DRAFTED} using (id)
     ),${markAnswered(given)},${noteUnindexed(DRAFTED)},${auditSends(DRAFTED, audited)},${countMessages(DRAFTED)},${noteChanges('message_changed', NOTED)},${enqueueSends(DRAFTED)}${events.parts}
-    select d.id as draft_id, d.address_id as "addressId", thread_id as "threadId", hold_reason as "holdReason", hold_until as "holdUntil",
+    select d.id as message_id, d.address_id as "addressId", thread_id as "threadId", hold_reason as "holdReason", hold_until as "holdUntil",
            a.id is not null as "marksRead", ${events.columns}
       from ${DRAFTED} d left join ${ANSWERED} a on a.id = d.reply_to_id ${events.join}`
   })
 
 /** For agents that log new messages alone: without the parts for events. It skips all others. */
-const STORE = storing('store drafts', NO_EVENTS)
+const STORE = storing('store outgoing messages', NO_EVENTS)
 /** For all agents. */
-const STORE_LOGGED = storing('store logged drafts', EVENTS)
+const STORE_LOGGED = storing('store and log outgoing messages', EVENTS)
 
-/** Columns whose values are determined when a draft is stored. */
+/** Columns whose values are determined when it is stored. */
 export type Placed = Pick<Message, 'addressId' | 'threadId' | 'holdReason' | 'holdUntil'> & {
   /** Whether it marked the message that it answers as read. */
   marksRead: boolean
@@ -186,7 +186,7 @@ export type Placed = Pick<Message, 'addressId' | 'threadId' | 'holdReason' | 'ho
   events: LoggedEvent[]
 }
 
-type PlacedRow = Omit<Placed, 'events'> & { draft_id: string } & AppendedRow
+type PlacedRow = Omit<Placed, 'events'> & { message_id: string } & AppendedRow
 
 const placedOf = (row: PlacedRow): Placed => {
   const { addressId, threadId, holdReason, holdUntil, marksRead } = row
@@ -196,19 +196,19 @@ const placedOf = (row: PlacedRow): Placed => {
 const write = async (
   { pool }: Statements,
   store: typeof STORE,
-  drafts: readonly Draft[],
+  outgoing: readonly Outgoing[],
 ): Promise<Map<string, Placed>> => {
-  const recipients = drafts.flatMap(({ message, recipients }) =>
+  const recipients = outgoing.flatMap(({ message, recipients }) =>
     recipients.map((address) => ({ id: message.id, address })),
   )
-  const files = drafts.flatMap(({ message, attachments, blobs }) =>
+  const files = outgoing.flatMap(({ message, attachments, blobs }) =>
     attachments.map((file, index) => ({ id: message.id, index, file, blobId: blobs?.[index] ?? null })),
   )
-  const byMembers = drafts.flatMap(({ message, sentWith }) =>
+  const byMembers = outgoing.flatMap(({ message, sentWith }) =>
     sentWith ? [{ id: message.id, ...sentWith }] : [],
   )
   const stored: Stored = {
-    messages: JSON.stringify(drafts.map(({ message }) => toRow(message))),
+    messages: JSON.stringify(outgoing.map(({ message }) => toRow(message))),
     recipients: recipients.map(({ id }) => id),
     addresses: recipients.map(({ address }) => address),
     files: files.map(({ id }) => id),
@@ -218,38 +218,41 @@ const write = async (
     contents: byteaArray(files.map(({ file, blobId }) => (blobId === null ? file.content : null))),
     sizes: files.map(({ file }) => file.content.byteLength),
     blobs: files.map(({ blobId }) => blobId),
-    answered: drafts.flatMap(({ message: { replyToId } }) => replyToId ?? []).sort(),
+    answered: outgoing.flatMap(({ message: { replyToId } }) => replyToId ?? []).sort(),
     byMembers: byMembers.map(({ id }) => id),
     entries: byMembers.map(() => newId()),
     tokens: byMembers.map(({ tokenId }) => tokenId),
     requests: byMembers.map(({ requestId }) => requestId ?? null),
   }
-  const agents = drafts.map(({ message }) => message.agentId)
+  const agents = outgoing.map(({ message }) => message.agentId)
   const { rows } = await pool.query<PlacedRow>(store(stored, agents))
-  return new Map(rows.map((row) => [row.draft_id, placedOf(row)]))
+  return new Map(rows.map((row) => [row.message_id, placedOf(row)]))
 }
 
 /**
- * Stores drafts, with one statement for the agents that log new messages alone and one for the others. Returns
+ * Stores outgoing messages, with one statement for the agents that log new messages alone and one for the others. Returns
  * null for each that was skipped.
  */
-export const storeDrafts = async (db: Statements, drafts: readonly Draft[]): Promise<(Placed | null)[]> => {
-  const plain = await write(db, STORE, drafts)
-  const others = drafts.filter(({ message }) => !plain.has(message.id))
+export const storeOutgoing = async (
+  db: Statements,
+  outgoing: readonly Outgoing[],
+): Promise<(Placed | null)[]> => {
+  const plain = await write(db, STORE, outgoing)
+  const others = outgoing.filter(({ message }) => !plain.has(message.id))
   const logged = others.length > 0 ? await write(db, STORE_LOGGED, others) : plain
-  return drafts.map(({ message: { id } }) => plain.get(id) ?? logged.get(id) ?? null)
+  return outgoing.map(({ message: { id } }) => plain.get(id) ?? logged.get(id) ?? null)
 }
 
 /** Maximum size of attachments in one statement; a larger message is stored alone. */
 const MAX_BYTES = 4 * 1024 * 1024
-const sizeOf = ({ files, blobs }: Draft) =>
+const sizeOf = ({ files, blobs }: Outgoing) =>
   files.reduce((sum, { size }, index) => sum + (blobs?.[index] ? 0 : size), 0)
 
 /** Collects messages to send so that they are committed in batches. */
-export type DraftStore = DbBatch<Draft, Placed | null>
+export type OutgoingStore = DbBatch<Outgoing, Placed | null>
 
-export const createDraftStore = (db: Db): DraftStore =>
-  createDbBatch(db, storeDrafts, {
+export const createOutgoingStore = (db: Db): OutgoingStore =>
+  createDbBatch(db, storeOutgoing, {
     most: 100,
     parallel: 1,
     maxBytes: MAX_BYTES,

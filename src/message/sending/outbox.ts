@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { messageOf } from '../../core/errors.ts'
+import {
+  LeaseLost,
+  releaseSends,
+  renewSends,
+  SEND_DUE,
+  SEND_LEASE_S,
+  type SendJob,
+} from '../stored/send-job.ts'
 import { type ClaimedSend, claimSends } from './claim-sends.ts'
-import { LeaseLost, releaseSends, renewSends, SEND_DUE, SEND_LEASE_S, type SendJob } from '../stored/send-job.ts'
 import { createSettlementStore } from './settle-sends.ts'
 import { type TransmitDeps, transmit } from './transmit.ts'
 

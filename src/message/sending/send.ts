@@ -9,18 +9,18 @@ import type { Feed } from '../../event/feed.ts'
 import { ensureRoomToSend, type Plans } from '../../workspace/plan.ts'
 import type { RateLimits } from '../../workspace/rate-limits.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
+import { type ApprovalRequestDeps, requestApproval } from '../approval/approval-request.ts'
 import { writerOf } from '../stored/author.ts'
 import { MESSAGE_CHANGED } from '../stored/changed.ts'
 import { type MessageWithFiles, toRow } from '../stored/row.ts'
-import { type ApprovalRequestDeps, requestApproval } from '../approval/approval-request.ts'
-import { type Draft, type DraftDeps, draft } from './draft.ts'
-import type { SendInput } from './send-intent.ts'
 import { SEND_DUE } from '../stored/send-job.ts'
-import { type DraftStore, PLACE, type Placed, storeDrafts } from './store-drafts.ts'
+import { type Outgoing, type OutgoingDeps, outgoingOf } from './outgoing.ts'
+import type { SendInput } from './send-intent.ts'
+import { type OutgoingStore, PLACE, type Placed, storeOutgoing } from './store-outgoing.ts'
 import { optedOutOf } from './suppressed-recipients.ts'
 
-export interface SendDeps extends DraftDeps, ApprovalRequestDeps {
-  drafts: DraftStore
+export interface SendDeps extends OutgoingDeps, ApprovalRequestDeps {
+  drafts: OutgoingStore
   notifier: Notifier
   feed: Pick<Feed, 'committed'>
   plans: Plans
@@ -28,7 +28,7 @@ export interface SendDeps extends DraftDeps, ApprovalRequestDeps {
 }
 
 /** Writes the contents that leave the database to the object store, outside the request's transaction. */
-const placeFiles = async ({ blobs, apart }: SendDeps, created: Draft): Promise<Draft> => {
+const placeFiles = async ({ blobs, apart }: SendDeps, created: Outgoing): Promise<Outgoing> => {
   const { message, attachments } = created
   if (!attachments.some(({ content }) => content.byteLength >= blobs.minBytes)) return created
   const contents = attachments.map(({ content }) => content)
@@ -36,7 +36,7 @@ const placeFiles = async ({ blobs, apart }: SendDeps, created: Draft): Promise<D
 }
 
 /** The request's own files come after those that are forwarded, which stay in the database. */
-const withObjects = (created: Draft, objects: readonly (string | null)[]): Draft => {
+const withObjects = (created: Outgoing, objects: readonly (string | null)[]): Outgoing => {
   const forwarded = created.attachments.slice(objects.length).map(() => null)
   return { ...created, blobs: [...forwarded, ...objects] }
 }
@@ -60,11 +60,11 @@ const TURN_MS = 30_000
  * Stores a message of a workspace whose plan limits sending. Such messages are stored one after the other, so
  * that the limit is never exceeded.
  */
-const storeCounted = ({ prisma, clock }: SendDeps, created: Draft): Promise<Placed | null> =>
+const storeCounted = ({ prisma, clock }: SendDeps, created: Outgoing): Promise<Placed | null> =>
   prisma.$transaction(
     async (tx) => {
       await ensureRoomToSend(tx, clock, created.message.workspaceId)
-      return (await storeDrafts(within(tx), [created]))[0] ?? null
+      return (await storeOutgoing(within(tx), [created]))[0] ?? null
     },
     { timeout: TURN_MS, maxWait: 5_000 },
   )
@@ -77,7 +77,7 @@ const SENDING_ADDRESS = statement<{ messages: string }>(
 )
 
 /** Throws `conflict`, naming those who texted STOP to the number that this message would go out from. */
-const ensureNoneOptedOut = async (deps: SendDeps, { message, recipients }: Draft): Promise<void> => {
+const ensureNoneOptedOut = async (deps: SendDeps, { message, recipients }: Outgoing): Promise<void> => {
   if (!CHANNELS[message.channel as ChannelKind].optOut) return
   const messages = JSON.stringify([toRow(message)])
   const { rows } = await deps.pool.query<{ from: string }>(SENDING_ADDRESS({ messages }))
@@ -105,7 +105,7 @@ const send = async (
 ): Promise<MessageWithFiles> => {
   const { workspaceId, tokenId, requestId } = viewer
   const sender = { agentId, workspaceId, by: writerOf(viewer), sentWith: { tokenId, requestId } }
-  const drafted = await draft(deps, sender, input)
+  const drafted = await outgoingOf(deps, sender, input)
   if (refuseOptedOut) await ensureNoneOptedOut(deps, drafted)
   const limited = await deps.plans.ensureMaySend(deps, workspaceId)
   ensureRate(deps, agentId, workspaceId)

@@ -13,7 +13,7 @@ import type { Texts } from '../../event/texts.ts'
 import { enqueueWebhookJobs } from '../../webhook/delivery/enqueue.ts'
 import type { Keyring } from '../../workspace/keyring.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
-import { instructorOf, mayInstruct } from '../in/instructor.ts'
+import { instructorOf, mayInstruct } from '../receiving/instructor.ts'
 
 export interface MessageUrlDeps extends ConnectionDeps {
   feed: Pick<Feed, 'committed'>

@@ -8,13 +8,13 @@ import { AppError, invalidInput } from '../../core/errors.ts'
 import { withoutInvisible } from '../../core/invisible.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 import type { Apart } from '../../db/transaction.ts'
-import type { ReadDeps } from '../reading/read.ts'
-import { type AttachmentView, newMessage, type Unplaced } from '../stored/row.ts'
 import { contentOf, ensureFits, withQuoted } from '../approval/content.ts'
 import { checkSendAt } from '../approval/hold.ts'
+import type { ReadDeps } from '../reading/read.ts'
+import { type AttachmentView, newMessage, type Unplaced } from '../stored/row.ts'
 import { type Sender, type SendInput, type SendIntent, type SentWith, sendIntentOf } from './send-intent.ts'
 
-export interface DraftDeps extends ReadDeps {
+export interface OutgoingDeps extends ReadDeps {
   channels: Channels
   clock: Clock
   mailDomain: string
@@ -26,7 +26,7 @@ export interface DraftDeps extends ReadDeps {
  * An outgoing message that is ready to be stored. Its `addressId` is the address at which the message it
  * replies to or forwards arrived.
  */
-export interface Draft {
+export interface Outgoing {
   message: Unplaced
   recipients: string[]
   files: AttachmentView[]
@@ -84,7 +84,7 @@ const threadIdOf = (channel: Channel, { mode, original }: SendIntent, id: string
 
 /** What is in the object store is read outside the request's transaction, which has written nothing yet. */
 const attachmentsToForward = async (
-  { prisma, blobs, apart }: DraftDeps,
+  { prisma, blobs, apart }: OutgoingDeps,
   { mode, original }: SendIntent,
 ): Promise<InboundAttachment[]> => {
   if (mode !== 'forward' || !original) return []
@@ -95,7 +95,7 @@ const attachmentsToForward = async (
 }
 
 const attachmentsOf = async (
-  deps: DraftDeps,
+  deps: OutgoingDeps,
   channel: Channel,
   plan: SendIntent,
   { attachments: own = [] }: SendInput,
@@ -113,7 +113,7 @@ const attachmentsOf = async (
  * Turns a send request into a message of the agent. Throws `invalid_input` naming the field, or `conflict`
  * when the service does not have the channel.
  */
-export const draft = async (deps: DraftDeps, sender: Sender, input: SendInput): Promise<Draft> => {
+export const outgoingOf = async (deps: OutgoingDeps, sender: Sender, input: SendInput): Promise<Outgoing> => {
   if (input.sendAt) checkSendAt(input.sendAt, deps.clock.now())
   const plan = await sendIntentOf(deps, sender, input)
   const { mode } = plan

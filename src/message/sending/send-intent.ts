@@ -3,8 +3,8 @@ import type { ChannelKind } from '../../core/channels.ts'
 import { invalidInput } from '../../core/errors.ts'
 import { lowerCase } from '../../core/lower-case.ts'
 import type { Viewer } from '../../workspace/viewer.ts'
-import type { Writer } from '../stored/author.ts'
 import { messageOf, type ReadDeps } from '../reading/read.ts'
+import type { Writer } from '../stored/author.ts'
 import type { MessageWithFiles } from '../stored/row.ts'
 
 /** The sending agent, the workspace of the caller, which may or may not have that agent, and the caller with the token. */

@@ -4,13 +4,13 @@ import type { Message, Prisma } from '../../db/generated/prisma/client.ts'
 import type { LoggedEvent } from '../../event/event.ts'
 import { type Action, audit } from '../../workspace/audit.ts'
 import { noteChange } from '../../workspace/change-log.ts'
-import { MESSAGE_CHANGED } from '../stored/changed.ts'
-import type { MessageWithFiles } from '../stored/row.ts'
 import type { ApprovalDeps, MessageRef } from '../approval/approval.ts'
 import { awaitsApproval, checkSendAt } from '../approval/hold.ts'
+import { type Decider, failWaiting, findOutgoing, nameOf } from '../approval/waiting.ts'
+import { MESSAGE_CHANGED } from '../stored/changed.ts'
+import type { MessageWithFiles } from '../stored/row.ts'
 import { postponeSend, SEND_DUE, withdrawSend } from '../stored/send-job.ts'
 import { lockMessage } from '../stored/status.ts'
-import { type Decider, failWaiting, findOutgoing, nameOf } from '../approval/waiting.ts'
 
 const notWaiting = () =>
   new AppError('conflict', 'This message does not wait: it has been sent, has failed or is being sent.')

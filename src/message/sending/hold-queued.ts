@@ -13,13 +13,13 @@ import {
 import type { Feed } from '../../event/feed.ts'
 import { enqueueWebhookJobs } from '../../webhook/delivery/enqueue.ts'
 import { noteChanges } from '../../workspace/change-log.ts'
-import { MESSAGE_CHANGED } from '../stored/changed.ts'
 import { type ApprovalRequestDeps, requestApproval } from '../approval/approval-request.ts'
-import type { OutgoingMessage } from './claim-sends.ts'
 import { DRAFTED, holdEvents, holdFor, rejectedFrom } from '../approval/hold.ts'
+import { MESSAGE_CHANGED } from '../stored/changed.ts'
 import { raise } from '../stored/raise.ts'
 import type { SendJob } from '../stored/send-job.ts'
 import { lockMessage } from '../stored/status.ts'
+import type { OutgoingMessage } from './claim-sends.ts'
 
 export interface HoldDeps extends ApprovalRequestDeps {
   notifier: Notifier
