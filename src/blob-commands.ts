@@ -3,8 +3,8 @@ import type { Foundation } from './boot/foundation.ts'
 import { type Config, ConfigError } from './config/config.ts'
 import { systemClock } from './core/clock.ts'
 import type { Logger } from './core/logger.ts'
-import { moveContents } from './message/move-contents.ts'
-import { createKeyring } from './workspace/keyring.ts'
+import { moveContents } from './message/index.ts'
+import { createKeyring } from './workspace/index.ts'
 
 /** What the operator's commands need for the contents of messages, which may be in an object store. */
 

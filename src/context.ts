@@ -1,7 +1,6 @@
-import type { PhoneNumbers } from './agent/phone-numbers.ts'
-import type { Subscriptions } from './agent/subscriptions.ts'
-import type { EmailLinks } from './auth/email-links.ts'
-import type { Blobs } from './blob/blobs.ts'
+import type { PhoneNumbers, Subscriptions } from './agent/index.ts'
+import type { EmailLinks } from './auth/index.ts'
+import type { Blobs } from './blob/index.ts'
 import type { Channels } from './channel/channel.ts'
 import type { EmailChannel } from './channel/email/email-channel.ts'
 import type { SystemMailer } from './channel/system-mailer.ts'
@@ -19,30 +18,34 @@ import type { Prisma } from './db/generated/prisma/client.ts'
 import type { Notifier } from './db/notify.ts'
 import type { Replica } from './db/replica.ts'
 import type { Apart } from './db/transaction.ts'
-import type { Feed } from './event/feed.ts'
-import type { Texts } from './event/texts.ts'
+import type { Feed, Texts } from './event/index.ts'
 import type { DnsResolver } from './mail/index.ts'
-import type { MessageReads } from './message/reading/read.ts'
-import type { ThreadReads } from './message/reading/siblings.ts'
-import type { AddressLookup, LocalMailboxLookup } from './message/receiving/address-lookup.ts'
-import type { ReceiveDeps } from './message/receiving/receive.ts'
-import type { OutgoingStore } from './message/sending/store-outgoing.ts'
+import type {
+  AddressLookup,
+  LocalMailboxLookup,
+  MessageReads,
+  OutgoingStore,
+  ReceiveDeps,
+  ThreadReads,
+} from './message/index.ts'
 import type { ServiceMetrics } from './observability/metrics.ts'
 import type { Allow } from './outgoing-http/allowed-address.ts'
 import type { Dialler } from './outgoing-http/dial.ts'
 import type { Get } from './outgoing-http/get.ts'
 import type { Lookup } from './outgoing-http/lookup.ts'
 import type { PostForm } from './outgoing-http/post-form.ts'
-import type { TlsResults } from './tls-report/results.ts'
-import type { endSubscriptions } from './webhook/end-subscriptions.ts'
-import type { ExternalCalls } from './workspace/external-calls.ts'
-import type { FailedTokens } from './workspace/failed-tokens.ts'
-import type { CodeSender } from './workspace/identity.ts'
-import type { Keyring } from './workspace/keyring.ts'
-import type { MemberDeps } from './workspace/member.ts'
-import type { Plans } from './workspace/plan.ts'
-import type { RateLimits } from './workspace/rate-limits.ts'
-import type { KnownViewers } from './workspace/viewer.ts'
+import type { TlsResults } from './tls-report/index.ts'
+import type { endSubscriptions } from './webhook/index.ts'
+import type {
+  CodeSender,
+  ExternalCalls,
+  FailedTokens,
+  Keyring,
+  KnownViewers,
+  MemberDeps,
+  Plans,
+  RateLimits,
+} from './workspace/index.ts'
 
 /**
  * What operations and workers use: the database, which may be a transaction (see `atomically`), and each part of this

@@ -3,9 +3,9 @@ import { lastDump } from './boot/data-dir.ts'
 import type { Listening } from './core/channel/inbound.ts'
 import type { Clock } from './core/clock.ts'
 import { countMigrations } from './db/schema.ts'
-import { oldestDueSend } from './message/stored/send-job.ts'
+import { oldestDueSend } from './message/index.ts'
 import type { Operations } from './operations.ts'
-import { createOldestDueDelivery } from './webhook/delivery/oldest-due.ts'
+import { createOldestDueDelivery } from './webhook/index.ts'
 
 /** Times in milliseconds for which slowly changing numbers are cached. */
 const SIZE_MS = 5 * 60_000

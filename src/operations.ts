@@ -1,14 +1,16 @@
 import { join } from 'node:path'
-import { createCodeSender } from './agent/code-sender.ts'
-import { forgetMember } from './agent/forget-member.ts'
-import { leaveDomain } from './agent/leave-domain.ts'
-import { PhoneNumbers } from './agent/phone-numbers.ts'
-import { proveIdentity } from './agent/setup/link-identity.ts'
-import { adoptManagedBot } from './agent/setup/telegram.ts'
-import { Subscriptions } from './agent/subscriptions.ts'
-import { createAlbumStore } from './agent/telegram-albums.ts'
-import { createBotStore } from './agent/telegram-bot.ts'
-import { EmailLinks } from './auth/email-links.ts'
+import {
+  adoptManagedBot,
+  createAlbumStore,
+  createBotStore,
+  createCodeSender,
+  forgetMember,
+  leaveDomain,
+  PhoneNumbers,
+  proveIdentity,
+  Subscriptions,
+} from './agent/index.ts'
+import { EmailLinks } from './auth/index.ts'
 import { removeAtOnce } from './background/agent-removal.ts'
 import type { Foundation } from './boot/foundation.ts'
 import type { Channel, Channels } from './channel/channel.ts'
@@ -25,28 +27,33 @@ import type { Logger } from './core/logger.ts'
 import { Places } from './core/places.ts'
 import type { RootDb } from './db/client.ts'
 import { createSigner } from './email-domain/index.ts'
-import { createMessageReads } from './message/reading/read.ts'
-import { createThreadReads } from './message/reading/siblings.ts'
-import { createViews } from './message/reading/view.ts'
-import { createAddressLookup, createLocalMailboxLookup } from './message/receiving/address-lookup.ts'
-import { applyBounce } from './message/receiving/bounce.ts'
-import { acceptForPostmaster } from './message/receiving/postmaster.ts'
-import { receive } from './message/receiving/receive.ts'
-import { createArrivalStore } from './message/receiving/store.ts'
-import { createTargetLookup } from './message/receiving/target.ts'
-import { createLimitedStore } from './message/receiving/wake-limits.ts'
-import { takeReport } from './message/sending/delivery.ts'
-import { createOutgoingStore } from './message/sending/store-outgoing.ts'
+import {
+  acceptForPostmaster,
+  applyBounce,
+  createAddressLookup,
+  createArrivalStore,
+  createLimitedStore,
+  createLocalMailboxLookup,
+  createMessageReads,
+  createOutgoingStore,
+  createTargetLookup,
+  createThreadReads,
+  createViews,
+  receive,
+  takeReport,
+} from './message/index.ts'
 import { createPlatform, type Platform, type World, worldOf } from './platform.ts'
 import { TlsResults } from './tls-report/index.ts'
-import { endSubscriptions } from './webhook/end-subscriptions.ts'
-import { ExternalCalls } from './workspace/external-calls.ts'
-import { FailedTokens } from './workspace/failed-tokens.ts'
-import { Plans } from './workspace/plan.ts'
-import { RateLimits } from './workspace/rate-limits.ts'
-import { StreamPlaces } from './workspace/stream-places.ts'
-import { createTokenRequests } from './workspace/token-requests.ts'
-import { KnownViewers } from './workspace/viewer.ts'
+import { endSubscriptions } from './webhook/index.ts'
+import {
+  createTokenRequests,
+  ExternalCalls,
+  FailedTokens,
+  KnownViewers,
+  Plans,
+  RateLimits,
+  StreamPlaces,
+} from './workspace/index.ts'
 
 const createTelegram = (
   { telegram }: Config,

@@ -1,4 +1,4 @@
-import { createOperatorLink } from './auth/operator-link.ts'
+import { createOperatorLink } from './auth/index.ts'
 import { noteDump } from './boot/data-dir.ts'
 import { type Foundation, openDatabase, openFoundation } from './boot/foundation.ts'
 import { hasMasterKey } from './boot/master-key.ts'
@@ -17,8 +17,7 @@ import { createLogger } from './observability/log.ts'
 import { say } from './say.ts'
 import { serve } from './serve.ts'
 import { followStopRequests } from './stop-requests.ts'
-import { createKeyring } from './workspace/keyring.ts'
-import { createMemberToken, createWorkspace, resolveWorkspace } from './workspace/workspace.ts'
+import { createKeyring, createMemberToken, createWorkspace, resolveWorkspace } from './workspace/index.ts'
 
 /** Exit codes: invalid settings or usage; any other failure. */
 const EXIT_USAGE = 2

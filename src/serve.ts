@@ -1,5 +1,5 @@
 import type { App } from './app.ts'
-import { createOperatorLink } from './auth/operator-link.ts'
+import { createOperatorLink } from './auth/index.ts'
 import { type Foundation, openFoundation, welcomeOwner } from './boot/foundation.ts'
 import { checkPorts } from './boot/ports.ts'
 import type { Config } from './config/config.ts'

@@ -11,7 +11,7 @@ import { systemClock } from './core/clock.ts'
 import type { Logger } from './core/logger.ts'
 import { exportAsOperator } from './export/index.ts'
 import { buildOperations } from './operations.ts'
-import { resolveWorkspace } from './workspace/workspace.ts'
+import { resolveWorkspace } from './workspace/index.ts'
 
 /** The operator's commands that need most of the service. */
 

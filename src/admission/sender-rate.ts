@@ -1,5 +1,5 @@
 import type { Inbound } from '../core/channel/inbound.ts'
-import type { RateLimits } from '../workspace/rate-limits.ts'
+import type { RateLimits } from '../workspace/index.ts'
 
 /**
  * Maximum number of messages from one proven sender to one agent in a minute. For unproven senders, the limit

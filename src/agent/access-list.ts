@@ -6,7 +6,7 @@ import type { Db } from '../db/client.ts'
 import type { Access, Prisma } from '../db/generated/prisma/client.ts'
 import type { Channel } from '../db/generated/prisma/enums.ts'
 import { within } from '../db/transaction.ts'
-import type { Viewer } from '../workspace/viewer.ts'
+import type { Viewer } from '../workspace/index.ts'
 
 /** The two lists of a channel's access: the senders that it admits, and those that it refuses in any case. */
 export type AccessList = 'senders' | 'blocked'

@@ -4,8 +4,7 @@ import { AppError, invalidInput } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { Access, Agent, Prisma } from '../db/generated/prisma/client.ts'
 import type { Admit, Channel } from '../db/generated/prisma/enums.ts'
-import { audit } from '../workspace/audit.ts'
-import type { Viewer } from '../workspace/viewer.ts'
+import { audit, type Viewer } from '../workspace/index.ts'
 import {
   type AccessList,
   type AccessView,

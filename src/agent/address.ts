@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { slugOf } from '../core/slug.ts'
 import type { Db } from '../db/client.ts'
 import type { Address, Agent } from '../db/generated/prisma/client.ts'
-import type { Viewer } from '../workspace/viewer.ts'
+import type { Viewer } from '../workspace/index.ts'
 import { findAgent } from './permission.ts'
 
 /**

@@ -4,12 +4,17 @@ import { AppError, notFound } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { Address, Agent } from '../db/generated/prisma/client.ts'
 import type { Notifier } from '../db/notify.ts'
-import type { EventType } from '../event/event.ts'
-import { loggedTypes } from '../event/selection.ts'
-import { type Action, type Actor, audit } from '../workspace/audit.ts'
-import { type EndSubscriptions, TOKEN_REVOKED } from '../workspace/token.ts'
-import { readKeptUsage, subtractAgent } from '../workspace/usage.ts'
-import type { Viewer } from '../workspace/viewer.ts'
+import { type EventType, loggedTypes } from '../event/index.ts'
+import {
+  type Action,
+  type Actor,
+  audit,
+  type EndSubscriptions,
+  readKeptUsage,
+  subtractAgent,
+  TOKEN_REVOKED,
+  type Viewer,
+} from '../workspace/index.ts'
 import { noteDeleted } from './deleted-agents.ts'
 import { forgetSenders } from './known-senders.ts'
 import { AGENT_COLUMNS, findAgent } from './permission.ts'

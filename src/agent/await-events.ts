@@ -1,9 +1,6 @@
 import type { Clock } from '../core/clock.ts'
-import type { EventType, LoggedEvent } from '../event/event.ts'
-import type { Feed } from '../event/feed.ts'
-import { positionOf } from '../event/follower.ts'
-import type { LogPosition } from '../event/log.ts'
-import type { Viewer } from '../workspace/viewer.ts'
+import { type EventType, type Feed, type LoggedEvent, type LogPosition, positionOf } from '../event/index.ts'
+import type { Viewer } from '../workspace/index.ts'
 import type { Subscriptions, Via } from './subscriptions.ts'
 
 export interface AwaitDeps {

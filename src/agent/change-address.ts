@@ -2,9 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import { AppError, invalidInput, notFound } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { Address, Prisma } from '../db/generated/prisma/client.ts'
-import { audit } from '../workspace/audit.ts'
-import { ensureAddressMayChange } from '../workspace/plan.ts'
-import type { Viewer } from '../workspace/viewer.ts'
+import { audit, ensureAddressMayChange, type Viewer } from '../workspace/index.ts'
 import { forgetSenders, renameSender } from './known-senders.ts'
 import {
   checkOwnAddress,

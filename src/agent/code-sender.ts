@@ -4,7 +4,7 @@ import { CHANNELS, type ChannelKind } from '../core/channels.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError, invalidInput } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
-import type { CodeSender } from '../workspace/identity.ts'
+import type { CodeSender } from '../workspace/index.ts'
 import { findOptOuts } from './opt-out.ts'
 
 export interface CodeSenderDeps extends Db {

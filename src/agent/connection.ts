@@ -8,10 +8,8 @@ import type { Connection, Prisma, Webhook } from '../db/generated/prisma/client.
 import type { Notifier } from '../db/notify.ts'
 import { define, raw, rows, sql } from '../db/sql/sql.ts'
 import { composedOf } from '../db/sql/statement.ts'
-import { HEARD_BY_DEFAULT } from '../event/selection.ts'
-import { noteChange, noteChanges } from '../workspace/change-log.ts'
-import { isLimited } from '../workspace/session-token.ts'
-import type { Viewer } from '../workspace/viewer.ts'
+import { HEARD_BY_DEFAULT } from '../event/index.ts'
+import { isLimited, noteChange, noteChanges, type Viewer } from '../workspace/index.ts'
 import { findAgent } from './permission.ts'
 
 export interface ConnectionDeps extends Db {

@@ -1,8 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
-import { type DayCounts, type DayRange, daysIn, readDayCounts } from '../workspace/day-counts.ts'
-import type { Viewer } from '../workspace/viewer.ts'
+import { type DayCounts, type DayRange, daysIn, readDayCounts, type Viewer } from '../workspace/index.ts'
 import { findAgent } from './permission.ts'
 
 export interface CountRequest extends DayRange {

@@ -2,7 +2,7 @@ import type { Db } from '../db/client.ts'
 import { eachAgent } from '../db/dialect.ts'
 import { raw, sql } from '../db/sql/sql.ts'
 import { composedOf } from '../db/sql/statement.ts'
-import { HEARD_BY_DEFAULT } from '../event/selection.ts'
+import { HEARD_BY_DEFAULT } from '../event/index.ts'
 
 /** Whether anybody receives an agent's messages as they arrive. */
 export interface Listening {

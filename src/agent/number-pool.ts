@@ -1,9 +1,7 @@
 import type { NumberOffer } from '../channel/number-provider.ts'
 import type { Db } from '../db/client.ts'
 import type { PhoneNumber } from '../db/generated/prisma/client.ts'
-import { callExternally, type ExternalCallDeps } from '../workspace/external-calls.ts'
-import { ensureMember } from '../workspace/member.ts'
-import type { Viewer } from '../workspace/viewer.ts'
+import { callExternally, type ExternalCallDeps, ensureMember, type Viewer } from '../workspace/index.ts'
 import type { PhoneNumbers } from './phone-numbers.ts'
 
 /** Dependencies of the operations on the workspace's phone numbers. */

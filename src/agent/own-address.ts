@@ -1,7 +1,7 @@
 import { AppError, invalidInput } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { Agent, Prisma } from '../db/generated/prisma/client.ts'
-import type { RateLimits } from '../workspace/rate-limits.ts'
+import type { RateLimits } from '../workspace/index.ts'
 import { isReserved } from './address.ts'
 import { isUnavailableTo, reserveFor, untagged } from './given-address.ts'
 

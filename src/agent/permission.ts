@@ -1,7 +1,7 @@
 import { AppError, notFound } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import { type Agent, Prisma } from '../db/generated/prisma/client.ts'
-import type { Viewer } from '../workspace/viewer.ts'
+import type { Viewer } from '../workspace/index.ts'
 
 /**
  * Operations of a viewer on an agent: `manage` (members and the agent itself), `be` (connect, reveal secrets:

@@ -5,8 +5,7 @@ import { AppError, invalidInput, messageOf } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Db } from '../db/client.ts'
 import type { PhoneNumber, Prisma } from '../db/generated/prisma/client.ts'
-import { OPERATOR } from '../workspace/audit.ts'
-import { ensureRoom } from '../workspace/plan.ts'
+import { ensureRoom, OPERATOR } from '../workspace/index.ts'
 import { type Buyer, numberOf, PhonePurchases } from './phone-purchase.ts'
 
 export type { NumberOffer }

@@ -5,8 +5,7 @@ import type { Logger } from '../core/logger.ts'
 import type { Db } from '../db/client.ts'
 import { type PhoneNumber, Prisma } from '../db/generated/prisma/client.ts'
 import type { ActorKind } from '../db/generated/prisma/enums.ts'
-import { audit } from '../workspace/audit.ts'
-import { ensureRoom } from '../workspace/plan.ts'
+import { audit, ensureRoom } from '../workspace/index.ts'
 
 /** Actor that rents or releases a number, for the audit log. */
 export interface Buyer {

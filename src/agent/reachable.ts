@@ -1,5 +1,5 @@
 import type { Db } from '../db/client.ts'
-import type { Viewer } from '../workspace/viewer.ts'
+import type { Viewer } from '../workspace/index.ts'
 import { listAddresses } from './address.ts'
 
 /** Another agent of the workspace that admits an agent's messages. */

@@ -1,9 +1,7 @@
 import { systemClock } from '../core/clock.ts'
 import { AppError, messageOf, notFound } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
-import { TOKEN_CHECK_MS } from '../workspace/held-tokens.ts'
-import type { StreamPlaces } from '../workspace/stream-places.ts'
-import { TOKEN_REVOKED } from '../workspace/token.ts'
+import { type StreamPlaces, TOKEN_CHECK_MS, TOKEN_REVOKED } from '../workspace/index.ts'
 import {
   CLIENT_REPLACED,
   type ConnectionDeps,

@@ -1,6 +1,6 @@
 import { AppError } from '../core/errors.ts'
 import type { Agent, Prisma } from '../db/generated/prisma/client.ts'
-import type { Viewer } from '../workspace/viewer.ts'
+import type { Viewer } from '../workspace/index.ts'
 
 /**
  * Throws `forbidden` when the viewer is an agent whose messages wait for approval: it may not do what would let it

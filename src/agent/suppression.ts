@@ -8,9 +8,7 @@ import { eachAgent } from '../db/dialect.ts'
 import type { Message, Prisma, Suppression } from '../db/generated/prisma/client.ts'
 import { define, type Rows, raw, rows, type Sql, sql } from '../db/sql/sql.ts'
 import { composedOf } from '../db/sql/statement.ts'
-import { audit } from '../workspace/audit.ts'
-import { noteChange, noteNameless } from '../workspace/change-log.ts'
-import type { Viewer } from '../workspace/viewer.ts'
+import { audit, noteChange, noteNameless, type Viewer } from '../workspace/index.ts'
 import { findAgent } from './permission.ts'
 
 /**

@@ -1,8 +1,7 @@
 import type { Bot, BotStore } from '../channel/telegram/bots.ts'
 import type { Db } from '../db/client.ts'
 import type { Prisma } from '../db/generated/prisma/client.ts'
-import { NIL, type SealedColumn } from '../workspace/data-keys.ts'
-import type { Keyring } from '../workspace/keyring.ts'
+import { type Keyring, NIL, type SealedColumn } from '../workspace/index.ts'
 
 export interface BotDeps extends Db {
   keyring: Keyring

@@ -7,8 +7,8 @@ import {
   listTokens,
   type NewToken,
   revokeToken,
-} from '../workspace/bearer-token.ts'
-import type { Viewer } from '../workspace/viewer.ts'
+  type Viewer,
+} from '../workspace/index.ts'
 import { findAgent } from './permission.ts'
 import { ensureUnsupervised } from './supervision.ts'
 

@@ -5,7 +5,7 @@ import {
   readAccess as read,
   removeSender as remove,
   setAccess as set,
-} from '../agent/access.ts'
+} from '../agent/index.ts'
 import { WAYS_IN } from '../core/channels.ts'
 import { sender, senders, uuid } from '../core/rules.ts'
 import { Channel } from './choices.ts'

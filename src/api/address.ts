@@ -1,8 +1,11 @@
 import { z } from 'zod'
-import { listAddresses as listOf } from '../agent/address.ts'
-import { changeAddress as change, removeAddress as remove } from '../agent/change-address.ts'
-import { GIVEN_ADDRESS } from '../agent/own-address.ts'
-import { createSetupLink } from '../agent/setup/setup-link.ts'
+import {
+  changeAddress as change,
+  createSetupLink,
+  GIVEN_ADDRESS,
+  listAddresses as listOf,
+  removeAddress as remove,
+} from '../agent/index.ts'
 import { bounded, recipient, uuid } from '../core/rules.ts'
 import { AddressChannel } from './choices.ts'
 import { OTHER, TIME } from './example.ts'

@@ -1,16 +1,15 @@
 import { z } from 'zod'
 import {
+  createAgent as create,
+  findAgent,
   listAgents as list,
   MAX_AGENTS,
+  readTexts,
   deleteAgent as remove,
   updateAgent as update,
-} from '../agent/agent.ts'
-import { createAgent as create } from '../agent/create.ts'
-import { findAgent } from '../agent/permission.ts'
-import { readTexts } from '../agent/texts.ts'
+} from '../agent/index.ts'
 import { agentName, signature, templateName, templateText, uuid, wakeLimit } from '../core/rules.ts'
-import { EVENT_NAMES } from '../event/event.ts'
-import { eventTypes } from '../event/selection.ts'
+import { EVENT_NAMES, eventTypes } from '../event/index.ts'
 import { Approval, Icon, Instructors } from './choices.ts'
 import { ID, TIME } from './example.ts'
 import { created, cursor, linked, nothing, one, operation } from './operation.ts'

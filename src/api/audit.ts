@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { timestamp, uuid } from '../core/rules.ts'
-import type { Action } from '../workspace/audit.ts'
-import { listAudit as list } from '../workspace/read-audit.ts'
+import { type Action, listAudit as list } from '../workspace/index.ts'
 import { ActorKind } from './choices.ts'
 import { ID, OTHER, TIME } from './example.ts'
 import { operation, PAGE, page, pageOf } from './operation.ts'

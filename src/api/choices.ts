@@ -1,4 +1,4 @@
-import { ICONS } from '../agent/agent.ts'
+import { ICONS } from '../agent/index.ts'
 import { CHANNELS, WAYS_IN } from '../core/channels.ts'
 import { choice } from './resource.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { disconnectApp as disconnect, listApps } from '../auth/oauth/connected-app.ts'
+import { disconnectApp as disconnect, listApps } from '../auth/index.ts'
 import { uuid } from '../core/rules.ts'
 import { ID, LATER, TIME } from './example.ts'
 import { list, nothing, operation } from './operation.ts'

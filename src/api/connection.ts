@@ -1,4 +1,4 @@
-import { connectClient, listListeners as listOf } from '../agent/connection.ts'
+import { connectClient, listListeners as listOf } from '../agent/index.ts'
 import { clientName, uuid } from '../core/rules.ts'
 import { ID, OTHER } from './example.ts'
 import { list, one, operation } from './operation.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { countPerDay as countDays } from '../agent/counts.ts'
+import { countPerDay as countDays } from '../agent/index.ts'
 import { uuid } from '../core/rules.ts'
 import { Refusal } from './choices.ts'
 import { list, operation } from './operation.ts'

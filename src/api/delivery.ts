@@ -1,8 +1,12 @@
 import { z } from 'zod'
 import { uuid } from '../core/rules.ts'
-import { listDeliveries as list, readDelivery as read } from '../webhook/deliveries.ts'
-import { resendDelivery as resend, testWebhook as test } from '../webhook/operate.ts'
-import { unblockWebhook as unblock } from '../webhook/unblock.ts'
+import {
+  listDeliveries as list,
+  readDelivery as read,
+  resendDelivery as resend,
+  testWebhook as test,
+  unblockWebhook as unblock,
+} from '../webhook/index.ts'
 import { DeliveryStatus } from './choices.ts'
 import { ID, OTHER, TIME } from './example.ts'
 import { created, one, operation, PAGE, page, pageOf } from './operation.ts'

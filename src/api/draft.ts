@@ -8,7 +8,7 @@ import {
   deleteDraft as remove,
   sendDraft as send,
   updateDraft as update,
-} from '../message/sending/saved-draft.ts'
+} from '../message/index.ts'
 import { author } from './author.ts'
 import { AddressChannel } from './choices.ts'
 import { ID, TIME } from './example.ts'

@@ -1,6 +1,9 @@
 import { messageHtml, messageSubject, messageText, rejectionReason } from '../core/rules.ts'
-import { approveMessage as approve, rejectMessage as reject } from '../message/approval/approval.ts'
-import { cancelMessage as cancel } from '../message/sending/schedule.ts'
+import {
+  approveMessage as approve,
+  cancelMessage as cancel,
+  rejectMessage as reject,
+} from '../message/index.ts'
 import { Message, ONE } from './message.ts'
 import { one, operation } from './operation.ts'
 import { says } from './resource.ts'

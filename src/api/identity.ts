@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { linkIdentity } from '../agent/setup/link-identity.ts'
+import { linkIdentity } from '../agent/index.ts'
 import {
   CHANNELS,
   type ChannelKind,
@@ -13,7 +13,7 @@ import {
   listIdentities as list,
   removeIdentity as remove,
   verifyIdentity as verify,
-} from '../workspace/identity.ts'
+} from '../workspace/index.ts'
 import { TIME } from './example.ts'
 import { created, list as listOf, nothing, one, operation } from './operation.ts'
 import { choice, resource, says, text, time } from './resource.ts'

@@ -4,7 +4,7 @@ import {
   inviteMember as invite,
   listInvitations as list,
   revokeInvitation as revoke,
-} from '../workspace/invitation.ts'
+} from '../workspace/index.ts'
 import { MemberRole } from './choices.ts'
 import { ID, LATER } from './example.ts'
 import { created, list as listOf, nothing, operation } from './operation.ts'

@@ -1,7 +1,11 @@
 import { z } from 'zod'
 import { memberName, uuid, viewName, viewPath } from '../core/rules.ts'
-import { listMembers as list, removeMember as remove } from '../workspace/member.ts'
-import { changeRole as change, updateOwnMember as update } from '../workspace/member-settings.ts'
+import {
+  changeRole as change,
+  listMembers as list,
+  removeMember as remove,
+  updateOwnMember as update,
+} from '../workspace/index.ts'
 import { MemberRole } from './choices.ts'
 import { ID, TIME } from './example.ts'
 import { list as listOf, nothing, one, operation } from './operation.ts'

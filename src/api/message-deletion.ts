@@ -1,5 +1,5 @@
 import { messageIds } from '../core/rules.ts'
-import { deleteMessage as remove, deleteMessages as removeAll } from '../message/delete.ts'
+import { deleteMessage as remove, deleteMessages as removeAll } from '../message/index.ts'
 import { ID } from './example.ts'
 import { ONE } from './message.ts'
 import { nothing, operation } from './operation.ts'

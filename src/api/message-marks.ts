@@ -1,7 +1,10 @@
 import { z } from 'zod'
 import { labels, messageIds, timestamp } from '../core/rules.ts'
-import { markMessage as mark, markMessages as markAll } from '../message/reading/marks.ts'
-import { rescheduleMessage as reschedule } from '../message/sending/schedule.ts'
+import {
+  markMessage as mark,
+  markMessages as markAll,
+  rescheduleMessage as reschedule,
+} from '../message/index.ts'
 import { ID, TIME } from './example.ts'
 import { MARKS, Message, ONE } from './message.ts'
 import { list, one, operation } from './operation.ts'

@@ -1,8 +1,11 @@
 import { z } from 'zod'
-import { linkAttachment as link } from '../message/reading/attachment-link.ts'
-import { linkHtml, linkRaw } from '../message/reading/mail-link.ts'
-import { listRecipients as recipientsOf } from '../message/reading/recipients.ts'
-import { viewMessage } from '../message/reading/view.ts'
+import {
+  linkAttachment as link,
+  linkHtml,
+  linkRaw,
+  listRecipients as recipientsOf,
+  viewMessage,
+} from '../message/index.ts'
 import { RecipientStatus } from './choices.ts'
 import { ID, TIME } from './example.ts'
 import { ONE } from './message.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { messageIds } from '../core/rules.ts'
-import { releaseMessage as release, releaseMessages as releaseAll } from '../message/receiving/release.ts'
+import { releaseMessage as release, releaseMessages as releaseAll } from '../message/index.ts'
 import { Admission, MessageStatus } from './choices.ts'
 import { ID } from './example.ts'
 import { Message, ONE } from './message.ts'

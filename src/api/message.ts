@@ -1,11 +1,15 @@
 import { z } from 'zod'
 import { label, MAX_LABELS, recipient, searchedSubject, searchText, timestamp, uuid } from '../core/rules.ts'
-import { holdOf } from '../message/approval/hold.ts'
-import { listMessages as list, listWorkspaceMessages as listAll } from '../message/reading/list.ts'
-import { replyTextOf, threadOf } from '../message/reading/present.ts'
-import { readMessage as read } from '../message/reading/read.ts'
-import { segmentsOf } from '../message/sending/segments.ts'
-import { sentByOf } from '../message/stored/author.ts'
+import {
+  holdOf,
+  listMessages as list,
+  listWorkspaceMessages as listAll,
+  readMessage as read,
+  replyTextOf,
+  segmentsOf,
+  sentByOf,
+  threadOf,
+} from '../message/index.ts'
 import { author } from './author.ts'
 import { AddressChannel, Admission, Direction, HoldReason, MessageStatus, Refusal } from './choices.ts'
 import { ID, OTHER, TIME } from './example.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Context } from '../context.ts'
-import type { Viewer } from '../workspace/viewer.ts'
+import type { Viewer } from '../workspace/index.ts'
 import { type Fields, present, type Resource, says } from './resource.ts'
 
 /** Why an operation can fail, beside what any can: a wrong token, too many requests, a service that is not available. */

@@ -3,7 +3,7 @@ import {
   createOwnToken as create,
   listOwnTokens as list,
   revokeOwnToken as revoke,
-} from '../workspace/member-token.ts'
+} from '../workspace/index.ts'
 import { created, list as listOf, nothing, operation } from './operation.ts'
 import { says } from './resource.ts'
 import { createToken, NewToken, Token } from './token.ts'

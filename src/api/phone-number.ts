@@ -3,7 +3,7 @@ import {
   listPhoneNumbers as list,
   releasePhoneNumber as release,
   searchPhoneNumbers as search,
-} from '../agent/number-pool.ts'
+} from '../agent/index.ts'
 import { areaCode, country, recipient, uuid } from '../core/rules.ts'
 import { ID, TIME } from './example.ts'
 import { added, list as listOf, nothing, operation } from './operation.ts'

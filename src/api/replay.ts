@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { timestamp } from '../core/rules.ts'
-import { replayWebhook as replay, replayStart, resendGivenUp as resend } from '../webhook/replay.ts'
+import { replayWebhook as replay, replayStart, resendGivenUp as resend } from '../webhook/index.ts'
 import { created, operation } from './operation.ts'
 import { count, resource, says } from './resource.ts'
 import { WEBHOOK } from './webhook.ts'

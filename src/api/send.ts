@@ -12,7 +12,7 @@ import {
   timestamp,
   uuid,
 } from '../core/rules.ts'
-import { sendMessage as send } from '../message/sending/send.ts'
+import { sendMessage as send } from '../message/index.ts'
 import { AddressChannel } from './choices.ts'
 import { Message } from './message.ts'
 import { created, operation } from './operation.ts'

@@ -1,4 +1,4 @@
-import { listSuppressions as list, removeSuppression as remove } from '../agent/suppression.ts'
+import { listSuppressions as list, removeSuppression as remove } from '../agent/index.ts'
 import { recipient, uuid } from '../core/rules.ts'
 import { AddressChannel, SuppressionReason } from './choices.ts'
 import { TIME } from './example.ts'

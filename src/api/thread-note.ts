@@ -1,5 +1,5 @@
 import { noteText, uuid } from '../core/rules.ts'
-import { addNote, deleteNote, listNotes, MAX_NOTES } from '../message/thread/notes.ts'
+import { addNote, deleteNote, listNotes, MAX_NOTES } from '../message/index.ts'
 import { ID, OTHER, TIME } from './example.ts'
 import { created, list, nothing, operation } from './operation.ts'
 import { id, part, resource, says, text, time } from './resource.ts'

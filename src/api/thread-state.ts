@@ -1,10 +1,14 @@
 import { z } from 'zod'
 import { AppError, invalidInput, notFound } from '../core/errors.ts'
 import { labels, messageIds, timestamp, uuid } from '../core/rules.ts'
-import type { MarkDeps } from '../message/reading/marks.ts'
-import { readThreads } from '../message/reading/thread.ts'
-import { type ThreadChanges, type ThreadKey, updateThreads as update } from '../message/thread/state.ts'
-import type { Viewer } from '../workspace/viewer.ts'
+import {
+  type MarkDeps,
+  readThreads,
+  type ThreadChanges,
+  type ThreadKey,
+  updateThreads as update,
+} from '../message/index.ts'
+import type { Viewer } from '../workspace/index.ts'
 import { ID, LATER } from './example.ts'
 import { list, one, operation } from './operation.ts'
 import { group, says } from './resource.ts'

@@ -1,4 +1,4 @@
-import { createAgentToken, listAgentTokens, revokeAgentToken } from '../agent/token.ts'
+import { createAgentToken, listAgentTokens, revokeAgentToken } from '../agent/index.ts'
 import { timestamp, tokenName, uuid } from '../core/rules.ts'
 import { ID, TIME } from './example.ts'
 import { created, list, nothing, operation } from './operation.ts'

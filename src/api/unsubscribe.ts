@@ -1,4 +1,4 @@
-import { unsubscribe as run } from '../message/sending/unsubscribe.ts'
+import { unsubscribe as run } from '../message/index.ts'
 import { Message, ONE } from './message.ts'
 import { one, operation } from './operation.ts'
 

@@ -1,10 +1,13 @@
 import { z } from 'zod'
 import { uuid, webhookName, webhookUrl } from '../core/rules.ts'
-import { EVENT_NAMES } from '../event/event.ts'
-import { heardTypes } from '../event/selection.ts'
-import { rotateWebhook as rotate } from '../webhook/operate.ts'
-import { updateWebhook as update } from '../webhook/update.ts'
-import { addWebhook as add, listWebhooks as list, removeWebhook as remove } from '../webhook/webhook.ts'
+import { EVENT_NAMES, heardTypes } from '../event/index.ts'
+import {
+  addWebhook as add,
+  listWebhooks as list,
+  removeWebhook as remove,
+  rotateWebhook as rotate,
+  updateWebhook as update,
+} from '../webhook/index.ts'
 import { ID, TIME } from './example.ts'
 import { added, created, list as listOf, nothing, one, operation } from './operation.ts'
 import { count, id, resource, says, text, time } from './resource.ts'

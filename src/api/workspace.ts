@@ -1,8 +1,13 @@
 import { z } from 'zod'
 import { keepDays, keepRefusedDays, workspaceName } from '../core/rules.ts'
-import { cancelDeletion as restore, scheduleDeletion as schedule } from '../workspace/deletion.ts'
-import { presentWorkspace, readWorkspace as read, updateWorkspace as update } from '../workspace/settings.ts'
-import type { Usage } from '../workspace/usage.ts'
+import {
+  presentWorkspace,
+  readWorkspace as read,
+  cancelDeletion as restore,
+  scheduleDeletion as schedule,
+  type Usage,
+  updateWorkspace as update,
+} from '../workspace/index.ts'
 import { ID, TIME } from './example.ts'
 import { one, operation } from './operation.ts'
 import { count, detail, id, part, resource, says, text, time } from './resource.ts'

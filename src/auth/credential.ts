@@ -7,7 +7,7 @@ import {
   bearerOf,
   type Viewer,
   type ViewerDeps,
-} from '../workspace/viewer.ts'
+} from '../workspace/index.ts'
 import { readCookie } from './cookie.ts'
 import { publicPlace } from './public-url.ts'
 

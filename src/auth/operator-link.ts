@@ -1,6 +1,5 @@
 import { AppError } from '../core/errors.ts'
-import { audit } from '../workspace/audit.ts'
-import { findOnlyMember, resolveWorkspace } from '../workspace/workspace.ts'
+import { audit, findOnlyMember, resolveWorkspace } from '../workspace/index.ts'
 import { createSignInLink, type LinkDeps } from './sign-in-link.ts'
 
 /** Output of the command line: the only time that the link can be read. */

@@ -3,11 +3,17 @@ import { notFound } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { Prisma, Session, Token } from '../db/generated/prisma/client.ts'
 import type { Notifier } from '../db/notify.ts'
-import { audit } from '../workspace/audit.ts'
-import { ensureMember, ensureOwner, holdMember } from '../workspace/member.ts'
-import { createSessionToken, deleteSessionTokens } from '../workspace/session-token.ts'
-import { TOKEN_REVOKED } from '../workspace/token.ts'
-import { SESSION_IDLE_MS, type Viewer } from '../workspace/viewer.ts'
+import {
+  audit,
+  createSessionToken,
+  deleteSessionTokens,
+  ensureMember,
+  ensureOwner,
+  holdMember,
+  SESSION_IDLE_MS,
+  TOKEN_REVOKED,
+  type Viewer,
+} from '../workspace/index.ts'
 
 export interface SessionDeps extends Db {
   clock: Clock

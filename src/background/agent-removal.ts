@@ -1,12 +1,12 @@
-import { findDeleted, noteEmpty } from '../agent/deleted-agents.ts'
+import { findDeleted, noteEmpty } from '../agent/index.ts'
 import type { Clock } from '../core/clock.ts'
 import { messageOf } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import { Routine } from '../core/routine.ts'
 import type { Db } from '../db/client.ts'
-import { deleteEventsOf } from '../event/log.ts'
-import { deleteMessagesOf } from '../message/agent-messages.ts'
-import { deleteDeliveriesOf } from '../webhook/deliveries.ts'
+import { deleteEventsOf } from '../event/index.ts'
+import { deleteMessagesOf } from '../message/index.ts'
+import { deleteDeliveriesOf } from '../webhook/index.ts'
 
 type RemovalDeps = Db & { clock: Clock; log: Logger }
 

@@ -1,30 +1,32 @@
-import { endLapsedLeases, pruneConnections } from '../agent/connection.ts'
-import { pruneAlbums } from '../agent/telegram-albums.ts'
-import { type ConnectedAppDeps, pruneApps } from '../auth/oauth/connected-app.ts'
-import { pruneSignInLinks } from '../auth/sign-in-link.ts'
+import { endLapsedLeases, pruneAlbums, pruneConnections } from '../agent/index.ts'
+import { type ConnectedAppDeps, pruneApps, pruneSignInLinks } from '../auth/index.ts'
 import { type SweepDeps, sweepBlobs } from '../blob/index.ts'
 import { SEALED_COLUMNS } from '../boot/sealed-columns.ts'
 import { Routine } from '../core/routine.ts'
 import type { RootDb } from '../db/client.ts'
 import { type RecheckDeps, recheckDomains } from '../email-domain/index.ts'
-import { pruneEvents } from '../event/log.ts'
-import { rejectExpired } from '../message/approval/approval.ts'
-import { pruneRefused } from '../message/receiving/refused.ts'
-import { pruneMessages, RawRetention } from '../message/retention.ts'
-import { type OverdueDeps, requestOverdueReports } from '../message/sending/overdue.ts'
-import { pruneSendJobs } from '../message/stored/send-job.ts'
-import { endSnoozes } from '../message/thread/snooze.ts'
+import { pruneEvents } from '../event/index.ts'
+import {
+  endSnoozes,
+  type OverdueDeps,
+  pruneMessages,
+  pruneRefused,
+  pruneSendJobs,
+  RawRetention,
+  rejectExpired,
+  requestOverdueReports,
+} from '../message/index.ts'
 import { sendTlsReports, type TlsReportDeps } from '../tls-report/index.ts'
-import { pruneDeliveries } from '../webhook/deliveries.ts'
-import { type IncidentDeps, notifyOwners } from '../webhook/incident.ts'
-import { pruneSubscriptions } from '../webhook/subscribe.ts'
-import { pruneChanges } from '../workspace/change-log.ts'
-import { finishDataKeys } from '../workspace/data-keys.ts'
-import { pruneDayCounts } from '../workspace/day-counts.ts'
-import { pruneIdempotencyKeys } from '../workspace/idempotency.ts'
-import type { Keyring } from '../workspace/keyring.ts'
-import { pruneRates } from '../workspace/rate-limits.ts'
-import { pruneSessions } from '../workspace/session-token.ts'
+import { type IncidentDeps, notifyOwners, pruneDeliveries, pruneSubscriptions } from '../webhook/index.ts'
+import {
+  finishDataKeys,
+  type Keyring,
+  pruneChanges,
+  pruneDayCounts,
+  pruneIdempotencyKeys,
+  pruneRates,
+  pruneSessions,
+} from '../workspace/index.ts'
 
 const INTERVAL_MS = 10 * 60_000
 /** Interval at which lapsed leases are ended: a third of a lease. */

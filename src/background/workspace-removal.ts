@@ -1,13 +1,11 @@
-import { type DeletionDeps, removeAgent } from '../agent/agent.ts'
-import type { PhoneNumbers } from '../agent/phone-numbers.ts'
+import { type DeletionDeps, type PhoneNumbers, removeAgent } from '../agent/index.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError, messageOf } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import { Routine } from '../core/routine.ts'
 import { deleteKeysOf } from '../email-domain/index.ts'
-import { hasNotices } from '../webhook/termination-notice.ts'
-import { OPERATOR } from '../workspace/audit.ts'
-import { condemn, deleteRecords, deleteRow, endTokens, findCondemned } from '../workspace/deletion.ts'
+import { hasNotices } from '../webhook/index.ts'
+import { condemn, deleteRecords, deleteRow, endTokens, findCondemned, OPERATOR } from '../workspace/index.ts'
 
 export type WorkspaceRemovalDeps = DeletionDeps & {
   clock: Clock

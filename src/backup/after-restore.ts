@@ -1,9 +1,9 @@
 import { AppError } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import { within } from '../db/transaction.ts'
-import { skipLostIds } from '../event/after-restore.ts'
-import { holdDue } from '../message/approval/hold-restored.ts'
-import { endChangePositions } from '../workspace/change-log.ts'
+import { skipLostIds } from '../event/index.ts'
+import { holdDue } from '../message/index.ts'
+import { endChangePositions } from '../workspace/index.ts'
 
 export interface AfterRestore {
   /** Number of messages that wait for approval now. */

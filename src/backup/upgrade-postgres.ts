@@ -11,7 +11,7 @@ import { putInPlace, removeLeftovers, swapFolders, workFolder } from '../db/embe
 import { EmbeddedPostgresError, hasCluster, lockDataDir, startEmbedded } from '../db/embedded.ts'
 import { migrate } from '../db/migrate.ts'
 import { MIGRATIONS, readDifference, UnsuitableSchemaError } from '../db/schema.ts'
-import { endChangePositions } from '../workspace/change-log.ts'
+import { endChangePositions } from '../workspace/index.ts'
 import { connectTo, scriptOf } from './dump.ts'
 import { DumpReader } from './format.ts'
 import { load, type Restored } from './restore.ts'

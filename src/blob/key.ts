@@ -1,7 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Db } from '../db/client.ts'
-import { NIL, type SealedColumn } from '../workspace/data-keys.ts'
-import { decrypt, deriveKey, encrypt, type Keyring } from '../workspace/keyring.ts'
+import { decrypt, deriveKey, encrypt, type Keyring, NIL, type SealedColumn } from '../workspace/index.ts'
 
 /** An object: its part of a key in the store, which names the content, and whose it is. */
 export interface BlobName {

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Config, ConfigError } from '../config/config.ts'
 import { writePrivate } from '../core/private-file.ts'
-import type { OtherKeys } from '../workspace/keyring.ts'
+import type { OtherKeys } from '../workspace/index.ts'
 
 export const newKey = (): Uint8Array => randomBytes(32)
 

@@ -3,8 +3,14 @@ import { systemClock } from '../core/clock.ts'
 import type { Logger } from '../core/logger.ts'
 import { withSessionLock } from '../db/session-lock.ts'
 import { resealServiceKeys } from '../email-domain/index.ts'
-import { finishDataKeys, type Resealed, replaceDataKey } from '../workspace/data-keys.ts'
-import { createKeyring, type OtherKeys, rewrapDataKeys } from '../workspace/keyring.ts'
+import {
+  createKeyring,
+  finishDataKeys,
+  type OtherKeys,
+  type Resealed,
+  replaceDataKey,
+  rewrapDataKeys,
+} from '../workspace/index.ts'
 import type { Foundation } from './foundation.ts'
 import { masterKeyFile, newKey, readKeys, writeKeys } from './master-key.ts'
 import { SEALED_COLUMNS } from './sealed-columns.ts'

@@ -1,12 +1,9 @@
-import { SEALED_BOT_TOKENS } from '../agent/telegram-bot.ts'
+import { SEALED_BOT_TOKENS } from '../agent/index.ts'
 import { SEALED_BLOB_KEYS } from '../blob/index.ts'
 import { SEALED_DKIM_KEYS } from '../email-domain/index.ts'
 import { SEALED_SECRETS } from '../secret/index.ts'
-import { SEALED_TEXTS } from '../webhook/sealed-texts.ts'
-import { SEALED_SIGNING_SECRETS } from '../webhook/secret.ts'
-import type { SealedColumn } from '../workspace/data-keys.ts'
-import { SEALED_ANSWERS } from '../workspace/idempotency-record.ts'
-import { SEALED_CODES } from '../workspace/identity.ts'
+import { SEALED_SIGNING_SECRETS, SEALED_TEXTS } from '../webhook/index.ts'
+import { SEALED_ANSWERS, SEALED_CODES, type SealedColumn } from '../workspace/index.ts'
 
 /**
  * All columns that are encrypted with workspaces' data keys. The values of a column missing here become

@@ -12,7 +12,7 @@ import { probeDatabase, probePooler } from '../db/probe.ts'
 import { replicaLag } from '../db/replica.ts'
 import { checkExclusion, EXCLUDES, KNOWN, readDifference, UnsuitableSchemaError } from '../db/schema.ts'
 import { READ_LIMITS } from '../db/session-limits.ts'
-import { createKeyring, type Keyring, readKeyTest } from '../workspace/keyring.ts'
+import { createKeyring, type Keyring, readKeyTest } from '../workspace/index.ts'
 import { type Finding, ok, problem, skipped, warning } from './report.ts'
 
 /** The database while the doctor runs. */

@@ -1,4 +1,4 @@
-import { createBotStore } from '../agent/telegram-bot.ts'
+import { createBotStore } from '../agent/index.ts'
 import { listNumbers } from '../channel/sms/numbers.ts'
 import { Twilio } from '../channel/sms/twilio.ts'
 import { MESSAGES } from '../channel/sms/webhooks.ts'

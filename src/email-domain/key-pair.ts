@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import type { Clock } from '../core/clock.ts'
 import type { Db } from '../db/client.ts'
 import type { Prisma } from '../db/generated/prisma/client.ts'
-import type { Keyring } from '../workspace/keyring.ts'
+import type { Keyring } from '../workspace/index.ts'
 
 /**
  * Owner of keys: a workspace, for a domain that it added, or the service itself, for the domain of

@@ -1,6 +1,5 @@
 import type { Prisma } from '../db/generated/prisma/client.ts'
-import { NIL, type SealedColumn } from '../workspace/data-keys.ts'
-import type { Keyring } from '../workspace/keyring.ts'
+import { type Keyring, NIL, type SealedColumn } from '../workspace/index.ts'
 import { boundTo, ed25519Selector } from './key-pair.ts'
 
 /** Re-encrypts the service's own keys with the current master key. Returns their number. */

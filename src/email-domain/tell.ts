@@ -1,5 +1,5 @@
 import type { Domain } from '../db/generated/prisma/client.ts'
-import type { Mailer } from '../workspace/invitation.ts'
+import type { Mailer } from '../workspace/index.ts'
 import type { DomainDeps, StoredFinding } from './domain.ts'
 
 export interface NotifyOwnersDeps extends Pick<DomainDeps, 'prisma' | 'afterCommit'> {

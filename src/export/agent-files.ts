@@ -1,4 +1,4 @@
-import { readTexts } from '../agent/texts.ts'
+import { readTexts } from '../agent/index.ts'
 import { Address } from '../api/address.ts'
 import { Agent as AGENT } from '../api/agent.ts'
 import { present } from '../api/resource.ts'

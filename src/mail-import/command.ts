@@ -5,10 +5,13 @@ import { AppError, messageOf } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import type { RootDb } from '../db/client.ts'
 import { createMailReader } from '../mail/index.ts'
-import type { ImportDeps, ImportSummary } from '../message/import/import.ts'
-import type { MailEntry } from '../message/import/mail.ts'
-import { importAsOperator } from '../message/import/mailbox.ts'
-import { positionOf } from '../message/import/position.ts'
+import {
+  type ImportDeps,
+  type ImportSummary,
+  importAsOperator,
+  type MailEntry,
+  positionOf,
+} from '../message/index.ts'
 import { type ImapAccount, listFolders, mailsOfFolder } from './imap.ts'
 import { mailsAt } from './paths.ts'
 import { createProgress, type Meter, type Progress } from './progress.ts'

@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { ImapFlow } from 'imapflow'
 import { AppError, messageOf } from '../core/errors.ts'
-import { MAX_MAIL_BYTES, type MailEntry, tooLarge } from '../message/import/mail.ts'
-import type { ImportPosition } from '../message/import/position.ts'
+import { type ImportPosition, MAX_MAIL_BYTES, type MailEntry, tooLarge } from '../message/index.ts'
 import type { Meter } from './progress.ts'
 
 export interface ImapAccount {

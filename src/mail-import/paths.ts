@@ -2,8 +2,7 @@ import { createReadStream } from 'node:fs'
 import { open, readdir, readFile, stat } from 'node:fs/promises'
 import { extname, join, relative } from 'node:path'
 import { messageOf } from '../core/errors.ts'
-import { MAX_MAIL_BYTES, type MailEntry, tooLarge } from '../message/import/mail.ts'
-import { splitMbox } from '../message/import/mbox.ts'
+import { MAX_MAIL_BYTES, type MailEntry, splitMbox, tooLarge } from '../message/index.ts'
 import type { Meter } from './progress.ts'
 
 /** A file below the path. `isMail`: its place or name says so. */

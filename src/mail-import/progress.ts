@@ -1,4 +1,4 @@
-import type { ImportSummary } from '../message/import/import.ts'
+import type { ImportSummary } from '../message/index.ts'
 
 /** How far an import is, in bytes or in mails. */
 export interface Meter {

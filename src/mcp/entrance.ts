@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { RESOURCE_METADATA } from '../auth/oauth/resource.ts'
+import { RESOURCE_METADATA } from '../auth/index.ts'
 import { readUpTo } from '../core/body.ts'
 import { messageOf } from '../core/errors.ts'
 import { checkShape } from '../core/json.ts'

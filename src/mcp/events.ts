@@ -1,12 +1,20 @@
 import { z } from 'zod'
-import { findAgent } from '../agent/permission.ts'
+import { findAgent } from '../agent/index.ts'
 import { type Issue, inputError } from '../core/input-error.ts'
 import { uuid } from '../core/rules.ts'
 import { Channel } from '../db/generated/prisma/enums.ts'
-import { dataSchemaOf, EVENT_NAMES, EVENT_TYPES, type EventType, type LoggedEvent } from '../event/event.ts'
-import { readEvents, readHead, readPlaceOf } from '../event/log.ts'
-import { occurrenceOf } from '../webhook/payload.ts'
-import type { Viewer } from '../workspace/viewer.ts'
+import {
+  dataSchemaOf,
+  EVENT_NAMES,
+  EVENT_TYPES,
+  type EventType,
+  type LoggedEvent,
+  readEvents,
+  readHead,
+  readPlaceOf,
+} from '../event/index.ts'
+import { occurrenceOf } from '../webhook/index.ts'
+import type { Viewer } from '../workspace/index.ts'
 import { noSuchEvent, refusal } from './call/errors.ts'
 import { inputSchemaOf } from './call/json-schema.ts'
 import { readPosition } from './call/position.ts'

@@ -1,4 +1,4 @@
-import type { Subscription, Subscriptions } from '../agent/subscriptions.ts'
+import type { Subscription, Subscriptions } from '../agent/index.ts'
 import type { Call } from './call/tool.ts'
 import { readableAgents } from './resources.ts'
 

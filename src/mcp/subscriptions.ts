@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { AppError } from '../core/errors.ts'
-import { CallbackError } from '../webhook/challenge.ts'
 import {
+  CallbackError,
   MAX_SUBSCRIPTIONS,
   subscribeWebhook,
   TooManySubscriptions,
   unsubscribeWebhook,
-} from '../webhook/subscribe.ts'
+} from '../webhook/index.ts'
 import { callbackFailed, exhausted, refusal } from './call/errors.ts'
 import type { Call } from './call/tool.ts'
 import { eventParams, readWanted, startOf } from './events.ts'

@@ -1,6 +1,6 @@
 import { type Issue, inputError } from '../core/input-error.ts'
 import type { Logger } from '../core/logger.ts'
-import type { Viewer } from '../workspace/viewer.ts'
+import type { Viewer } from '../workspace/index.ts'
 import { failureOf } from './call/errors.ts'
 import { inputSchemaOf } from './call/json-schema.ts'
 import { type Call, ResultWithImage, type Tool } from './call/tool.ts'

@@ -4,7 +4,7 @@ import type { RootDb } from '../db/client.ts'
 import { SKIP_LOCKED } from '../db/dialect.ts'
 import { define, rows, sql } from '../db/sql/sql.ts'
 import { composedOf } from '../db/sql/statement.ts'
-import { noteChanges } from '../workspace/change-log.ts'
+import { noteChanges } from '../workspace/index.ts'
 import { deleteOld, GONE, OLD } from './stored/deletion.ts'
 
 /** Workspaces decide for how many days messages, and emails as they were received, are kept. */

@@ -1,13 +1,10 @@
-import { findAgent } from '../agent/permission.ts'
+import { findAgent } from '../agent/index.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError, invalidInput, notFound } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { Prisma } from '../db/generated/prisma/client.ts'
 import type { ActorKind } from '../db/generated/prisma/enums.ts'
-import { audit } from '../workspace/audit.ts'
-import { NIL, type SealedColumn } from '../workspace/data-keys.ts'
-import type { Keyring } from '../workspace/keyring.ts'
-import type { Viewer } from '../workspace/viewer.ts'
+import { audit, type Keyring, NIL, type SealedColumn, type Viewer } from '../workspace/index.ts'
 
 export interface SecretDeps extends Db {
   clock: Clock

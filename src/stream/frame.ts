@@ -1,5 +1,4 @@
-import { type LoggedEvent, presentEvent } from '../event/event.ts'
-import type { Truncated } from '../event/follower.ts'
+import { type LoggedEvent, presentEvent, type Truncated } from '../event/index.ts'
 
 /** The first frame: tells clients to wait 3 s before they reconnect. */
 export const OPENING = 'retry: 3000\n\n'

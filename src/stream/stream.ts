@@ -1,10 +1,15 @@
 import type { ServerResponse } from 'node:http'
-import type { Subscription } from '../agent/subscriptions.ts'
+import type { Subscription } from '../agent/index.ts'
 import { EventStreamWriter, reconnectFrame } from '../core/event-stream.ts'
 import type { Logger } from '../core/logger.ts'
-import type { EventType } from '../event/event.ts'
-import type { Feed } from '../event/feed.ts'
-import { type FeedItem, type Follower, positionOf, type Sink } from '../event/follower.ts'
+import {
+  type EventType,
+  type Feed,
+  type FeedItem,
+  type Follower,
+  positionOf,
+  type Sink,
+} from '../event/index.ts'
 import { eventFrame, HEARTBEAT, OPENING, positionFrame, REPLACED, truncatedFrame } from './frame.ts'
 
 export interface StreamStart {

@@ -1,16 +1,25 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { findConnection } from '../agent/connection.ts'
-import type { Subscription, Subscriptions } from '../agent/subscriptions.ts'
+import { findConnection, type Subscription, type Subscriptions } from '../agent/index.ts'
 import { AppError, invalidInput } from '../core/errors.ts'
 import { clientOf, noteRequester } from '../core/http.ts'
 import type { Logger } from '../core/logger.ts'
 import { uuid } from '../core/rules.ts'
-import type { EventType } from '../event/event.ts'
-import type { Feed } from '../event/feed.ts'
-import { HEARD_BY_DEFAULT, heardTypesInQuery, hearsMessages } from '../event/selection.ts'
-import { overQuota } from '../workspace/rate-limits.ts'
-import { countRequest, type QuotaDeps } from '../workspace/token-requests.ts'
-import { authenticate, bearerOf, type Viewer, type ViewerDeps } from '../workspace/viewer.ts'
+import {
+  type EventType,
+  type Feed,
+  HEARD_BY_DEFAULT,
+  heardTypesInQuery,
+  hearsMessages,
+} from '../event/index.ts'
+import {
+  authenticate,
+  bearerOf,
+  countRequest,
+  overQuota,
+  type QuotaDeps,
+  type Viewer,
+  type ViewerDeps,
+} from '../workspace/index.ts'
 import { Stream } from './stream.ts'
 
 type StreamDeps = ViewerDeps & QuotaDeps & { feed: Feed; subscriptions: Subscriptions; log: Logger }

@@ -1,7 +1,7 @@
-import { readListening } from '../agent/listening.ts'
+import { readListening } from '../agent/index.ts'
 import type { Db } from '../db/client.ts'
 import type { Job, Message, Webhook } from '../db/generated/prisma/client.ts'
-import { toDelivery } from '../webhook/deliveries.ts'
+import { toDelivery } from '../webhook/index.ts'
 import type { Moment } from './moment.ts'
 
 /** Clients of an agent that are looked at. */

@@ -1,7 +1,6 @@
 import { invalidInput } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
-import { ensureMember } from '../workspace/member.ts'
-import type { Viewer } from '../workspace/viewer.ts'
+import { ensureMember, type Viewer } from '../workspace/index.ts'
 import { ofListening } from './listeners.ts'
 import { traceMessage } from './message.ts'
 import { brief, settled, type Trace } from './moment.ts'

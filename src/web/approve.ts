@@ -1,19 +1,20 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { type CredentialDeps, checkOrigin } from '../auth/credential.ts'
-import { opensMailedLink } from '../auth/page-viewer.ts'
-import { signInPath } from '../auth/return-path.ts'
+import { type CredentialDeps, checkOrigin, opensMailedLink, signInPath } from '../auth/index.ts'
 import { invalidInput } from '../core/errors.ts'
 import { html } from '../core/html.ts'
 import { rejectionReason } from '../core/rules.ts'
-import { type ApprovalDeps, approveMessage, rejectMessage } from '../message/approval/approval.ts'
 import {
+  type ApprovalDeps,
   type ApprovalRequest,
   type ApprovalRequestDeps,
+  approveMessage,
+  type Decider,
+  htmlTextOf,
+  imagesOf,
   openApprovalRequest,
-} from '../message/approval/approval-request.ts'
-import { htmlTextOf, imagesOf } from '../message/approval/content.ts'
-import type { Decider } from '../message/approval/waiting.ts'
+  rejectMessage,
+} from '../message/index.ts'
 import { closedPage, type Link, type Wrong } from './link.ts'
 import type { Page } from './page/page.ts'
 import { checked } from './page/rule.ts'

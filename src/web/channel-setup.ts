@@ -1,4 +1,4 @@
-import type { Setup } from '../agent/setup/redeem-link.ts'
+import type { Setup } from '../agent/index.ts'
 import type { Wrong } from './link.ts'
 import type { Page } from './page/page.ts'
 

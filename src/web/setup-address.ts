@@ -1,6 +1,10 @@
-import { type AddressSetUp, setUpAddress } from '../agent/setup/address.ts'
-import type { OpenSetupDeps, Setup } from '../agent/setup/redeem-link.ts'
-import type { SetUpSmsDeps } from '../agent/setup/sms.ts'
+import {
+  type AddressSetUp,
+  type OpenSetupDeps,
+  type SetUpSmsDeps,
+  type Setup,
+  setUpAddress,
+} from '../agent/index.ts'
 import { CHANNELS } from '../core/channels.ts'
 import { html } from '../core/html.ts'
 import type { ChannelSetup } from './channel-setup.ts'

@@ -1,5 +1,4 @@
-import { listDomains, type SetUpEmailDeps, setUpEmailAddress } from '../agent/setup/email.ts'
-import type { Setup } from '../agent/setup/redeem-link.ts'
+import { listDomains, type SetUpEmailDeps, type Setup, setUpEmailAddress } from '../agent/index.ts'
 import { type Html, html } from '../core/html.ts'
 import type { ChannelSetup } from './channel-setup.ts'
 import type { Wrong } from './link.ts'

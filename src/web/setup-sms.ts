@@ -1,6 +1,11 @@
-import type { NumberOffer } from '../agent/phone-numbers.ts'
-import type { Setup } from '../agent/setup/redeem-link.ts'
-import { mayRent, type SetUpSmsDeps, searchNumbersFor, setUpPhoneNumber } from '../agent/setup/sms.ts'
+import {
+  mayRent,
+  type NumberOffer,
+  type SetUpSmsDeps,
+  type Setup,
+  searchNumbersFor,
+  setUpPhoneNumber,
+} from '../agent/index.ts'
 import { type Html, html } from '../core/html.ts'
 import { areaCode, country } from '../core/rules.ts'
 import type { ChannelSetup } from './channel-setup.ts'

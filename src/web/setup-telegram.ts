@@ -1,11 +1,11 @@
-import type { Setup } from '../agent/setup/redeem-link.ts'
 import {
   findMadeBot,
   newBotLink,
   type SetUpTelegramDeps,
+  type Setup,
   setUpTelegramBot,
   type TelegramBotMade,
-} from '../agent/setup/telegram.ts'
+} from '../agent/index.ts'
 import { type Html, html } from '../core/html.ts'
 import type { ChannelSetup } from './channel-setup.ts'
 import type { Wrong } from './link.ts'

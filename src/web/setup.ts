@@ -1,4 +1,4 @@
-import { findSetup, type Setup } from '../agent/setup/redeem-link.ts'
+import { findSetup, type Setup } from '../agent/index.ts'
 import { CHANNELS } from '../core/channels.ts'
 import { html } from '../core/html.ts'
 import type { ChannelSetup } from './channel-setup.ts'

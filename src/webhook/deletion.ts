@@ -1,8 +1,7 @@
 import type { Db } from '../db/client.ts'
 import type { Prisma } from '../db/generated/prisma/client.ts'
 import type { WebhookKind } from '../db/generated/prisma/enums.ts'
-import { noteChange } from '../workspace/change-log.ts'
-import { changeUsage } from '../workspace/usage.ts'
+import { changeUsage, noteChange } from '../workspace/index.ts'
 
 /** Time in milliseconds that a deletion may take in all, and wait for a connection. */
 const DELETION = { timeout: 30_000, maxWait: 5_000 }

@@ -1,5 +1,5 @@
 import type { Prisma } from '../db/generated/prisma/client.ts'
-import type { Ending } from '../workspace/token.ts'
+import type { Ending } from '../workspace/index.ts'
 
 /**
  * Deletes the MCP subscriptions of an agent or of tokens that are about to be deleted, inside the transaction

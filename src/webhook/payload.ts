@@ -1,4 +1,4 @@
-import { dataOf, eventIdOf, type PayloadEvent } from '../event/event.ts'
+import { dataOf, eventIdOf, type PayloadEvent } from '../event/index.ts'
 
 /** An event in the format of external deliveries, the same for all of them. */
 export const occurrenceOf = (event: PayloadEvent) => ({

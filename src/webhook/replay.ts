@@ -1,6 +1,6 @@
 import { invalidInput, notFound } from '../core/errors.ts'
 import type { Prisma } from '../db/generated/prisma/client.ts'
-import type { Viewer } from '../workspace/viewer.ts'
+import type { Viewer } from '../workspace/index.ts'
 import { type EventRange, requeueEvents, requeueGivenUp } from './manual-delivery.ts'
 import type { OperateDeps } from './operate.ts'
 import { findWebhook, formatTopicKey, WEBHOOK_CHANGED, type WebhookRef } from './webhook.ts'

@@ -1,6 +1,6 @@
 import type { Db } from '../db/client.ts'
 import type { Channel } from '../db/generated/prisma/enums.ts'
-import { type EventDetail, type EventType, eventIdOf, type PayloadEvent } from '../event/event.ts'
+import { type EventDetail, type EventType, eventIdOf, type PayloadEvent } from '../event/index.ts'
 import { manualEventId, payloadOf, testPayloadOf } from './payload.ts'
 import { unsignedHeaders } from './post/sign.ts'
 

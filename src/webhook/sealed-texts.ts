@@ -1,4 +1,4 @@
-import { NIL, type SealedColumn } from '../workspace/data-keys.ts'
+import { NIL, type SealedColumn } from '../workspace/index.ts'
 
 /**
  * The Message URL texts in webhook jobs, for the rotation of data keys: `bound` must match `handoverBinding`.

@@ -2,8 +2,7 @@ import type { KeyObject } from 'node:crypto'
 import type { Clock } from '../core/clock.ts'
 import { messageOf } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
-import { NIL, type SealedColumn } from '../workspace/data-keys.ts'
-import type { Keyring } from '../workspace/keyring.ts'
+import { type Keyring, NIL, type SealedColumn } from '../workspace/index.ts'
 import { keyOf } from './post/sign.ts'
 
 /** A stored signing secret is bound to its webhook. */

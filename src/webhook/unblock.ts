@@ -1,6 +1,5 @@
 import { AppError, notFound } from '../core/errors.ts'
-import { audit } from '../workspace/audit.ts'
-import type { Viewer } from '../workspace/viewer.ts'
+import { audit, type Viewer } from '../workspace/index.ts'
 import type { DeliveryRef } from './deliveries.ts'
 import type { OperateDeps } from './operate.ts'
 import { findWebhook, formatTopicKey, toWebhook, WEBHOOK_CHANGED, type Webhook } from './webhook.ts'

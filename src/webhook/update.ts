@@ -1,8 +1,7 @@
 import { notFound } from '../core/errors.ts'
 import type { Prisma } from '../db/generated/prisma/client.ts'
-import type { EventType } from '../event/event.ts'
-import { audit } from '../workspace/audit.ts'
-import type { Viewer } from '../workspace/viewer.ts'
+import type { EventType } from '../event/index.ts'
+import { audit, type Viewer } from '../workspace/index.ts'
 import { restartPending } from './manual-delivery.ts'
 import {
   findWebhook,

@@ -1,20 +1,22 @@
 import { randomUUID } from 'node:crypto'
-import { findAgent } from '../agent/permission.ts'
+import { findAgent } from '../agent/index.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError, notFound } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { Prisma, Webhook as WebhookRow } from '../db/generated/prisma/client.ts'
 import type { Notifier } from '../db/notify.ts'
-import type { EventType } from '../event/event.ts'
-import { HEARD_BY_DEFAULT } from '../event/selection.ts'
+import { type EventType, HEARD_BY_DEFAULT } from '../event/index.ts'
 import type { Allow } from '../outgoing-http/allowed-address.ts'
 import type { Lookup } from '../outgoing-http/lookup.ts'
 import { checkTargetUrl } from '../outgoing-http/url.ts'
-import { audit } from '../workspace/audit.ts'
-import { callExternally, type ExternalCallDeps } from '../workspace/external-calls.ts'
-import type { Keyring } from '../workspace/keyring.ts'
-import { changeUsage } from '../workspace/usage.ts'
-import type { Viewer } from '../workspace/viewer.ts'
+import {
+  audit,
+  callExternally,
+  changeUsage,
+  type ExternalCallDeps,
+  type Keyring,
+  type Viewer,
+} from '../workspace/index.ts'
 import { deleteWebhook } from './deletion.ts'
 import { newSecret } from './post/sign.ts'
 import { openSecret, sealSecret } from './secret.ts'

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.ts'
-import { ensureAddressMayChange } from '../../workspace/plan.ts'
+import { ensureAddressMayChange } from '../../workspace/index.ts'
 import {
   checkOwnAddress,
   ensureFree,

@@ -3,8 +3,7 @@ import type { Clock } from '../../core/clock.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
 import type { Address, Agent, Prisma } from '../../db/generated/prisma/client.ts'
-import { audit } from '../../workspace/audit.ts'
-import { hashToken, type LinkState, linkState } from '../../workspace/token.ts'
+import { audit, hashToken, type LinkState, linkState } from '../../workspace/index.ts'
 
 /**
  * Common to the set-ups of all channels: redeeming a link once, adding an address to the agent, and adding

@@ -3,8 +3,7 @@ import type { ChannelKind } from '../../core/channels.ts'
 import type { Clock } from '../../core/clock.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
-import { hashToken, newToken } from '../../workspace/token.ts'
-import type { Viewer } from '../../workspace/viewer.ts'
+import { hashToken, newToken, type Viewer } from '../../workspace/index.ts'
 import { findAgent } from '../permission.ts'
 
 export interface SetupLinkDeps extends Db {

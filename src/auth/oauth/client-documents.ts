@@ -2,7 +2,7 @@ import type { Clock } from '../../core/clock.ts'
 import { messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Db } from '../../db/client.ts'
-import { hashToken } from '../../workspace/token.ts'
+import { hashToken } from '../../workspace/index.ts'
 import { publishedMetadata } from './client-metadata.ts'
 
 export interface ClientDocumentDeps extends Pick<Db, 'pool'> {

@@ -1,6 +1,6 @@
 import type { AllClientMetadata, ClientMetadata } from 'oidc-provider'
 import { QUOTATION_MARKS } from '../../core/quoted.ts'
-import { COMMAND_LINE } from '../../workspace/app-token.ts'
+import { COMMAND_LINE } from '../../workspace/index.ts'
 import { errors } from './library.ts'
 
 /** The rules for what a client says about itself, in a registration (RFC 7591) or in its metadata document. */

@@ -1,15 +1,21 @@
-import { findAgent } from '../../agent/permission.ts'
+import { findAgent } from '../../agent/index.ts'
 import type { Clock } from '../../core/clock.ts'
 import { notFound } from '../../core/errors.ts'
 import type { Db, RootDb } from '../../db/client.ts'
 import { deleteInBatches } from '../../db/delete-in-batches.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
 import type { Notifier } from '../../db/notify.ts'
-import { createAppToken, deleteAppTokens } from '../../workspace/app-token.ts'
-import { audit } from '../../workspace/audit.ts'
-import { ensureMember, holdMember } from '../../workspace/member.ts'
-import { type EndSubscriptions, hashToken, TOKEN_REVOKED } from '../../workspace/token.ts'
-import type { Viewer } from '../../workspace/viewer.ts'
+import {
+  audit,
+  createAppToken,
+  deleteAppTokens,
+  type EndSubscriptions,
+  ensureMember,
+  hashToken,
+  holdMember,
+  TOKEN_REVOKED,
+  type Viewer,
+} from '../../workspace/index.ts'
 
 export interface ConnectedAppDeps extends Db {
   clock: Clock

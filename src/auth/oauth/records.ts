@@ -1,7 +1,7 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider'
 import type { Clock } from '../../core/clock.ts'
 import { publicError } from '../../db/failure.ts'
-import { hashToken } from '../../workspace/token.ts'
+import { hashToken } from '../../workspace/index.ts'
 import { mayReceiveCodes } from './client-metadata.ts'
 import { errors } from './library.ts'
 import type { UnitOfWork } from './unit-of-work.ts'

@@ -1,4 +1,4 @@
-import { COMMAND_LINE } from '../../workspace/app-token.ts'
+import { COMMAND_LINE } from '../../workspace/index.ts'
 
 /** The protected resources (RFC 9728): what access tokens are for. */
 

@@ -1,6 +1,5 @@
 import type { ExecutionArgs } from 'graphql'
-import type { Attempt } from '../../workspace/idempotency.ts'
-import type { Viewer } from '../../workspace/viewer.ts'
+import type { Attempt, Viewer } from '../../workspace/index.ts'
 import type { Changes } from '../feed/changes.ts'
 import type { WorkspaceFeed } from '../feed/workspace-feed.ts'
 import type { GraphqlDeps } from './deps.ts'

@@ -11,7 +11,7 @@ import {
   type SelectionSetNode,
 } from 'graphql'
 import { invalidInput } from '../../core/errors.ts'
-import { once } from '../../workspace/idempotency.ts'
+import { once } from '../../workspace/index.ts'
 import { keyMeaningOf, unstoredInputOf } from '../builder/idempotency-option.ts'
 import type { Operation } from '../context/context.ts'
 

@@ -1,5 +1,5 @@
 import { type DocumentNode, type ExecutionResult, getOperationAST, Kind, print, visit } from 'graphql'
-import type { Viewer } from '../../workspace/viewer.ts'
+import type { Viewer } from '../../workspace/index.ts'
 
 /** Maximum age of a result that is reused for another subscriber, in milliseconds. */
 const FRESH_MS = 500

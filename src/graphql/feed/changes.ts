@@ -1,13 +1,13 @@
 import { messageOf } from '../../core/errors.ts'
-import { MESSAGE_CHANGED, type MessageState, readStates } from '../../message/stored/changed.ts'
+import { MESSAGE_CHANGED, type MessageState, readStates } from '../../message/index.ts'
 import {
   readWebhookStates,
   WEBHOOK_ADDED,
   WEBHOOK_CHANGED,
   WEBHOOK_REMOVED,
   type WebhookDeps,
-} from '../../webhook/webhook.ts'
-import type { ViewerDeps } from '../../workspace/viewer.ts'
+} from '../../webhook/index.ts'
+import type { ViewerDeps } from '../../workspace/index.ts'
 import type { Change } from './item.ts'
 
 export type FeedDeps = Pick<ViewerDeps, 'prisma' | 'pool' | 'afterCommit' | 'log'> &

@@ -1,5 +1,5 @@
-import type { LoggedEvent } from '../../event/event.ts'
-import type { ChangePosition, ChangesRead } from '../../workspace/change-log.ts'
+import type { LoggedEvent } from '../../event/index.ts'
+import type { ChangePosition, ChangesRead } from '../../workspace/index.ts'
 
 /**
  * A change to one of an agent's messages or webhooks, whose current state is read when the result is

@@ -1,11 +1,11 @@
 import { messageOf } from '../../core/errors.ts'
-import { MESSAGE_CHANGED } from '../../message/stored/changed.ts'
+import { MESSAGE_CHANGED } from '../../message/index.ts'
 import {
   type ChangePosition,
   type ChangesRead,
   readChanges,
   WORKSPACE_CHANGED,
-} from '../../workspace/change-log.ts'
+} from '../../workspace/index.ts'
 import type { FeedDeps } from './changes.ts'
 import type { WorkspaceChanges } from './item.ts'
 

@@ -1,7 +1,6 @@
 import { readCursor, writeCursor } from '../../core/cursor.ts'
 import { invalidInput } from '../../core/errors.ts'
-import { type ChangePosition, isSnapshot, readChangePosition } from '../../workspace/change-log.ts'
-import { ensureMember } from '../../workspace/member.ts'
+import { type ChangePosition, ensureMember, isSnapshot, readChangePosition } from '../../workspace/index.ts'
 import type { GraphqlContext } from '../context/context.ts'
 import type { Item, WorkspaceChanges } from '../feed/item.ts'
 import { openFor, streamOf } from './follow.ts'

@@ -1,10 +1,18 @@
-import { findConnection } from '../../agent/connection.ts'
-import { findAgent } from '../../agent/permission.ts'
-import { replaced, type Subscription, type SubscriptionOptions } from '../../agent/subscriptions.ts'
+import {
+  findAgent,
+  findConnection,
+  replaced,
+  type Subscription,
+  type SubscriptionOptions,
+} from '../../agent/index.ts'
 import { AppError } from '../../core/errors.ts'
-import type { EventType } from '../../event/event.ts'
-import { type LogPosition, readHead } from '../../event/log.ts'
-import { HEARD_BY_DEFAULT, hearsMessages } from '../../event/selection.ts'
+import {
+  type EventType,
+  HEARD_BY_DEFAULT,
+  hearsMessages,
+  type LogPosition,
+  readHead,
+} from '../../event/index.ts'
 import type { GraphqlContext } from '../context/context.ts'
 import type { GraphqlDeps } from '../context/deps.ts'
 import { TruncatedError } from '../execution/errors.ts'

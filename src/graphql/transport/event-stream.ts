@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { Viewer } from '../../workspace/viewer.ts'
+import type { Viewer } from '../../workspace/index.ts'
 
 /** Maximum number of results that wait for one reader. @limit GraphQL */
 const MAX_WAITING = 1_000

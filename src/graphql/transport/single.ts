@@ -11,7 +11,7 @@ import {
 } from 'graphql-sse'
 import { AppError, type ErrorCode } from '../../core/errors.ts'
 import { uuid } from '../../core/rules.ts'
-import { watchTokens } from '../../workspace/held-tokens.ts'
+import { watchTokens } from '../../workspace/index.ts'
 import type { GraphqlContext, Operation } from '../context/context.ts'
 import type { GraphqlDeps } from '../context/deps.ts'
 import { type FailedAnswer, failedAnswer, presentError, withoutHttp } from '../execution/errors.ts'

@@ -1,4 +1,4 @@
-import type { AccessByChannel, AccessView } from '../../agent/access.ts'
+import type { AccessByChannel, AccessView } from '../../agent/index.ts'
 import {
   Access as ACCESS,
   allowSender,

@@ -1,4 +1,4 @@
-import { type Listening as ListeningShape, readListening } from '../../agent/listening.ts'
+import { type Listening as ListeningShape, readListening } from '../../agent/index.ts'
 import {
   countHeld,
   countRefused,
@@ -9,7 +9,7 @@ import {
   MAX_IN_HOUR,
   REFUSED_DAYS,
   readActivity,
-} from '../../message/reading/agent-states.ts'
+} from '../../message/index.ts'
 import { builder } from '../builder/builder.ts'
 import { batched } from '../context/batch.ts'
 import type { GraphqlContext } from '../context/context.ts'

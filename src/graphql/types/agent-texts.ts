@@ -1,4 +1,4 @@
-import { type Template as TemplateShape, textsOf } from '../../agent/texts.ts'
+import { type Template as TemplateShape, textsOf } from '../../agent/index.ts'
 import { builder } from '../builder/builder.ts'
 import { counted } from '../context/limits.ts'
 import { Agent } from './agent.ts'

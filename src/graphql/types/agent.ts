@@ -1,9 +1,8 @@
-import { type Agent as AgentRow, MAX_AGENTS } from '../../agent/agent.ts'
-import { findAgent } from '../../agent/permission.ts'
+import { type Agent as AgentRow, findAgent, MAX_AGENTS } from '../../agent/index.ts'
 import { Agent as AGENT, createAgent, deleteAgent, MANAGED, OPEN, updateAgent } from '../../api/agent.ts'
 import { invalidInput, notFound } from '../../core/errors.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
-import type { Viewer } from '../../workspace/viewer.ts'
+import type { Viewer } from '../../workspace/index.ts'
 import { builder } from '../builder/builder.ts'
 import { exposed, mutation } from '../builder/rendered.ts'
 

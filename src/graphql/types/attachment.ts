@@ -1,6 +1,6 @@
 import { AttachmentLink as LINK } from '../../api/message-part.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
-import { signLink } from '../../message/reading/signed-link.ts'
+import { signLink } from '../../message/index.ts'
 import { builder } from '../builder/builder.ts'
 import { objectOf } from '../builder/rendered.ts'
 

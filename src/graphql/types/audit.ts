@@ -1,5 +1,5 @@
 import { AUDIT_FILTER, AuditEntry } from '../../api/audit.ts'
-import { auditCursor, listAudit } from '../../workspace/read-audit.ts'
+import { auditCursor, listAudit } from '../../workspace/index.ts'
 import { builder, forMembers } from '../builder/builder.ts'
 import { given, rethrowAsAfter } from '../builder/input.ts'
 import { checkFirst, pageArgs, pageCost, pageInfoOf } from '../builder/page.ts'

@@ -1,5 +1,5 @@
 import { ConnectedApp as CONNECTED_APP, disconnectApp } from '../../api/connected-app.ts'
-import { type ConnectedApp as AppView, listApps } from '../../auth/oauth/connected-app.ts'
+import { type ConnectedApp as AppView, listApps } from '../../auth/index.ts'
 import { builder, forMembers } from '../builder/builder.ts'
 import { described, exposed, fieldOf, mutation } from '../builder/rendered.ts'
 import { Workspace } from './workspace.ts'

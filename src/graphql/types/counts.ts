@@ -1,4 +1,4 @@
-import { countPerDay } from '../../agent/counts.ts'
+import { countPerDay } from '../../agent/index.ts'
 import { DAYS, DayCounts } from '../../api/counts.ts'
 import { builder } from '../builder/builder.ts'
 import { argsOf, objectOf, valuesOf } from '../builder/rendered.ts'

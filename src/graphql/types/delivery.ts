@@ -3,14 +3,13 @@ import { sentenceOf } from '../../api/resource.ts'
 import {
   type Attempt as AttemptShape,
   type Delivery as DeliveryShape,
-  readDeliveries,
-} from '../../webhook/deliveries.ts'
-import {
+  formatTopicKey,
+  parseTopicKey,
   type DeliveryRequest as RequestShape,
   type RequestSource,
+  readDeliveries,
   rebuildRequests,
-} from '../../webhook/request.ts'
-import { formatTopicKey, parseTopicKey } from '../../webhook/webhook.ts'
+} from '../../webhook/index.ts'
 import { builder } from '../builder/builder.ts'
 import { pageArgs, pageCost, readPage } from '../builder/page.ts'
 import { exposed } from '../builder/rendered.ts'

@@ -10,8 +10,13 @@ import {
 import { MessageFile } from '../../api/message.ts'
 import { says } from '../../api/resource.ts'
 import { uuid } from '../../core/rules.ts'
-import { draftCursor, draftOf, readDrafts, sendDraft as send } from '../../message/sending/saved-draft.ts'
-import type { AttachmentView } from '../../message/stored/row.ts'
+import {
+  type AttachmentView,
+  draftCursor,
+  draftOf,
+  readDrafts,
+  sendDraft as send,
+} from '../../message/index.ts'
 import { builder } from '../builder/builder.ts'
 import { pageArgs, pageCost, readPage } from '../builder/page.ts'
 import { described, exposed, fieldOf, mutation } from '../builder/rendered.ts'

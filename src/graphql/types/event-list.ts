@@ -1,6 +1,5 @@
 import { invalidInput } from '../../core/errors.ts'
-import { eventCursor, readEventPages } from '../../event/log.ts'
-import { heardTypes } from '../../event/selection.ts'
+import { eventCursor, heardTypes, readEventPages } from '../../event/index.ts'
 import { builder } from '../builder/builder.ts'
 import { checked } from '../builder/input.ts'
 import { pageArgs, pageCost, readPage } from '../builder/page.ts'

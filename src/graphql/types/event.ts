@@ -1,7 +1,6 @@
 import { COLUMNS, DETAIL, Event as EVENT, SENDER, sendToUrl } from '../../api/event.ts'
 import { sentenceOf } from '../../api/resource.ts'
-import { EVENT_NAMES, type EventSender, type LoggedEvent } from '../../event/event.ts'
-import { heardTypes } from '../../event/selection.ts'
+import { EVENT_NAMES, type EventSender, heardTypes, type LoggedEvent } from '../../event/index.ts'
 import { builder } from '../builder/builder.ts'
 import { checked } from '../builder/input.ts'
 import { exposed, mutation } from '../builder/rendered.ts'

@@ -1,6 +1,6 @@
 import { approveMessage, cancelMessage, rejectMessage } from '../../api/held-message.ts'
 import { rescheduleMessage } from '../../api/message-marks.ts'
-import { strangersOf } from '../../message/approval/strangers.ts'
+import { strangersOf } from '../../message/index.ts'
 import { builder } from '../builder/builder.ts'
 import { batched } from '../context/batch.ts'
 import { Message, messageMutation } from './message.ts'

@@ -1,4 +1,4 @@
-import { type Listener as ListenerShape, listeningAt, presentListeners } from '../../agent/connection.ts'
+import { type Listener as ListenerShape, listeningAt, presentListeners } from '../../agent/index.ts'
 import { Connection as CONNECTION, connect, Listener as LISTENER } from '../../api/connection.ts'
 import { builder } from '../builder/builder.ts'
 import { exposed, mutation } from '../builder/rendered.ts'

@@ -5,7 +5,7 @@ import {
   MAX_MAILS,
   MAX_OF_AGENT,
   readMailHealth,
-} from '../../message/reading/mail-health.ts'
+} from '../../message/index.ts'
 import { builder, forMembers } from '../builder/builder.ts'
 import { countRows } from '../context/limits.ts'
 import { Workspace } from './workspace.ts'

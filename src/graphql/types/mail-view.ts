@@ -1,7 +1,12 @@
 import { HeaderField } from '../../api/message-part.ts'
-import { signHtmlLink } from '../../message/reading/mail-link.ts'
-import { signLink } from '../../message/reading/signed-link.ts'
-import { type MailView, type Readable, type ViewOptions, viewReadable } from '../../message/reading/view.ts'
+import {
+  type MailView,
+  type Readable,
+  signHtmlLink,
+  signLink,
+  type ViewOptions,
+  viewReadable,
+} from '../../message/index.ts'
 import { builder } from '../builder/builder.ts'
 import { objectOf } from '../builder/rendered.ts'
 import { batched } from '../context/batch.ts'

@@ -1,6 +1,6 @@
 import { Message as MESSAGE } from '../../api/message.ts'
 import { sentenceOf } from '../../api/resource.ts'
-import { mayInstruct } from '../../message/receiving/instructor.ts'
+import { mayInstruct } from '../../message/index.ts'
 import { builder } from '../builder/builder.ts'
 import { agentOf, Message } from './message.ts'
 

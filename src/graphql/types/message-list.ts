@@ -1,15 +1,16 @@
 import { queryFromInfo } from '@pothos/plugin-prisma'
 import type { GraphQLResolveInfo } from 'graphql'
 import { FILTER } from '../../api/message.ts'
-import type { MessageFilter } from '../../message/reading/filter.ts'
 import {
+  isReadableField,
+  type MessageFilter,
   type MessageListKey,
   type MessagePage,
   messageCursor,
+  type ReadableField,
   readMessagePages,
-} from '../../message/reading/list.ts'
-import { textBytesOf } from '../../message/reading/page.ts'
-import { isReadableField, type ReadableField } from '../../message/stored/row.ts'
+  textBytesOf,
+} from '../../message/index.ts'
 import { builder, forMembers } from '../builder/builder.ts'
 import { checkPage, type PageRequest, pageArgs, pageCost, pageInfoOf, pathOf } from '../builder/page.ts'
 import { argsOf, valuesOf } from '../builder/rendered.ts'

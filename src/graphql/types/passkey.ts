@@ -1,4 +1,4 @@
-import { listPasskeys, type PublicPasskey, removePasskey } from '../../auth/passkey.ts'
+import { listPasskeys, type PublicPasskey, removePasskey } from '../../auth/index.ts'
 import { builder, forMembers } from '../builder/builder.ts'
 import { Viewer } from './viewer.ts'
 

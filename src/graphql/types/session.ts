@@ -1,4 +1,4 @@
-import { listSessions, type PublicSession, revokeSession, revokeSessions } from '../../auth/session.ts'
+import { listSessions, type PublicSession, revokeSession, revokeSessions } from '../../auth/index.ts'
 import { AppError } from '../../core/errors.ts'
 import { builder, forMembers } from '../builder/builder.ts'
 import { Viewer } from './viewer.ts'

@@ -1,4 +1,4 @@
-import { readSuppressions, suppressionCursor } from '../../agent/suppression.ts'
+import { readSuppressions, suppressionCursor } from '../../agent/index.ts'
 import { removeSuppression, Suppression as SUPPRESSION } from '../../api/suppression.ts'
 import { builder } from '../builder/builder.ts'
 import { pageArgs, pageCost, readPage } from '../builder/page.ts'

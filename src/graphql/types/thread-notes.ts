@@ -1,8 +1,13 @@
 import { columnsOf, sentenceOf } from '../../api/resource.ts'
 import { addThreadNote, deleteThreadNote, ThreadNote as NOTE } from '../../api/thread-note.ts'
-import { MAX_NOTES, readNotes, type ThreadNote as ThreadNoteShape } from '../../message/thread/notes.ts'
-import type { ThreadKey } from '../../message/thread/state.ts'
-import { readWriters, type ThreadWriter as ThreadWriterShape } from '../../message/thread/writers.ts'
+import {
+  MAX_NOTES,
+  readNotes,
+  readWriters,
+  type ThreadKey,
+  type ThreadNote as ThreadNoteShape,
+  type ThreadWriter as ThreadWriterShape,
+} from '../../message/index.ts'
 import { builder, forMembers } from '../builder/builder.ts'
 import { exposed, mutation } from '../builder/rendered.ts'
 import { batched } from '../context/batch.ts'

@@ -1,19 +1,20 @@
 import type { GraphQLResolveInfo } from 'graphql'
-import { findAgent } from '../../agent/permission.ts'
+import { findAgent } from '../../agent/index.ts'
 import { columnsOf } from '../../api/resource.ts'
 import { Thread as THREAD, THREAD_FILTER } from '../../api/thread.ts'
 import { AppError, invalidInput, notFound } from '../../core/errors.ts'
-import { messageCursor } from '../../message/reading/list.ts'
 import {
   countUnread,
   findOwnThread,
   findThreads,
   MAX_UNREAD,
+  messageCursor,
+  readThreadPlaces,
   readThreads,
+  type ThreadListKey,
   type ThreadRef,
   type Thread as ThreadShape,
-} from '../../message/reading/thread.ts'
-import { readThreadPlaces, type ThreadListKey } from '../../message/reading/thread-places.ts'
+} from '../../message/index.ts'
 import { builder, forMembers } from '../builder/builder.ts'
 import { checkPage, pageArgs, pageCost, pageInfoOf, pathOf, placeOf } from '../builder/page.ts'
 import { argsOf, exposed, valuesOf } from '../builder/rendered.ts'

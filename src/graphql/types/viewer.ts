@@ -1,5 +1,4 @@
-import { readViews, type SavedView } from '../../workspace/member-settings.ts'
-import type { Viewer as ViewerShape } from '../../workspace/viewer.ts'
+import { readViews, type SavedView, type Viewer as ViewerShape } from '../../workspace/index.ts'
 import { builder, forMembers } from '../builder/builder.ts'
 import { Agent } from './agent.ts'
 import { MemberRole, ViewerKind } from './enums.ts'

@@ -1,4 +1,4 @@
-import { CHANGE_KINDS, type ChangeKind } from '../../workspace/change-log.ts'
+import { CHANGE_KINDS, type ChangeKind } from '../../workspace/index.ts'
 import { builder } from '../builder/builder.ts'
 import type { WorkspaceChanges as ChangesShape, Item } from '../feed/item.ts'
 import { followWorkspace, writePosition } from '../subscription/follow-workspace.ts'

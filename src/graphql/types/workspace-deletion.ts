@@ -3,7 +3,7 @@ import { says } from '../../api/resource.ts'
 import { deleteWorkspace, restoreWorkspace } from '../../api/workspace.ts'
 import { notFound } from '../../core/errors.ts'
 import { uuid } from '../../core/rules.ts'
-import { ensureOwner } from '../../workspace/member.ts'
+import { ensureOwner } from '../../workspace/index.ts'
 import { mutation } from '../builder/rendered.ts'
 import { Workspace } from './workspace.ts'
 

@@ -1,6 +1,5 @@
 import { invalidInput } from '../../core/errors.ts'
-import { readBlocking } from '../../webhook/blocking.ts'
-import { formatTopicKey, parseTopicKey } from '../../webhook/webhook.ts'
+import { formatTopicKey, parseTopicKey, readBlocking } from '../../webhook/index.ts'
 import { builder, forMembers } from '../builder/builder.ts'
 import { batched } from '../context/batch.ts'
 import { countRows } from '../context/limits.ts'

@@ -1,6 +1,6 @@
 import { Plan as PLAN, updateWorkspace, Workspace as WORKSPACE } from '../../api/workspace.ts'
 import type { Plan as PlanRow } from '../../db/generated/prisma/client.ts'
-import { usageOf } from '../../workspace/usage.ts'
+import { usageOf } from '../../workspace/index.ts'
 import { builder, forMembers } from '../builder/builder.ts'
 import { described, exposed, fieldOf, mutation } from '../builder/rendered.ts'
 import { PhoneNumber } from './phone-number.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Context } from '../../context.ts'
 import { invalidInput } from '../../core/errors.ts'
-import { KeyReused, once, readAttempt } from '../../workspace/idempotency.ts'
+import { KeyReused, once, readAttempt } from '../../workspace/index.ts'
 import type { ToolCall } from './tool.ts'
 
 /** The argument that makes repeated calls do their work once. */

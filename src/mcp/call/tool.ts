@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Context } from '../../context.ts'
 import type { Places } from '../../core/places.ts'
 import { uuid } from '../../core/rules.ts'
-import type { Viewer } from '../../workspace/viewer.ts'
+import type { Viewer } from '../../workspace/index.ts'
 import type { Fence } from '../outside-text/fence.ts'
 
 /** What tools and events know of a request. */

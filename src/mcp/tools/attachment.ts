@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { notFound } from '../../core/errors.ts'
 import { uuid } from '../../core/rules.ts'
-import { readAttachment, readMessage } from '../../message/reading/read.ts'
+import { readAttachment, readMessage } from '../../message/index.ts'
 import { compact, READS_OUTSIDE, ResultWithImage, tool } from '../call/tool.ts'
 import { cleanPage } from '../outside-text/pages.ts'
 import { mediaTypeOf } from '../view/message.ts'

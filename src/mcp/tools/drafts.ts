@@ -9,7 +9,7 @@ import {
   type SavedDraft,
   sendDraft,
   updateDraft,
-} from '../../message/sending/saved-draft.ts'
+} from '../../message/index.ts'
 import { atMostOnce, callKey } from '../call/once.ts'
 import { compact, READS_OUTSIDE, SENDS, tool } from '../call/tool.ts'
 import { clip, type Fence } from '../outside-text/fence.ts'

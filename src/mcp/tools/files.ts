@@ -10,8 +10,7 @@ import {
   text,
   uuid,
 } from '../../core/rules.ts'
-import { readAttachment } from '../../message/reading/read.ts'
-import type { SendInput } from '../../message/sending/send-intent.ts'
+import { readAttachment, type SendInput } from '../../message/index.ts'
 import type { ToolCall } from '../call/tool.ts'
 
 /** Less than a request may have. */

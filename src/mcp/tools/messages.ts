@@ -3,11 +3,14 @@ import { CHANNEL_KINDS } from '../../core/channels.ts'
 import { invalidInput } from '../../core/errors.ts'
 import { label, labels, messageIds, recipient, searchText, timestamp, uuid } from '../../core/rules.ts'
 import { Direction, MessageStatus } from '../../db/generated/prisma/enums.ts'
-import type { MessageFilter } from '../../message/reading/filter.ts'
-import { listMessages } from '../../message/reading/list.ts'
-import { markMessages } from '../../message/reading/marks.ts'
-import { readInThread } from '../../message/reading/siblings.ts'
-import { cancelMessage, rescheduleMessage } from '../../message/sending/schedule.ts'
+import {
+  cancelMessage,
+  listMessages,
+  type MessageFilter,
+  markMessages,
+  readInThread,
+  rescheduleMessage,
+} from '../../message/index.ts'
 import { compact, READS_OUTSIDE, type ToolCall, tool, UPDATES } from '../call/tool.ts'
 import { listView, messageView } from '../view/message.ts'
 import { threadView } from '../view/thread.ts'

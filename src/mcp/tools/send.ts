@@ -13,11 +13,13 @@ import {
   timestamp,
   uuid,
 } from '../../core/rules.ts'
-import { readMessage } from '../../message/reading/read.ts'
-import { createDraft } from '../../message/sending/saved-draft.ts'
-import { sendMessage } from '../../message/sending/send.ts'
-import type { SendInput } from '../../message/sending/send-intent.ts'
-import type { MessageWithFiles } from '../../message/stored/row.ts'
+import {
+  createDraft,
+  type MessageWithFiles,
+  readMessage,
+  type SendInput,
+  sendMessage,
+} from '../../message/index.ts'
 import { atMostOnce, callKey } from '../call/once.ts'
 import { compact, SENDS, type ToolCall, tool } from '../call/tool.ts'
 import { filesArgument, readFiles } from './files.ts'

@@ -1,7 +1,4 @@
-import { listAddresses } from '../../agent/address.ts'
-import { countAgents, listAgents } from '../../agent/agent.ts'
-import { findAgent } from '../../agent/permission.ts'
-import { reachableAgents } from '../../agent/reachable.ts'
+import { countAgents, findAgent, listAddresses, listAgents, reachableAgents } from '../../agent/index.ts'
 import type { Context } from '../../context.ts'
 import { compact, READS, type ToolCall, tool } from '../call/tool.ts'
 import { clean, clip } from '../outside-text/fence.ts'

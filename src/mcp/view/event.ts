@@ -1,5 +1,5 @@
 import type { Admission } from '../../db/generated/prisma/enums.ts'
-import type { LoggedEvent } from '../../event/event.ts'
+import type { LoggedEvent } from '../../event/index.ts'
 import { compact } from '../call/tool.ts'
 import type { Fence } from '../outside-text/fence.ts'
 

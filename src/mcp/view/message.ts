@@ -1,6 +1,4 @@
-import { awaitsApproval } from '../../message/approval/hold.ts'
-import type { PresentedMessage } from '../../message/reading/present.ts'
-import type { InThread, Sibling } from '../../message/reading/siblings.ts'
+import { awaitsApproval, type InThread, type PresentedMessage, type Sibling } from '../../message/index.ts'
 import { compact } from '../call/tool.ts'
 import { clean, clip, type Fence, isPlain } from '../outside-text/fence.ts'
 import { cleanPage } from '../outside-text/pages.ts'

@@ -1,4 +1,4 @@
-import type { PresentedMessage } from '../../message/reading/present.ts'
+import type { PresentedMessage } from '../../message/index.ts'
 import { clean, clip, type Fence } from '../outside-text/fence.ts'
 import { isOwn, lineOf } from './message.ts'
 

@@ -3,7 +3,7 @@ import type { Clock } from '../../core/clock.ts'
 import { quoted } from '../../core/quoted.ts'
 import type { Db } from '../../db/client.ts'
 import type { Agent, Member, Message } from '../../db/generated/prisma/client.ts'
-import type { Mailer } from '../../workspace/invitation.ts'
+import type { Mailer } from '../../workspace/index.ts'
 import type { MessageRef } from './approval.ts'
 import { APPROVAL_DAYS, awaitsApproval } from './hold.ts'
 

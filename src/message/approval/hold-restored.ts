@@ -1,9 +1,9 @@
 import type { Db } from '../../db/client.ts'
 import { define, raw, sql } from '../../db/sql/sql.ts'
 import { composedOf } from '../../db/sql/statement.ts'
-import { APPEND_EVENTS } from '../../event/append.ts'
-import { enqueueWebhookJobs } from '../../webhook/delivery/enqueue.ts'
-import { noteChanges } from '../../workspace/change-log.ts'
+import { APPEND_EVENTS } from '../../event/index.ts'
+import { enqueueWebhookJobs } from '../../webhook/index.ts'
+import { noteChanges } from '../../workspace/index.ts'
 import { raise } from '../stored/raise.ts'
 import { DRAFTED, holdEvents, rejectedFrom } from './hold.ts'
 

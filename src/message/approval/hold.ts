@@ -1,10 +1,10 @@
-import { entriesForSql } from '../../agent/access-list.ts'
+import { entriesForSql } from '../../agent/index.ts'
 import { invalidInput } from '../../core/errors.ts'
 import { lowerCaseSql } from '../../core/lower-case.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 import type { HoldReason } from '../../db/generated/prisma/enums.ts'
 import { raw, rows, rowsOf, type Sql, sql } from '../../db/sql/sql.ts'
-import { MESSAGE_HELD } from '../../event/event.ts'
+import { MESSAGE_HELD } from '../../event/index.ts'
 import { IMPORT_CHECK } from '../import/prepare.ts'
 
 /** How many days ahead a message can be scheduled. @limit Messages */

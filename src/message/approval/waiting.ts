@@ -1,7 +1,7 @@
 import { notFound } from '../../core/errors.ts'
 import type { Message, Prisma } from '../../db/generated/prisma/client.ts'
-import type { LoggedEvent } from '../../event/event.ts'
-import type { Viewer } from '../../workspace/viewer.ts'
+import type { LoggedEvent } from '../../event/index.ts'
+import type { Viewer } from '../../workspace/index.ts'
 import type { MessageWithFiles } from '../stored/row.ts'
 import { logOutcome } from '../stored/status.ts'
 

@@ -2,7 +2,7 @@ import type { Db } from '../../db/client.ts'
 import { eachAgent } from '../../db/dialect.ts'
 import { raw, type Sql, sql } from '../../db/sql/sql.ts'
 import { composedOf, type Statement } from '../../db/sql/statement.ts'
-import { MESSAGE_RECEIVED } from '../../event/event.ts'
+import { MESSAGE_RECEIVED } from '../../event/index.ts'
 import { IS_HELD, isUnread } from './filter.ts'
 
 /**

@@ -1,9 +1,9 @@
-import { isDeleted } from '../../agent/permission.ts'
+import { isDeleted } from '../../agent/index.ts'
 import type { Blobs } from '../../blob/index.ts'
 import { notFound } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
 import type { Attachment } from '../../db/generated/prisma/client.ts'
-import type { Viewer } from '../../workspace/viewer.ts'
+import type { Viewer } from '../../workspace/index.ts'
 import { type ReadDeps, readMessage } from './read.ts'
 import {
   invalidLink,

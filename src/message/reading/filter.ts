@@ -10,7 +10,7 @@ import {
   type Refusal,
 } from '../../db/generated/prisma/enums.ts'
 import { allOf, bind, raw, type Sql, sql } from '../../db/sql/sql.ts'
-import { sameAgent } from '../same-agent.ts'
+import { sameAgent } from '../stored/same-agent.ts'
 import { joinMessage } from './for-each.ts'
 import { searchWords } from './words.ts'
 

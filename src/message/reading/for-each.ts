@@ -1,6 +1,6 @@
 import { adaptable, varying } from '../../db/dialect.ts'
 import { bind, fill, place, raw, type Sql, sql } from '../../db/sql/sql.ts'
-import { ofAgent, sameAgent } from '../same-agent.ts'
+import { ofAgent, sameAgent } from '../stored/same-agent.ts'
 
 /** An agent, one of its threads, or a workspace. All keys of a statement are of the same kind. */
 export type MessageListKey = { agentId: string; threadId?: string | undefined } | { workspaceId: string }

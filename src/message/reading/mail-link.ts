@@ -1,9 +1,9 @@
-import { isDeleted } from '../../agent/permission.ts'
+import { isDeleted } from '../../agent/index.ts'
 import type { Blobs } from '../../blob/index.ts'
 import type { ViewOptions } from '../../core/channel/mail-view.ts'
 import { notFound } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
-import type { Viewer } from '../../workspace/viewer.ts'
+import type { Viewer } from '../../workspace/index.ts'
 import { type ReadDeps, readMessage } from './read.ts'
 import {
   invalidLink,

@@ -1,4 +1,4 @@
-import { authorizeAgent } from '../../agent/permission.ts'
+import { authorizeAgent } from '../../agent/index.ts'
 import type { Blobs } from '../../blob/index.ts'
 import { notFound } from '../../core/errors.ts'
 import { createDbBatch, type DbBatch } from '../../db/batch.ts'
@@ -6,7 +6,7 @@ import { type Db, isUnavailable } from '../../db/client.ts'
 import { adaptable } from '../../db/dialect.ts'
 import { empty, sql } from '../../db/sql/sql.ts'
 import { composedOf, statement } from '../../db/sql/statement.ts'
-import type { Viewer } from '../../workspace/viewer.ts'
+import type { Viewer } from '../../workspace/index.ts'
 import { type MessageWithFiles, SELECT_MESSAGE } from '../stored/row.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Recipient } from '../../db/generated/prisma/client.ts'
-import type { Viewer } from '../../workspace/viewer.ts'
+import type { Viewer } from '../../workspace/index.ts'
 import { type ReadDeps, readMessage } from './read.ts'
 
 /** Returns the status of each recipient of a message, ordered by address; empty for a received message. */

@@ -2,7 +2,7 @@ import type { DbBatch } from '../../db/batch.ts'
 import type { Db } from '../../db/client.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 import { sql } from '../../db/sql/sql.ts'
-import type { Viewer } from '../../workspace/viewer.ts'
+import type { Viewer } from '../../workspace/index.ts'
 import type { MessageWithFiles } from '../stored/row.ts'
 import { type Asked, byIds, createReads, ensureReadable, type Found } from './read.ts'
 

@@ -3,7 +3,7 @@ import type { Db } from '../../db/client.ts'
 import { adaptable } from '../../db/dialect.ts'
 import type { Channel } from '../../db/generated/prisma/enums.ts'
 import { allOf, bind, empty, type Sql, sql } from '../../db/sql/sql.ts'
-import { sameAgent } from '../same-agent.ts'
+import { sameAgent } from '../stored/same-agent.ts'
 import {
   accessOf,
   hasLabel,

@@ -1,4 +1,4 @@
-import type { Caller } from '../../agent/permission.ts'
+import type { Caller } from '../../agent/index.ts'
 import type { Clock } from '../../core/clock.ts'
 import { lowerCaseSql } from '../../core/lower-case.ts'
 import type { Db } from '../../db/client.ts'

@@ -5,7 +5,7 @@ import type { ChannelKind } from '../../core/channels.ts'
 import { AppError } from '../../core/errors.ts'
 import { Turns } from '../../core/turns.ts'
 import type { Db } from '../../db/client.ts'
-import type { Viewer } from '../../workspace/viewer.ts'
+import type { Viewer } from '../../workspace/index.ts'
 import { type ReadDeps, readMessage } from './read.ts'
 
 export type { MailView, ViewOptions }

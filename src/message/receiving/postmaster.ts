@@ -9,7 +9,7 @@ import type { Db } from '../../db/client.ts'
 import { SKIP_LOCKED } from '../../db/dialect.ts'
 import { sql } from '../../db/sql/sql.ts'
 import { composedOf } from '../../db/sql/statement.ts'
-import type { RateLimits } from '../../workspace/rate-limits.ts'
+import type { RateLimits } from '../../workspace/index.ts'
 
 export interface PostmasterDeps extends Db {
   clock: Clock

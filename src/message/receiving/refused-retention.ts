@@ -1,5 +1,5 @@
 import type { Prisma } from '../../db/generated/prisma/client.ts'
-import type { RateLimits } from '../../workspace/rate-limits.ts'
+import type { RateLimits } from '../../workspace/index.ts'
 import { type Arrival, sizeOf } from './store.ts'
 
 /** Limits on what is stored of refused messages, whose number and size are up to strangers. */

@@ -3,7 +3,7 @@ import type { RootDb } from '../../db/client.ts'
 import { adaptable, SKIP_LOCKED } from '../../db/dialect.ts'
 import { define, sql } from '../../db/sql/sql.ts'
 import { composedOf } from '../../db/sql/statement.ts'
-import { noteChanges } from '../../workspace/change-log.ts'
+import { noteChanges } from '../../workspace/index.ts'
 import { deleteOld, GONE, OLD } from '../stored/deletion.ts'
 
 /**

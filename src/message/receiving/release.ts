@@ -1,8 +1,12 @@
 import { admit } from '../../admission/index.ts'
-import { ensureMaySetAccess } from '../../agent/access.ts'
-import { addEntry, isDomain, normalizeEntry } from '../../agent/access-list.ts'
-import { findAgent } from '../../agent/permission.ts'
-import { ensureUnsupervised } from '../../agent/supervision.ts'
+import {
+  addEntry,
+  ensureMaySetAccess,
+  ensureUnsupervised,
+  findAgent,
+  isDomain,
+  normalizeEntry,
+} from '../../agent/index.ts'
 import type { Channels } from '../../channel/channel.ts'
 import type { ChannelKind } from '../../core/channels.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -11,11 +15,8 @@ import type { Db } from '../../db/client.ts'
 import type { Message, Prisma } from '../../db/generated/prisma/client.ts'
 import type { Notifier } from '../../db/notify.ts'
 import { within } from '../../db/transaction.ts'
-import type { LoggedEvent } from '../../event/event.ts'
-import type { Feed } from '../../event/feed.ts'
-import { audit } from '../../workspace/audit.ts'
-import { ensureRoomToStore } from '../../workspace/plan.ts'
-import type { Viewer } from '../../workspace/viewer.ts'
+import type { Feed, LoggedEvent } from '../../event/index.ts'
+import { audit, ensureRoomToStore, type Viewer } from '../../workspace/index.ts'
 import { readFresh } from '../reading/read.ts'
 import { MESSAGE_CHANGED } from '../stored/changed.ts'
 import type { MessageWithFiles } from '../stored/row.ts'

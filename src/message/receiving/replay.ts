@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { overRate } from '../../admission/index.ts'
 import type { Inbound } from '../../core/channel/inbound.ts'
 import type { Logger } from '../../core/logger.ts'
-import type { RateLimits } from '../../workspace/rate-limits.ts'
+import type { RateLimits } from '../../workspace/index.ts'
 import type { SignedQuery, Target } from './target.ts'
 
 /**

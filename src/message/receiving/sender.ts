@@ -1,9 +1,9 @@
-import { type AccessList, entriesFor, pinSender } from '../../agent/access-list.ts'
+import { type AccessList, entriesFor, pinSender } from '../../agent/index.ts'
 import type { Channels } from '../../channel/channel.ts'
 import type { Inbound } from '../../core/channel/inbound.ts'
 import { CHANNELS } from '../../core/channels.ts'
 import type { Db } from '../../db/client.ts'
-import type { EventSender } from '../../event/event.ts'
+import type { EventSender } from '../../event/index.ts'
 import type { Target } from './target.ts'
 
 /** What is known of a message's sender. */

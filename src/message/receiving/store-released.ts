@@ -4,11 +4,18 @@ import type { Message } from '../../db/generated/prisma/client.ts'
 import type { Admission, Instructors } from '../../db/generated/prisma/enums.ts'
 import { define, rows, sql } from '../../db/sql/sql.ts'
 import { statement } from '../../db/sql/statement.ts'
-import { APPEND_EVENTS, type AppendedRow, RAISED, SELECT_APPENDED, toAppended } from '../../event/append.ts'
-import { type EventSender, type LoggedEvent, MESSAGE_RECEIVED } from '../../event/event.ts'
-import { enqueueWebhookJobs } from '../../webhook/delivery/enqueue.ts'
-import { noteChanges } from '../../workspace/change-log.ts'
-import { countArrivals } from '../../workspace/usage.ts'
+import {
+  APPEND_EVENTS,
+  type AppendedRow,
+  type EventSender,
+  type LoggedEvent,
+  MESSAGE_RECEIVED,
+  RAISED,
+  SELECT_APPENDED,
+  toAppended,
+} from '../../event/index.ts'
+import { enqueueWebhookJobs } from '../../webhook/index.ts'
+import { countArrivals, noteChanges } from '../../workspace/index.ts'
 
 export type Refused = Pick<
   Message,

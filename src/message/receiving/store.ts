@@ -6,11 +6,17 @@ import { type Db, isUnavailable } from '../../db/client.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 import { bind, define, joined, rows, type Sql, sql } from '../../db/sql/sql.ts'
 import { composedOf, type ParametersOf, type Statement, statement } from '../../db/sql/statement.ts'
-import { APPEND_EVENTS, APPENDED, RAISED } from '../../event/append.ts'
-import type { EventDetail, EventSender, EventType, LoggedEvent } from '../../event/event.ts'
-import { enqueueWebhookJobs } from '../../webhook/delivery/enqueue.ts'
-import { noteChanges } from '../../workspace/change-log.ts'
-import { countArrivals } from '../../workspace/usage.ts'
+import {
+  APPEND_EVENTS,
+  APPENDED,
+  type EventDetail,
+  type EventSender,
+  type EventType,
+  type LoggedEvent,
+  RAISED,
+} from '../../event/index.ts'
+import { enqueueWebhookJobs } from '../../webhook/index.ts'
+import { countArrivals, noteChanges } from '../../workspace/index.ts'
 import { insertMessages, noteUnindexed, toRow } from '../stored/row.ts'
 
 /** How often messages may wake an agent. Null means no limit. */

@@ -4,8 +4,7 @@ import { isUnavailable, type Queryable, type RootDb } from '../../db/client.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
 import { sql } from '../../db/sql/sql.ts'
 import { statement } from '../../db/sql/statement.ts'
-import { lockAllLogs } from '../../event/append.ts'
-import { type LoggedEvent, MESSAGE_REFUSED } from '../../event/event.ts'
+import { type LoggedEvent, lockAllLogs, MESSAGE_REFUSED } from '../../event/index.ts'
 import { type Arrival, sizeOf, storeArrivals, type WakeLimits } from './store.ts'
 
 const HOUR_MS = 3_600_000

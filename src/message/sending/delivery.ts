@@ -4,7 +4,7 @@ import type { Logger } from '../../core/logger.ts'
 import type { Db } from '../../db/client.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
 import type { Notifier } from '../../db/notify.ts'
-import type { Feed } from '../../event/feed.ts'
+import type { Feed } from '../../event/index.ts'
 import { MESSAGE_CHANGED } from '../stored/changed.ts'
 import { concludeMessage, lockMessage } from '../stored/status.ts'
 

@@ -8,11 +8,11 @@ import {
   APPENDED,
   APPENDED_COLUMNS,
   type AppendedRow,
+  type Feed,
   toAppended,
-} from '../../event/append.ts'
-import type { Feed } from '../../event/feed.ts'
-import { enqueueWebhookJobs } from '../../webhook/delivery/enqueue.ts'
-import { noteChanges } from '../../workspace/change-log.ts'
+} from '../../event/index.ts'
+import { enqueueWebhookJobs } from '../../webhook/index.ts'
+import { noteChanges } from '../../workspace/index.ts'
 import { type ApprovalRequestDeps, requestApproval } from '../approval/approval-request.ts'
 import { DRAFTED, holdEvents, holdFor, rejectedFrom } from '../approval/hold.ts'
 import { MESSAGE_CHANGED } from '../stored/changed.ts'

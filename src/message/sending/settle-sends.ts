@@ -1,4 +1,4 @@
-import { suppressAll } from '../../agent/suppression.ts'
+import { suppressAll } from '../../agent/index.ts'
 import { lowerCase } from '../../core/lower-case.ts'
 import { type Batch, createBatch } from '../../db/batch.ts'
 import { type Db, isUnavailable } from '../../db/client.ts'
@@ -11,10 +11,10 @@ import {
   APPENDED_COLUMNS,
   type AppendedRow,
   LOGS_MORE,
+  type LoggedEvent,
   lockLogs,
   toAppended,
-} from '../../event/append.ts'
-import type { LoggedEvent } from '../../event/event.ts'
+} from '../../event/index.ts'
 import type { SendJob } from '../stored/send-job.ts'
 import { CONCLUDE, CONCLUDED, conclusionsFrom, LOG_OUTCOMES } from '../stored/status.ts'
 

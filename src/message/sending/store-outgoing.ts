@@ -13,13 +13,11 @@ import {
   APPENDED_COLUMNS,
   type AppendedRow,
   LOGS_MORE,
+  type LoggedEvent,
   toAppended,
-} from '../../event/append.ts'
-import type { LoggedEvent } from '../../event/event.ts'
-import { enqueueWebhookJobs } from '../../webhook/delivery/enqueue.ts'
-import { auditSends } from '../../workspace/audit.ts'
-import { noteChanges } from '../../workspace/change-log.ts'
-import { countMessages } from '../../workspace/usage.ts'
+} from '../../event/index.ts'
+import { enqueueWebhookJobs } from '../../webhook/index.ts'
+import { auditSends, countMessages, noteChanges } from '../../workspace/index.ts'
 import { HELD, holdEvents, holdFor, knownFirst } from '../approval/hold.ts'
 import { isUnread } from '../reading/filter.ts'
 import { raise } from '../stored/raise.ts'

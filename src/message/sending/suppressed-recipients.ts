@@ -1,5 +1,4 @@
-import { findOptOuts, noteKeyword } from '../../agent/opt-out.ts'
-import { findSuppressed } from '../../agent/suppression.ts'
+import { findOptOuts, findSuppressed, noteKeyword } from '../../agent/index.ts'
 import type { Outbound, Rejection } from '../../core/channel/outbound.ts'
 import { CHANNELS } from '../../core/channels.ts'
 import type { Clock } from '../../core/clock.ts'

@@ -3,10 +3,13 @@ import type { UnsubscribeWay } from '../../core/channel/unsubscribe.ts'
 import type { ChannelKind } from '../../core/channels.ts'
 import { AppError, messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
-import { audit } from '../../workspace/audit.ts'
-import { noteChange } from '../../workspace/change-log.ts'
-import { callExternally, type ExternalCallDeps } from '../../workspace/external-calls.ts'
-import type { Viewer } from '../../workspace/viewer.ts'
+import {
+  audit,
+  callExternally,
+  type ExternalCallDeps,
+  noteChange,
+  type Viewer,
+} from '../../workspace/index.ts'
 import type { MessageRef } from '../approval/approval.ts'
 import { nameOf } from '../approval/waiting.ts'
 import { readMessage, readRaw } from '../reading/read.ts'

@@ -1,18 +1,23 @@
 import { v7 as newId } from 'uuid'
-import { type ConnectionDeps, currentListeners } from '../../agent/connection.ts'
-import { findAgent } from '../../agent/permission.ts'
+import { type ConnectionDeps, currentListeners, findAgent } from '../../agent/index.ts'
 import { AppError } from '../../core/errors.ts'
 import { noTracer, type Tracer, traced } from '../../core/tracer.ts'
 import type { Db } from '../../db/client.ts'
 import { define, sql } from '../../db/sql/sql.ts'
 import { statement } from '../../db/sql/statement.ts'
-import { APPEND_EVENTS, APPENDED, RAISED } from '../../event/append.ts'
-import { type EventSender, handoverBinding, type LoggedEvent, MESSAGE_RECEIVED } from '../../event/event.ts'
-import type { Feed } from '../../event/feed.ts'
-import type { Texts } from '../../event/texts.ts'
-import { enqueueWebhookJobs } from '../../webhook/delivery/enqueue.ts'
-import type { Keyring } from '../../workspace/keyring.ts'
-import type { Viewer } from '../../workspace/viewer.ts'
+import {
+  APPEND_EVENTS,
+  APPENDED,
+  type EventSender,
+  type Feed,
+  handoverBinding,
+  type LoggedEvent,
+  MESSAGE_RECEIVED,
+  RAISED,
+  type Texts,
+} from '../../event/index.ts'
+import { enqueueWebhookJobs } from '../../webhook/index.ts'
+import type { Keyring, Viewer } from '../../workspace/index.ts'
 import { instructorOf, mayInstruct } from '../receiving/instructor.ts'
 
 export interface MessageUrlDeps extends ConnectionDeps {

@@ -1,5 +1,5 @@
 import type { Message } from '../../db/generated/prisma/client.ts'
-import type { Viewer } from '../../workspace/viewer.ts'
+import type { Viewer } from '../../workspace/index.ts'
 
 /** Who writes a message: a member, or the agent itself, which has no `memberId`. */
 export interface Writer {

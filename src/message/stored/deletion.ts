@@ -1,7 +1,7 @@
 import { checkSoon } from '../../blob/index.ts'
 import { adaptable } from '../../db/dialect.ts'
 import { define, empty, rows, type Sql, sql } from '../../db/sql/sql.ts'
-import { uncountMessages } from '../../workspace/usage.ts'
+import { uncountMessages } from '../../workspace/index.ts'
 import { deleteEmptied, findEmptied } from './emptied-threads.ts'
 
 /** The messages that a statement deletes. */

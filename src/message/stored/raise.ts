@@ -1,6 +1,6 @@
 import { CHANNEL_KINDS, CHANNELS } from '../../core/channels.ts'
 import { define, type Rows, raw, type Sql, sql } from '../../db/sql/sql.ts'
-import { isLogged, RAISED } from '../../event/append.ts'
+import { isLogged, RAISED } from '../../event/index.ts'
 
 /** The address `o` of a message `e` of an agent, where the channel has this kind of contact. */
 const contact = (field: 'email' | 'phone'): Sql => {

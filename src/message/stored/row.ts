@@ -1,6 +1,6 @@
 import { type Message, Prisma } from '../../db/generated/prisma/client.ts'
 import { joined, type Rows, raw, type Sql, sql } from '../../db/sql/sql.ts'
-import { sameAgent } from '../same-agent.ts'
+import { sameAgent } from './same-agent.ts'
 
 /** The columns of messages, as Prisma's model names them. */
 const FIELDS = Object.values(Prisma.MessageScalarFieldEnum)

@@ -2,12 +2,19 @@ import type { Message, Prisma } from '../../db/generated/prisma/client.ts'
 import { amongAgents, define, type Rows, raw, rows, rowsOf, type Sql, sql } from '../../db/sql/sql.ts'
 import { type Statement, statement } from '../../db/sql/statement.ts'
 import { within } from '../../db/transaction.ts'
-import { APPEND_EVENTS, type AppendedRow, lockLogs, SELECT_APPENDED, toAppended } from '../../event/append.ts'
-import { type LoggedEvent, MESSAGE_FAILED, MESSAGE_REPORTED, MESSAGE_SENT } from '../../event/event.ts'
-import { enqueueWebhookJobs } from '../../webhook/delivery/enqueue.ts'
-import { noteChanges } from '../../workspace/change-log.ts'
-import { FAILED, SENT } from '../../workspace/day-counts.ts'
-import { countForDay } from '../../workspace/usage.ts'
+import {
+  APPEND_EVENTS,
+  type AppendedRow,
+  type LoggedEvent,
+  lockLogs,
+  MESSAGE_FAILED,
+  MESSAGE_REPORTED,
+  MESSAGE_SENT,
+  SELECT_APPENDED,
+  toAppended,
+} from '../../event/index.ts'
+import { enqueueWebhookJobs } from '../../webhook/index.ts'
+import { countForDay, FAILED, noteChanges, SENT } from '../../workspace/index.ts'
 import { raise } from './raise.ts'
 
 /** Begins the `detail` of a recipient who complained about a message that others have got too. */

@@ -2,7 +2,7 @@ import type { RootDb } from '../../db/client.ts'
 import { SKIP_LOCKED } from '../../db/dialect.ts'
 import { define, rows, sql } from '../../db/sql/sql.ts'
 import { composedOf } from '../../db/sql/statement.ts'
-import { noteChanges } from '../../workspace/change-log.ts'
+import { noteChanges } from '../../workspace/index.ts'
 
 const MAX = 100
 const ENDED = rows('ended', 'id', 'agent_id', 'workspace_id')

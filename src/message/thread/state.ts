@@ -1,12 +1,10 @@
-import { findAgents } from '../../agent/permission.ts'
+import { findAgents } from '../../agent/index.ts'
 import { invalidInput } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
 import { sql } from '../../db/sql/sql.ts'
 import { composedOf } from '../../db/sql/statement.ts'
 import { atomically } from '../../db/transaction.ts'
-import { noteChange } from '../../workspace/change-log.ts'
-import { ensureMember } from '../../workspace/member.ts'
-import type { Viewer } from '../../workspace/viewer.ts'
+import { ensureMember, noteChange, type Viewer } from '../../workspace/index.ts'
 import { isOpen, isUnread } from '../reading/filter.ts'
 import {
   type Changes,

@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import { once, readAttempt } from '../../workspace/idempotency.ts'
+import { once, readAttempt } from '../../workspace/index.ts'
 import type { RestEnv } from '../route/env.ts'
 
 /**

@@ -1,6 +1,5 @@
 import type { Context, MiddlewareHandler } from 'hono'
-import { overQuota } from '../../workspace/rate-limits.ts'
-import { costOfBody, countRequest } from '../../workspace/token-requests.ts'
+import { costOfBody, countRequest, overQuota } from '../../workspace/index.ts'
 import type { RestEnv } from '../route/env.ts'
 
 /** Counts a long answer in JSON by its length, which is known at its end. */

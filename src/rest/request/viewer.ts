@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { clientOf, noteRequester } from '../../core/http.ts'
-import { authenticate, bearerOf } from '../../workspace/viewer.ts'
+import { authenticate, bearerOf } from '../../workspace/index.ts'
 import type { RestEnv } from '../route/env.ts'
 
 /**

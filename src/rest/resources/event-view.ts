@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { Event } from '../../api/event.ts'
-import { EVENT_NAMES, MESSAGE_RECEIVED } from '../../event/event.ts'
+import { EVENT_NAMES, MESSAGE_RECEIVED } from '../../event/index.ts'
 import { viewOf } from '../route/rendered.ts'
 
 export const EventView = viewOf(Event)

@@ -1,9 +1,14 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { uuid } from '../../core/rules.ts'
-import { openLink } from '../../message/reading/attachment-link.ts'
-import { openHtmlLink, openRawLink } from '../../message/reading/mail-link.ts'
-import { invalidLink, LINK_PATH, type Signed } from '../../message/reading/signed-link.ts'
+import {
+  invalidLink,
+  LINK_PATH,
+  openHtmlLink,
+  openLink,
+  openRawLink,
+  type Signed,
+} from '../../message/index.ts'
 import type { RestEnv } from '../route/env.ts'
 import { attachmentHeaders, viewHeaders } from './file.ts'
 import { mailHeaders, mailPage } from './mail-page.ts'

@@ -1,5 +1,5 @@
 import { Html, html } from '../../core/html.ts'
-import type { ViewOptions } from '../../message/reading/view.ts'
+import type { ViewOptions } from '../../message/index.ts'
 
 const STYLE = `
 :root { color-scheme: only light }

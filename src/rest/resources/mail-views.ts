@@ -1,6 +1,6 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { notFound } from '../../core/errors.ts'
-import { viewMessage } from '../../message/reading/view.ts'
+import { viewMessage } from '../../message/index.ts'
 import type { RestEnv } from '../route/env.ts'
 import { failures, flag, ids, SECURITY } from '../route/route.ts'
 import { mailHeaders, mailPage } from './mail-page.ts'

@@ -7,7 +7,7 @@ import {
   readMessageHeaders,
 } from '../../api/message-part.ts'
 import { uuid } from '../../core/rules.ts'
-import { readAttachment, readRaw } from '../../message/reading/read.ts'
+import { readAttachment, readRaw } from '../../message/index.ts'
 import type { RestEnv } from '../route/env.ts'
 import { route } from '../route/rendered.ts'
 import { bytes, failures, ids, integer, SECURITY } from '../route/route.ts'

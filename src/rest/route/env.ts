@@ -1,6 +1,6 @@
 import type { HttpBindings } from '@hono/node-server'
 import type { Context } from '../../context.ts'
-import type { Viewer } from '../../workspace/viewer.ts'
+import type { Viewer } from '../../workspace/index.ts'
 
 /** The router's environment for a request. */
 export interface RestEnv {

@@ -1,9 +1,14 @@
-import { type ConnectedApp, listApps } from '../../auth/oauth/connected-app.ts'
-import type { PageViewer } from '../../auth/page-viewer.ts'
-import { listPasskeys, type PublicPasskey } from '../../auth/passkey.ts'
-import { listSessions, type PublicSession } from '../../auth/session.ts'
+import {
+  type ConnectedApp,
+  listApps,
+  listPasskeys,
+  listSessions,
+  type PageViewer,
+  type PublicPasskey,
+  type PublicSession,
+} from '../../auth/index.ts'
 import { type Html, html } from '../../core/html.ts'
-import { readWorkspace } from '../../workspace/settings.ts'
+import { readWorkspace } from '../../workspace/index.ts'
 import type { Page } from '../page/page.ts'
 import { button, timeOf } from './form.ts'
 import type { AppDeps } from './request.ts'

@@ -1,12 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { checkOrigin } from '../../auth/credential.ts'
-import { disconnectApp } from '../../auth/oauth/connected-app.ts'
-import { checkForm, findPageViewer, type PageViewer } from '../../auth/page-viewer.ts'
-import { removePasskey } from '../../auth/passkey.ts'
-import { isLoopbackHost, publicPlace } from '../../auth/public-url.ts'
-import { returnPath } from '../../auth/return-path.ts'
-import { revokeSession, revokeSessions } from '../../auth/session.ts'
-import { signOut } from '../../auth/sign-in.ts'
+import {
+  checkForm,
+  checkOrigin,
+  disconnectApp,
+  findPageViewer,
+  isLoopbackHost,
+  type PageViewer,
+  publicPlace,
+  removePasskey,
+  returnPath,
+  revokeSession,
+  revokeSessions,
+  signOut,
+} from '../../auth/index.ts'
 import { html } from '../../core/html.ts'
 import { uuid } from '../../core/rules.ts'
 import { assetNameOf, sendApplication, sendAsset } from '../page/assets.ts'

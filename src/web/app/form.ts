@@ -1,4 +1,4 @@
-import type { PageViewer } from '../../auth/page-viewer.ts'
+import type { PageViewer } from '../../auth/index.ts'
 import { type Html, html } from '../../core/html.ts'
 import type { Problem } from '../page/failure-words.ts'
 

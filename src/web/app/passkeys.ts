@@ -1,7 +1,4 @@
-import type { PageViewer } from '../../auth/page-viewer.ts'
-import { addPasskey, passkeyOptions } from '../../auth/passkey.ts'
-import { returnPath } from '../../auth/return-path.ts'
-import { signIn } from '../../auth/sign-in.ts'
+import { addPasskey, type PageViewer, passkeyOptions, returnPath, signIn } from '../../auth/index.ts'
 import { html } from '../../core/html.ts'
 import { tokenName } from '../../core/rules.ts'
 import type { Problem } from '../page/failure-words.ts'

@@ -1,10 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import type { EmailLinks } from '../../auth/email-links.ts'
-import type { ConnectedAppDeps } from '../../auth/oauth/connected-app.ts'
-import type { ChallengeDeps } from '../../auth/passkey.ts'
-import type { SignInDeps } from '../../auth/sign-in.ts'
+import type { ChallengeDeps, ConnectedAppDeps, EmailLinks, SignInDeps } from '../../auth/index.ts'
 import type { ExportDeps } from '../../export/index.ts'
-import type { SettingsDeps } from '../../workspace/settings.ts'
+import type { SettingsDeps } from '../../workspace/index.ts'
 
 export interface AppDeps extends SignInDeps, ChallengeDeps, SettingsDeps, ConnectedAppDeps, ExportDeps {
   emailLinks: EmailLinks

@@ -1,9 +1,12 @@
-import { findPageViewer } from '../../auth/page-viewer.ts'
-import { signInByPasskey, signInOptions } from '../../auth/passkey-sign-in.ts'
-import { publicPlace } from '../../auth/public-url.ts'
-import { returnPath } from '../../auth/return-path.ts'
-import { signInByToken } from '../../auth/sign-in.ts'
-import { signInByLink } from '../../auth/sign-in-link.ts'
+import {
+  findPageViewer,
+  publicPlace,
+  returnPath,
+  signInByLink,
+  signInByPasskey,
+  signInByToken,
+  signInOptions,
+} from '../../auth/index.ts'
 import { AppError } from '../../core/errors.ts'
 import { type Html, html } from '../../core/html.ts'
 import type { Problem } from '../page/failure-words.ts'

@@ -1,7 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { findPageViewer, type PageViewer } from '../../auth/page-viewer.ts'
-import { returnPath, signInPath } from '../../auth/return-path.ts'
-import type { SignInDeps } from '../../auth/sign-in.ts'
+import { findPageViewer, type PageViewer, returnPath, type SignInDeps, signInPath } from '../../auth/index.ts'
 import { html } from '../../core/html.ts'
 import { noteRequester } from '../../core/http.ts'
 import { type Page, type Redirect, reply } from '../page/page.ts'

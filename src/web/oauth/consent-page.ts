@@ -1,5 +1,5 @@
-import type { Agent } from '../../agent/agent.ts'
-import type { ClientIdentity } from '../../auth/oauth/client-metadata.ts'
+import type { Agent } from '../../agent/index.ts'
+import type { ClientIdentity } from '../../auth/index.ts'
 import { type Html, html } from '../../core/html.ts'
 import type { Page } from '../page/page.ts'
 

@@ -1,6 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { listAgents } from '../../agent/agent.ts'
-import { type AgentDeps, createAgent } from '../../agent/create.ts'
+import { type AgentDeps, createAgent, listAgents } from '../../agent/index.ts'
+import {
+  type ConnectedAppDeps,
+  checkForm,
+  findPageViewer,
+  type PageViewer,
+  type SignInDeps,
+} from '../../auth/index.ts'
 import {
   type AuthorizationRequest,
   allowRequest,
@@ -8,11 +14,8 @@ import {
   type Exchange,
   findRequest,
 } from '../../auth/oauth/authorization.ts'
-import type { ConnectedAppDeps } from '../../auth/oauth/connected-app.ts'
-import { checkForm, findPageViewer, type PageViewer } from '../../auth/page-viewer.ts'
-import type { SignInDeps } from '../../auth/sign-in.ts'
 import { agentName, uuid } from '../../core/rules.ts'
-import { readWorkspace } from '../../workspace/settings.ts'
+import { readWorkspace } from '../../workspace/index.ts'
 import { requireSession } from '../app/visit.ts'
 import { problemOf } from '../page/failure-words.ts'
 import { type Page, readForm, showPage } from '../page/page.ts'

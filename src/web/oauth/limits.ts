@@ -1,5 +1,5 @@
 import { AppError } from '../../core/errors.ts'
-import type { RateLimits } from '../../workspace/rate-limits.ts'
+import type { RateLimits } from '../../workspace/index.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { SCOPE } from '../../auth/oauth/resource.ts'
+import { SCOPE } from '../../auth/index.ts'
 
 /** Parameters of OpenID Connect: there are no ID tokens that they could apply to. */
 const IGNORED = ['acr_values', 'claims', 'claims_locales', 'display', 'id_token_hint', 'max_age', 'nonce']

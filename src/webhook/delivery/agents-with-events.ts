@@ -1,4 +1,4 @@
-import type { LoggedEvent } from '../../event/event.ts'
+import type { LoggedEvent } from '../../event/index.ts'
 
 /**
  * Maximum number of events per agent that are kept in memory until its lanes are leased. Beyond it, the

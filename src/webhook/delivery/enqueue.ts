@@ -1,5 +1,5 @@
 import { amongAgents, raw, type Sql, sql } from '../../db/sql/sql.ts'
-import { APPENDED } from '../../event/append.ts'
+import { APPENDED } from '../../event/index.ts'
 
 /**
  * The part of a statement that adds one job for each event of `APPENDED` and each webhook of its agent that subscribes

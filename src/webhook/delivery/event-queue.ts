@@ -1,4 +1,4 @@
-import type { LoggedEvent, PayloadEvent } from '../../event/event.ts'
+import type { LoggedEvent, PayloadEvent } from '../../event/index.ts'
 import { gapJob, hasNoJob, isDue, jobOf, type LaneJob } from './lane-job.ts'
 import type { LeasedLane } from './lease.ts'
 import type { Policy } from './policy.ts'

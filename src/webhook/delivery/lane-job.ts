@@ -1,4 +1,4 @@
-import type { EventSender, EventType, PayloadEvent } from '../../event/event.ts'
+import type { EventSender, EventType, PayloadEvent } from '../../event/index.ts'
 import type { ManualDeliveryRow } from '../manual-delivery.ts'
 import { manualEventId } from '../payload.ts'
 import type { PendingDelivery } from './read-ahead.ts'

@@ -1,7 +1,6 @@
 import type { Notifier } from '../../db/notify.ts'
-import type { LoggedEvent } from '../../event/event.ts'
-import type { Feed } from '../../event/feed.ts'
-import { TOKEN_REVOKED } from '../../workspace/token.ts'
+import type { Feed, LoggedEvent } from '../../event/index.ts'
+import { TOKEN_REVOKED } from '../../workspace/index.ts'
 import {
   parseTopicKey,
   WEBHOOK_ADDED,

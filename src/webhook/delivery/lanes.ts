@@ -4,9 +4,9 @@ import type { Metrics } from '../../core/metrics.ts'
 import type { Tracer } from '../../core/tracer.ts'
 import type { Db } from '../../db/client.ts'
 import type { Notifier } from '../../db/notify.ts'
-import type { Feed } from '../../event/feed.ts'
+import type { Feed } from '../../event/index.ts'
 import type { Dialler } from '../../outgoing-http/dial.ts'
-import type { Keyring } from '../../workspace/keyring.ts'
+import type { Keyring } from '../../workspace/index.ts'
 import { ATTEMPT_MS } from '../post/post.ts'
 
 export interface LaneOptions {

@@ -2,7 +2,7 @@ import type { Db } from '../../db/client.ts'
 import type { JobState } from '../../db/generated/prisma/enums.ts'
 import { amongAgents, define, rows, rowsOf, sql } from '../../db/sql/sql.ts'
 import { composedOf } from '../../db/sql/statement.ts'
-import { noteChanges } from '../../workspace/change-log.ts'
+import { noteChanges } from '../../workspace/index.ts'
 import type { Answer } from '../post/answer.ts'
 import type { Lease } from './lease.ts'
 

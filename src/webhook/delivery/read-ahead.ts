@@ -3,7 +3,7 @@ import { adaptable } from '../../db/dialect.ts'
 import type { Channel, JobState } from '../../db/generated/prisma/enums.ts'
 import { sql } from '../../db/sql/sql.ts'
 import { statement } from '../../db/sql/statement.ts'
-import type { EventDetail } from '../../event/event.ts'
+import type { EventDetail } from '../../event/index.ts'
 
 /**
  * Reads a webhook's jobs for its lane: the agent's events after those it has read, in order. One statement

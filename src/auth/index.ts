@@ -1,0 +1,36 @@
+export {
+  authenticateCredential,
+  type Credential,
+  type CredentialDeps,
+  checkOrigin,
+  credentialOf,
+  isOwnOrigin,
+} from './credential.ts'
+export { EmailLinks } from './email-links.ts'
+export type { ClientIdentity } from './oauth/client-metadata.ts'
+export {
+  type ConnectedApp,
+  type ConnectedAppDeps,
+  disconnectApp,
+  listApps,
+  pruneApps,
+} from './oauth/connected-app.ts'
+export type { ProviderDeps } from './oauth/provider.ts'
+export { RESOURCE_METADATA, resourceOf, SCOPE } from './oauth/resource.ts'
+export { RESUME, ROUTES } from './oauth/routes.ts'
+export { createOperatorLink } from './operator-link.ts'
+export { checkForm, findPageViewer, opensMailedLink, type PageViewer } from './page-viewer.ts'
+export {
+  addPasskey,
+  type ChallengeDeps,
+  listPasskeys,
+  type PublicPasskey,
+  passkeyOptions,
+  removePasskey,
+} from './passkey.ts'
+export { signInByPasskey, signInOptions } from './passkey-sign-in.ts'
+export { isLoopbackHost, publicPlace } from './public-url.ts'
+export { returnPath, signInPath } from './return-path.ts'
+export { listSessions, type PublicSession, revokeSession, revokeSessions } from './session.ts'
+export { type SignInDeps, signIn, signInByToken, signOut } from './sign-in.ts'
+export { pruneSignInLinks, signInByLink } from './sign-in-link.ts'
