@@ -18,7 +18,7 @@ import {
 import { findAgent } from './permission.ts'
 import { ensureUnsupervised } from './supervision.ts'
 
-export type { AccessList, AccessView }
+export type { AccessView }
 
 /** Channels through which messages can reach an agent. */
 const CHANNELS = Object.keys(WAYS_IN) as Channel[]

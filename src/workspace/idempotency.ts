@@ -8,7 +8,7 @@ import { type Answer, type Attempt, IdempotencyRecord, KEPT_MS, KeyReused } from
 import type { Keyring } from './keyring.ts'
 import type { Viewer } from './viewer.ts'
 
-export { type Answer, type Attempt, KeyReused }
+export type { Answer, Attempt }
 
 export interface IdempotencyDeps extends Db {
   clock: Clock

@@ -15,7 +15,7 @@ import { prepared } from './prepared.ts'
 import { PRESENTED_FIELDS, type PresentedMessage } from './present.ts'
 import { agentIdsOf, findThread, type ThreadRef } from './thread.ts'
 
-export { type MessageListKey, messageCursor }
+export type { MessageListKey }
 
 export interface MessagePageRequest {
   limit: number

@@ -1,4 +1,4 @@
-import { fill, place, raw, type Sql, sql } from '../db/sql/sql.ts'
+import { fill, place, raw, type Sql, sql } from '../../db/sql/sql.ts'
 
 const AGENT = Symbol('agent')
 
