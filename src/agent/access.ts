@@ -6,7 +6,6 @@ import type { Access, Agent, Prisma } from '../db/generated/prisma/client.ts'
 import type { Admit, Channel } from '../db/generated/prisma/enums.ts'
 import { audit, type Viewer } from '../workspace/index.ts'
 import {
-  type AccessList,
   type AccessView,
   addEntry,
   canonicalEntry,

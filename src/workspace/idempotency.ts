@@ -4,7 +4,7 @@ import { invalidInput } from '../core/errors.ts'
 import type { Db, RootDb } from '../db/client.ts'
 import { deleteInBatches } from '../db/delete-in-batches.ts'
 import { type Apart, begin, type OpenTransaction, withinCurrent } from '../db/transaction.ts'
-import { type Answer, type Attempt, IdempotencyRecord, KEPT_MS, KeyReused } from './idempotency-record.ts'
+import { type Answer, type Attempt, IdempotencyRecord, KEPT_MS } from './idempotency-record.ts'
 import type { Keyring } from './keyring.ts'
 import type { Viewer } from './viewer.ts'
 
