@@ -5,6 +5,7 @@
 import { spawn } from 'node:child_process'
 
 const CHECKS = ['npm run lint', 'npm run types', 'npm exec -- knip', 'npm run drift']
+const LINES = 'npm run --silent lines'
 const TESTS = 'npm exec -- vitest run --config test/vitest.config.ts'
 
 const run = (command: string, stdio: 'inherit' | 'pipe'): Promise<{ passed: boolean; output: string }> =>
@@ -33,7 +34,8 @@ const runChecks = async (): Promise<string> => {
 
 const [outputs, tests] = await Promise.all([runChecks(), run(TESTS, 'inherit')])
 if (!tests.passed) failed.push('the tests')
-process.stdout.write(outputs)
+const { output: lines } = await run(LINES, 'pipe')
+process.stdout.write(`${outputs}\nLines written by hand:\n${lines}`)
 if (failed.length > 0) {
   process.stderr.write(`\nFailed: ${failed.join(', ')}\n`)
   process.exitCode = 1
