@@ -40,7 +40,7 @@ const addField = (): void => {
   after(
     'src/message/reading/filter.ts',
     ['  hasAttachment?: boolean | undefined\n', '  urgent?: boolean | undefined\n'],
-    ['label, unread, refusal, hasAttachment, ', 'urgent, '],
+    ['  hasAttachment,\n', '  urgent,\n'],
     [
       '::"MessageStatus"`)\n',
       '  if (urgent !== undefined) conditions.push(raw(urgent ? "m.urgent" : "not m.urgent"))\n',
