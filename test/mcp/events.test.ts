@@ -156,7 +156,7 @@ describe('polling', () => {
     expect(last).toMatchObject({ cursor: '5', hasMore: false })
     // Messages of one moment are listed in another order than their events.
     const told = last.events[0].data.message.id
-    const message = (await newest(agent)).find(({ id }: { id: string }) => id === told)
+    const message = (await newest(agent, 5)).find(({ id }: { id: string }) => id === told)
     expect(last.events).toEqual([
       {
         eventId: `evt_${agent.id.replaceAll('-', '')}_5`,
