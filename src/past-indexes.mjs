@@ -38,7 +38,7 @@ const rewrite = (text, folder) =>
 export const pastIndexes = {
   name: 'past-indexes',
   setup: ({ onLoad }) =>
-    onLoad({ filter: /[\\/]src[\\/].*\.ts$/ }, ({ path: file }) => ({
+    onLoad({ filter: /\.ts$/ }, ({ path: file }) => ({
       contents: rewrite(readFileSync(file, 'utf8'), path.dirname(file)),
       loader: 'ts',
     })),

@@ -19,14 +19,17 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: ['build.ts', 'postgres.ts'].map((file) => join(import.meta.dirname, 'support', file)),
     setupFiles: [join(import.meta.dirname, 'support', 'setup.ts')],
-    // Processes, since tests change the environment and stop services; one more than cores, since tests also wait.
+    // Processes, since tests change the environment and stop services; as many as cores.
     // Test files share them: importing the service again for each file took a fifth of the run.
     pool: 'forks',
     isolate: false,
-    maxWorkers: availableParallelism() + 1,
+    maxWorkers: availableParallelism(),
     // Generous, since a thread may take seconds to start on a busy machine, and a service half a minute.
     testTimeout: 90_000,
     hookTimeout: 120_000,
+    // A test that fails twice has found a fault; one that fails once may have met a machine that others use.
+    // The reporter marks what needed its second attempt.
+    retry: process.env.CI ? 1 : 0,
     expect: { poll: { timeout: 60_000 } },
     sequence: { sequencer: LongestFirst, shuffle: { files: false, tests: false } },
     // The second run of a checkout need not compile the sources.

@@ -178,7 +178,7 @@ function timeOf(regex: RegExp, text: string, limit: number): number {
 }
 
 /** How much longer than its CPU time a measurement may take before it is ended. */
-const PATIENCE = 2
+const PATIENCE = 10
 const LENGTH = 16_000
 // A linear pattern takes less than 1 ms for this many characters, a quadratic one 20 to hundreds.
 const SUSPECT_MS = 10
