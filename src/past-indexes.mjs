@@ -16,13 +16,21 @@ const namesIn = (list) =>
 
 const nameOf = (one) => one.replace(/^type /, '').split(' as ')[0]
 
-/** Returns the file of each name that an index.ts exports. */
-const readIndex = (index) =>
+const parseIndex = (index) =>
   new Map(
     [...readFileSync(index, 'utf8').matchAll(EXPORTS)].flatMap(([, list, file]) =>
       namesIn(list).map((one) => [nameOf(one), path.join(path.dirname(index), file)]),
     ),
   )
+
+const indexes = new Map()
+
+/** Returns the file of each name that an index.ts exports. Each is read once in a build. */
+const readIndex = (index) => {
+  const known = indexes.get(index) ?? parseIndex(index)
+  indexes.set(index, known)
+  return known
+}
 
 const rewrite = (text, folder) =>
   text.replaceAll(FROM_INDEX, (statement, word, type = '', list, name) => {

@@ -9,7 +9,7 @@ const textOf = <Name extends keyof Texts>(name: Name, given: Given<Name>): Sql =
 
 /**
  * SQL that is another on a distributed database. Statements are written for plain PostgreSQL; the texts that stand for
- * their parts there are in citus/texts/, by the names of these.
+ * their parts there are in citus/, by the names of these.
  */
 export const adaptable = <Name extends keyof Texts>(name: Name, given: Given<Name>, plain: Sql): Sql =>
   either(plain, () => textOf(name, given))

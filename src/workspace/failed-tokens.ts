@@ -6,18 +6,16 @@ import { WindowCounts } from '../core/window-counts.ts'
 const WINDOW_MS = 60_000
 /** Maximum number of invalid tokens from one address within a minute. @limit Tokens */
 const MAX_FAILURES = 30
-/** Maximum number of requests from such an address that wait. @limit Tokens */
-const MAX_WAITING = 200
 
 /**
  * Counts invalid tokens by the address that they came from. An address with too many of them receives
  * `rate_limited` for each further one, and its tokens are looked up one after the other, so that guessing
- * uses no more than one database connection. A valid token still works, because others may share the address.
- * The address '' is not counted.
+ * uses no more than one database connection. A valid token still works, because others may share the address: none is
+ * refused for those that wait before it, of which an address has no more than connections. The address '' is not counted.
  */
 export class FailedTokens {
   readonly #failures: WindowCounts
-  readonly #turns = new Turns({ perKey: 1, waiting: MAX_WAITING, tooMany: () => this.#tooMany() })
+  readonly #turns = new Turns({ perKey: 1, tooMany: () => this.#tooMany() })
 
   constructor(clock: Clock) {
     this.#failures = new WindowCounts(clock, WINDOW_MS)

@@ -51,3 +51,12 @@ test('the tokens of an address with too many failures are looked up one by one, 
   const names = ['first', 'second', 'third']
   expect(order).toEqual(names.flatMap((name) => [`${name} begins`, `${name} ends`]))
 })
+
+test('a valid token of an address that guesses is found after all that wait before it', async () => {
+  const tokens = new FailedTokens(createFakeClock())
+  failures(tokens, '192.0.2.1', 30)
+  const guesses = Array.from({ length: 500 }, () => tokens.lookUp('192.0.2.1', async () => null))
+  const valid = tokens.lookUp('192.0.2.1', async () => 'found')
+  expect((await Promise.all(guesses)).every((found) => found === null)).toBe(true)
+  expect(await valid).toBe('found')
+})
