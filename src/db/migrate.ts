@@ -188,28 +188,18 @@ async function connect(url: string): Promise<pg.Client> {
 }
 
 /**
- * Returns the migrations that were applied, as this build has them. What its first one stands in place of, and that one,
- * are recorded with each other: builds that know only one side apply nothing again.
+ * Returns the migrations that were applied, as this build has them, and those to record beside them: what its first one
+ * stands in place of, and that one, are recorded with each other, so that builds that know only one side apply nothing again.
  */
 async function readAppliedOf(
   client: pg.Client,
   [first]: readonly Migration[],
-  log: Logger,
-): Promise<Map<string, Applied>> {
+): Promise<{ applied: Map<string, Applied>; unrecorded: Pick<Migration, 'name' | 'checksum'>[] }> {
   const recorded = (await readApplied(client)) ?? new Map<string, Applied>()
-  if (!first) return recorded
+  if (!first) return { applied: recorded, unrecorded: [] }
   const applied = withoutReplaced(recorded, first)
-  const missing = applied.get(first.name)?.finished_at
-    ? [first, ...first.replaces].filter(({ name }) => !recorded.has(name))
-    : []
-  if (missing.length > 0) {
-    await record(client, missing)
-    log.info(
-      { migrations: missing.map(({ name }) => name) },
-      'recorded as applied: the database has what they do',
-    )
-  }
-  return applied
+  const known = applied.get(first.name)?.finished_at ? [first, ...first.replaces] : []
+  return { applied, unrecorded: known.filter(({ name }) => !recorded.has(name)) }
 }
 
 /** Returns the migrations that are to be applied, after checking those that were. */
@@ -254,13 +244,19 @@ export async function migrate(
     await lock(client)
     await check?.(client)
     await client.query(TABLE)
-    const applied = await readAppliedOf(client, migrations, log)
+    const { applied, unrecorded } = await readAppliedOf(client, migrations)
     const due = dueOf(migrations, applied, log)
     unfollow = followProgress(url, log, () => ({
       migration: due[done.length]?.name ?? '',
       ...{ done: done.length, of: due.length },
     }))
     if (due.length > 0) await outlast(client, FIRST, { log, fence })
+    // Not before: the release that runs until then could not restore its dumps of a database with names that it lacks.
+    if (unrecorded.length > 0) {
+      await record(client, unrecorded)
+      const names = unrecorded.map(({ name }) => name)
+      log.info({ migrations: names }, 'recorded as applied: the database has what they do')
+    }
     for (const migration of due) {
       await apply(client, migration, { log, fence, isBegun: applied.has(migration.name) })
       done.push(migration.name)

@@ -46,7 +46,7 @@ export interface Migration extends Named {
   replaces: Named[]
 }
 
-/** This comment in the first migration names one that it stands in place of, with its checksum. */
+/** This comment in the first migration names one that it stands in place of, with its checksum. Another such migration names these, too. */
 const REPLACES = /^-- replaces (\S+) (\S+)$/gm
 
 const toMigration = (name: string, bytes: Buffer): Migration => {

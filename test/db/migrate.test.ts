@@ -176,6 +176,19 @@ describe('the first migration, in place of earlier ones', () => {
     expect(warnings).toEqual([])
   })
 
+  test('is not recorded before processes of 1.0.0 have ended, which could not restore their dumps then', async () => {
+    await migrate(url, dir, log)
+    squash()
+    const old = new pg.Client({ connectionString: url, application_name: 'ams-listen' })
+    await old.connect()
+    const migrating = migrate(url, dir, log)
+    await until(() => warnings.length > 0)
+    expect(await names()).toEqual(['1_one', '2_rows'])
+    await old.end()
+    expect(await migrating).toEqual(['3_later'])
+    expect(await names()).toEqual(['1_one', '2_rows', '2_squashed', '3_later'])
+  })
+
   test('is refused where only some of those are, and nothing is changed', async () => {
     await migrate(url, dir, log, { names: ['1_one'] })
     squash()

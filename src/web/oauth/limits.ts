@@ -15,7 +15,8 @@ interface Limit {
 }
 
 /**
- * Requests that need no token, for each address, all addresses together, and what nobody else can use up.
+ * Requests that need no token: `each`, for an address in a window; `all`, for all addresses together beyond the first `own` of
+ * each, which nobody else can use up.
  * @limit OAuth
  */
 const LIMITS = {
