@@ -37,7 +37,8 @@ export const checkSoon = (refs: Sql): Sql => sql`
      where (b.agent_id, b.id) in (${refs}) ${plainOnly(sql`order by b.agent_id, b.hash for update`)}
   ),
   checked as (
-    update blob b set check_at = greatest(now(), b.check_at - interval '${IN_FLIGHT_MS - WRITE_MS} ms') from loose l where b.agent_id = l.agent_id and b.id = l.id
+    update blob b set check_at = case when b.check_at <= now() + interval '${WRITE_MS} ms' then b.check_at
+           else greatest(now(), b.check_at - interval '${IN_FLIGHT_MS - WRITE_MS} ms') end from loose l where b.agent_id = l.agent_id and b.id = l.id
   )`
 
 const MAX = 500

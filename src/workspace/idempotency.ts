@@ -67,7 +67,7 @@ class Once {
     await this.#end().commit()
     try {
       const { prisma, pool, afterCommit } = this.#deps
-      return await work({ prisma, pool, afterCommit })
+      return await work({ prisma, pool, afterCommit, inTransaction: false })
     } finally {
       this.#open = await begin(this.#deps.prisma, TRANSACTION)
       await this.#record.ensureReserved(this.#open.tx)

@@ -1,14 +1,18 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { openBlobs } from '../../src/blob/open.ts'
+import { checkSoon } from '../../src/blob/sweep.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { silentLogger } from '../../src/core/logger.ts'
+import { bind, sql } from '../../src/db/sql/sql.ts'
+import { composedOf } from '../../src/db/sql/statement.ts'
 import { moveContents } from '../../src/message/move-contents.ts'
 import { createFakeClock } from '../support/clock.ts'
 import { post, receive } from '../support/letter.ts'
 import { rawOf } from '../support/mail.ts'
+import { openMcp } from '../support/mcp.ts'
 import { whileRefusing } from '../support/rows.ts'
 import { openBucket } from '../support/s3.ts'
 import { createTestAgent, startService, type Tenant, type TestAgent } from '../support/service.ts'
@@ -137,6 +141,25 @@ test("small contents stay in the database, a draft's files leave it when it is s
   expect(objectsOf(agent)).toHaveLength(1)
   expect((await bytesAt(agent, `${pathOf(agent, message)}/attachments/0`)).toString()).toBe('small')
   expect((await bytesAt(agent, `${pathOf(agent, sent)}/attachments/0`)).toString()).toBe('of a draft')
+})
+
+test('a draft that a tool changes and sends in one call keeps its files in the database, with a key too', async () => {
+  const agent = await agentOf()
+  const content = randomBytes(50_000)
+  const made = await agent.api('POST', `/agents/${agent.id}/drafts`, {
+    ...{ channel: 'email', to: ['ann@example.com'], subject: 'Hi', text: 'old' },
+    attachments: [{ name: 'a.bin', type: 'application/octet-stream', content: content.toString('base64') }],
+  })
+  const mcp = await openMcp(service.http, agent.token)
+  const change = { draftId: made.body.id, do: 'send', text: 'new', key: 'once' }
+  const sent = await mcp.call('update_draft', change)
+  expect(sent.isError, sent.text).toBe(false)
+  expect((await mcp.call('update_draft', change)).text).toContain(sent.result.messageId)
+  await mcp.close()
+  const path = pathOf(agent, { id: sent.result.messageId })
+  expect((await agent.api('GET', path)).body.text).toBe('new')
+  expect(await bytesAt(agent, `${path}/attachments/0`)).toEqual(content)
+  expect(await inDatabase(agent)).toBe(1)
 })
 
 test('while the store is down nothing is accepted that it would have, and everybody is told', async () => {
@@ -318,6 +341,18 @@ test.each(['before', 'after'])(
     expect((await bytesAt(agent, `${pathOf(agent, second)}/attachments/0`)).toString()).toBe('used again')
   },
 )
+
+test('an object that was just noted is left alone for five minutes, however many of its messages are deleted', async () => {
+  const agent = await agentOf()
+  const noted = { id: randomUUID(), agentId: agent.id, workspaceId: owner.id, hash: randomBytes(32), size: 1 }
+  const now = Date.now()
+  await service.db.prisma.blob.create({ data: { ...noted, checkAt: new Date(now + HOUR) } })
+  const refs = sql`select ${bind(agent.id)}::uuid, ${bind(noted.id)}::uuid`
+  for (let deletion = 0; deletion < 3; deletion++)
+    await pool.query(composedOf(sql`with ${checkSoon(refs)} select`))
+  const { checkAt } = await service.db.prisma.blob.findFirstOrThrow({ where: { id: noted.id } })
+  expect(checkAt).toEqual(new Date(now + 5 * 60_000))
+})
 
 test("two workspaces never share an object, and one's object does not open for the other", async () => {
   const stranger = await service.workspace('Other')

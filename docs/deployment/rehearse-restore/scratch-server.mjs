@@ -107,9 +107,11 @@ export const checkArchive = (user, archive) => {
     throw new Refusal(`The user that runs PostgreSQL cannot read the archive: ${ran.stderr.trim()}`)
 }
 
-/** Why PostgreSQL ended, as its log or, before that begins, its messages say. */
+/** Why PostgreSQL ended, as its log or, before that begins, its messages say; not that it refused a look whether it is ready. */
 const reasonIn = (log) => {
-  const lines = existsSync(log) ? readFileSync(log, 'utf8').split('\n') : []
+  const lines = (existsSync(log) ? readFileSync(log, 'utf8').split('\n') : []).filter(
+    (line) => !line.includes('the database system is'),
+  )
   const fatal = lines.filter((line) => /FATAL|PANIC/.test(line))
   const reason = (fatal.length > 0 ? fatal : lines.filter(Boolean)).at(-1) ?? 'it wrote no log'
   return reason.replace(/^.*?(?:FATAL|PANIC|LOG): +/, '')

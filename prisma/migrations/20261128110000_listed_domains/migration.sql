@@ -4,6 +4,10 @@
 DO $$
 DECLARE
   listed record;
+  new_senders text[];
+  new_member_senders text[];
+  new_blocked text[];
+  missed boolean;
 BEGIN
   -- Punycode (RFC 3492).
   CREATE OR REPLACE FUNCTION a_label(label text) RETURNS text LANGUAGE plpgsql AS $label$
@@ -68,13 +72,23 @@ BEGIN
       ) converted GROUP BY entry ORDER BY min(n))
   $entries$;
 
-  FOR listed IN
-    SELECT agent_id, senders, member_senders, blocked FROM access
-     WHERE channel = 'email' AND array_to_string(senders || member_senders || blocked, ' ') ~ '[^\x01-\x7f]'
+  -- Values alone are stored: Citus takes no function in an UPDATE. A list that an earlier release changes meanwhile is
+  -- converted as it is then.
   LOOP
-    UPDATE access SET senders = in_a_labels(listed.senders), member_senders = in_a_labels(listed.member_senders),
-                      blocked = in_a_labels(listed.blocked)
-     WHERE agent_id = listed.agent_id AND channel = 'email';
+    missed := false;
+    FOR listed IN
+      SELECT agent_id, senders, member_senders, blocked FROM access
+       WHERE channel = 'email' AND array_to_string(senders || member_senders || blocked, ' ') ~ '[^\x01-\x7f]'
+    LOOP
+      new_senders := in_a_labels(listed.senders);
+      new_member_senders := in_a_labels(listed.member_senders);
+      new_blocked := in_a_labels(listed.blocked);
+      UPDATE access SET senders = new_senders, member_senders = new_member_senders, blocked = new_blocked
+       WHERE agent_id = listed.agent_id AND channel = 'email' AND senders = listed.senders
+         AND member_senders = listed.member_senders AND blocked = listed.blocked;
+      missed := missed OR NOT FOUND;
+    END LOOP;
+    EXIT WHEN NOT missed;
   END LOOP;
   DROP FUNCTION in_a_labels(text[]), a_label(text);
 END $$;

@@ -19,7 +19,7 @@ export class UnitOfWork {
   readonly #units = new AsyncLocalStorage<Unit>()
 
   constructor({ prisma, pool, afterCommit }: Db) {
-    this.#root = { prisma, pool, afterCommit }
+    this.#root = { prisma, pool, afterCommit, inTransaction: false }
   }
 
   /** Runs a request. Commits when it returns, and rolls back when it throws. */

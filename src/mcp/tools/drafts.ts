@@ -109,7 +109,7 @@ export const updateDrafts = tool({
         const attachments = await within.apart(() => readFiles(call, deps, files))
         if (isChanged) await updateDraft(within, viewer, draft, { ...fields, attachments })
         if (action === 'save') return { draftId, saved: true, next: CHANGED }
-        return sentView(call, await sendDraft(within, viewer, draft))
+        return sentView(call, await sendDraft(within, viewer, { ...draft, filesStay: isChanged }))
       },
       again: async ({ details: { messageId } }) => (messageId === undefined ? null : { messageId }),
     })

@@ -260,17 +260,23 @@ const placeFiles = async (
   { agentId, draftId }: DraftKey,
   workspaceId: string,
 ) => {
-  if (!blobs.isUsed) return () => []
   const where = { agentId, draftId }
   const contents = (await prisma.draftFile.findMany({ where, orderBy: { index: 'asc' } })).map(
     ({ content }) => content,
   )
+  if (!contents.some(({ byteLength }) => byteLength >= blobs.minBytes)) return () => []
   const objects = await apart(() => blobs.place({ agentId, workspaceId }, contents))
   return (files: readonly { content: Uint8Array }[]) => {
     const isSame = ({ content }: { content: Uint8Array }, index: number) =>
       contents[index] !== undefined && Buffer.compare(content, contents[index]) === 0
     return files.length === contents.length && files.every(isSame) ? objects : []
   }
+}
+
+interface SentDraft extends DraftKey {
+  unchangedSince?: Date | null | undefined
+  /** Whether its files stay in the database: a request that has written already cannot wait for the object store. */
+  filesStay?: boolean
 }
 
 /**
@@ -281,10 +287,10 @@ const placeFiles = async (
 export const sendDraft = async <Given extends SendDeps>(
   deps: Given,
   viewer: Viewer,
-  { agentId, draftId: id, unchangedSince }: DraftKey & { unchangedSince?: Date | null | undefined },
+  { agentId, draftId: id, unchangedSince, filesStay = false }: SentDraft,
 ): Promise<MessageWithFiles> => {
   const { workspaceId } = await findAgent(deps, viewer, agentId)
-  const objectsOf = await placeFiles(deps, { agentId, draftId: id }, workspaceId)
+  const objectsOf = filesStay ? () => [] : await placeFiles(deps, { agentId, draftId: id }, workspaceId)
   return atomically(deps, async (within) => {
     await lock(within.prisma, { agentId, draftId: id })
     const where = { id_agentId: { id, agentId } }

@@ -166,7 +166,7 @@ const storing = (name: string, events: typeof EVENTS) =>
                     ${hidden(given.contents, 'bytea')}, ${hidden(given.sizes, 'int')}, ${hidden(given.blobs, 'uuid')})
                as f(id, index, name, type, content, size, blob_id) join ${DRAFTED} using (id)
     ),${markAnswered(given)},${noteUnindexed(DRAFTED)},${auditSends(DRAFTED, audited)},${countMessages(DRAFTED)},${noteChanges('message_changed', NOTED)},${enqueueSends(DRAFTED)}${events.parts}
-    select d.id as message_id, d.address_id as "addressId", thread_id as "threadId", hold_reason as "holdReason", hold_until as "holdUntil",
+    select d.id as outgoing_id, d.address_id as "addressId", thread_id as "threadId", hold_reason as "holdReason", hold_until as "holdUntil",
            a.id is not null as "marksRead", ${events.columns}
       from ${DRAFTED} d left join ${ANSWERED} a on a.id = d.reply_to_id ${events.join}`
   })
@@ -184,7 +184,7 @@ export type Placed = Pick<Message, 'addressId' | 'threadId' | 'holdReason' | 'ho
   events: LoggedEvent[]
 }
 
-type PlacedRow = Omit<Placed, 'events'> & { message_id: string } & AppendedRow
+type PlacedRow = Omit<Placed, 'events'> & { outgoing_id: string } & AppendedRow
 
 const placedOf = (row: PlacedRow): Placed => {
   const { addressId, threadId, holdReason, holdUntil, marksRead } = row
@@ -224,7 +224,7 @@ const write = async (
   }
   const agents = outgoing.map(({ message }) => message.agentId)
   const { rows } = await pool.query<PlacedRow>(store(stored, agents))
-  return new Map(rows.map((row) => [row.message_id, placedOf(row)]))
+  return new Map(rows.map((row) => [row.outgoing_id, placedOf(row)]))
 }
 
 /**
