@@ -4,6 +4,7 @@ import type { Check } from '../../core/channel/inbound.ts'
 import type { ChannelKind } from '../../core/channels.ts'
 import type { Clock } from '../../core/clock.ts'
 import { AppError, invalidInput } from '../../core/errors.ts'
+import { withoutInvisible } from '../../core/invisible.ts'
 import type { Db } from '../../db/client.ts'
 import type { Message, Prisma } from '../../db/generated/prisma/client.ts'
 import type { Notifier } from '../../db/notify.ts'
@@ -53,9 +54,10 @@ const ensureAwaitsApproval = (message: Message): void => {
 const editsOf = async (
   { channels }: ApprovalDeps,
   message: Message,
-  { subject, text, html }: Edits,
+  { subject: given, text, html }: Edits,
 ): Promise<Partial<Pick<Message, 'subject' | 'text' | 'html'>>> => {
   const channel = channels[message.channel as ChannelKind]
+  const subject = given === undefined ? undefined : withoutInvisible(given)
   if (subject !== undefined && channel?.limits.subject === false)
     throw invalidInput('subject', `the ${message.channel} channel has no subjects`)
   const says = html !== undefined || (text !== undefined && text !== message.text)
