@@ -77,7 +77,7 @@ test('so are requests over GraphQL and MCP, and messages that members send', asy
   await mcp.call('create_agent', { name: 'Helper', icon: 'bot' })
   await mcp.close()
   const made = await service.db.prisma.auditEntry.findFirstOrThrow({
-    where: { action: 'agent.create', actorKind: 'agent' },
+    where: { workspaceId: owner.id, action: 'agent.create', actorKind: 'agent' },
   })
   expect(await forOperator(made.requestId!)).toMatch(/^Request .* of agent Support, token test\n/)
 })

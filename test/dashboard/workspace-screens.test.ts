@@ -59,6 +59,7 @@ browserTest('how long messages are kept is changed, after a question if that del
   await expectAccessible(page)
   expect(await settings()).toMatchObject({ keepRawDays: null })
   await dialog.getByRole('button', { name: 'Delete older messages' }).click()
+  await dialog.waitFor({ state: 'hidden' })
   await expect.poll(settings).toMatchObject({ keepRefusedDays: 60, keepMessagesDays: null, keepRawDays: 90 })
   await keeping.getByLabel('Originals of received emails').fill('')
   await keeping.getByRole('button', { name: 'Save' }).click()

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
 
 export interface Column<Row> {
   title: string
@@ -22,34 +22,52 @@ interface TableProps<Row> {
 const classOf = ({ right, wide }: { right?: boolean; wide?: boolean }): string =>
   [right && 'right', wide && 'only-wide'].filter(Boolean).join(' ')
 
-export const Table = <Row,>({ label, columns, rows, keyOf, stacked = false }: TableProps<Row>) => (
-  <div className="table-frame">
-    <table className={stacked ? 'table stacked' : 'table'}>
-      <caption className="unseen">{label}</caption>
-      <thead>
-        <tr>
-          {columns.map((column) => (
-            <th key={column.title} scope="col" className={classOf(column)}>
-              {column.title}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row) => (
-          <tr key={keyOf(row)}>
+/** Whether the element's content is wider than it, so that it scrolls. */
+const useScrolls = (element: RefObject<HTMLElement | null>): boolean => {
+  const [scrolls, setScrolls] = useState(false)
+  useEffect(() => {
+    const { current } = element
+    if (!current) return
+    const observer = new ResizeObserver(() => setScrolls(current.scrollWidth > current.clientWidth))
+    for (const one of [current, ...current.children]) observer.observe(one)
+    return () => observer.disconnect()
+  }, [element])
+  return scrolls
+}
+
+/** A table. One that is wider than the screen is scrolled with the arrow keys too. */
+export const Table = <Row,>({ label, columns, rows, keyOf, stacked = false }: TableProps<Row>) => {
+  const frame = useRef<HTMLDivElement>(null)
+  const focusable = useScrolls(frame) && ({ tabIndex: 0, role: 'region', 'aria-label': label } as const)
+  return (
+    <div className="table-frame" ref={frame} {...focusable}>
+      <table className={stacked ? 'table stacked' : 'table'}>
+        <caption className="unseen">{label}</caption>
+        <thead>
+          <tr>
             {columns.map((column) => (
-              <td
-                key={column.title}
-                className={classOf(column)}
-                data-title={stacked ? column.title : undefined}
-              >
-                {column.cell(row)}
-              </td>
+              <th key={column.title} scope="col" className={classOf(column)}>
+                {column.title}
+              </th>
             ))}
           </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
-)
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)}>
+              {columns.map((column) => (
+                <td
+                  key={column.title}
+                  className={classOf(column)}
+                  data-title={stacked ? column.title : undefined}
+                >
+                  {column.cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
