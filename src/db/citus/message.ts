@@ -2,19 +2,31 @@ import { amongAgents, define, joined, type Rows, raw, rows, type Sql, sql } from
 
 const GIVEN = rows('given', 'id', 'agent_id', 'place_id')
 const CHATS = rows('chats', 'id', 'thread_id')
-const KNOWN = rows('known', 'id', 'address')
+const PLACED = rows('placed', 'id', 'agent_id', 'workspace_id', 'channel', 'approval')
+const ASKED = rows('asked', 'id', 'address', 'agent_id', 'channel')
+const LISTED = rows('listed', 'id', 'address')
+const CORRESPONDENTS = rows('correspondents', 'id', 'address')
+
+/** Whether a recipient `r` is among these. */
+const isAmong = (known: Rows<'id' | 'address'>): Sql =>
+  sql`exists (select from ${known} k where k.id = r.id and k.address = r.address)`
 
 interface Drafts {
   drafts: Sql
   place: Sql
   chats: Sql
-  recipients: Sql
-  isListed: Sql
-  hasWritten: Sql
-  hold(isKnown: Sql): Sql
   insert(address: Sql, thread: Sql): Sql
   condition: Sql
   drafted: Rows<never> & { list: Sql }
+}
+
+interface Facts {
+  drafts: Sql
+  place: Sql
+  recipients: Sql
+  isListed: Sql
+  hasWritten: Sql
+  factsBy(isListed: Sql, hasWritten: Sql): Sql
 }
 
 /** For the statements of src/message. */
@@ -28,25 +40,31 @@ export const message = {
              ${amongAgents('l.agent_id')}
        group by m.id
     ),
-    asked as materialized (
-      select r.id, r.address, m.agent_id, m.channel from ${given.recipients} join ${GIVEN} m on m.id = r.id
-        join agent g on g.id = m.agent_id and g.approval = 'strangers'
-    ),
-    listed as materialized (
-      select m.id, r.address from asked m join asked r using (id, address) join access c on c.agent_id = m.agent_id and ${given.isListed}
-             ${amongAgents('c.agent_id')}
-    ),
-    correspondents as materialized (
-      select m.id, r.address from asked m join asked r using (id, address) join message w on ${given.hasWritten}
-             ${amongAgents('w.agent_id')}
-    ),
-    ${define(KNOWN)} as materialized (select id, address from listed union all select id, address from correspondents),
     ${define(given.drafted)} as (
       ${given.insert(sql`m.place_id`, sql`coalesce(m.thread_id, c.thread_id, m.id)`)}
-        from ${GIVEN} m left join ${CHATS} c on c.id = m.id
-             cross join lateral (${given.hold(sql`exists (select from ${KNOWN} k where k.id = r.id and k.address = r.address)`)}${given.condition}) hold
+        from ${GIVEN} m join agent g on g.id = m.agent_id and ${given.condition} left join ${CHATS} c on c.id = m.id
       returning ${given.drafted.list}
     )`,
+
+  /** It takes no query of the agents' rows for each row of another: those whom agents know are looked for before. */
+  'facts of drafts': (given: Facts): Sql => sql`
+    with ${define(PLACED)} as materialized (
+      select m.id, m.agent_id, m.workspace_id, m.channel, g.approval
+        from ${given.drafts} join agent g on g.id = m.agent_id cross join lateral (${given.place}) place
+    ),
+    ${define(ASKED)} as materialized (
+      select r.id, r.address, m.agent_id, m.channel from ${given.recipients} join ${PLACED} m on m.id = r.id where m.approval = 'strangers'
+    ),
+    ${define(LISTED)} as materialized (
+      select m.id, r.address from ${ASKED} m join ${ASKED} r using (id, address) join access c on c.agent_id = m.agent_id and ${given.isListed}
+             ${amongAgents('c.agent_id')}
+    ),
+    ${define(CORRESPONDENTS)} as materialized (
+      select m.id, r.address from ${ASKED} m join ${ASKED} r using (id, address) join message w on ${given.hasWritten}
+             ${amongAgents('w.agent_id')}
+    )
+    select m.id, m.approval, r.address, ${given.factsBy(isAmong(LISTED), isAmong(CORRESPONDENTS))}
+      from ${PLACED} m left join ${ASKED} r on r.id = m.id`,
 
   'mark answered': ({
     answered,

@@ -1,15 +1,15 @@
 import type { Db } from '../../db/client.ts'
-import { define, raw, sql } from '../../db/sql/sql.ts'
+import { define, sql } from '../../db/sql/sql.ts'
 import { composedOf } from '../../db/sql/statement.ts'
 import { APPEND_EVENTS } from '../../event/index.ts'
 import { enqueueWebhookJobs } from '../../webhook/index.ts'
 import { noteChanges } from '../../workspace/index.ts'
 import { raise } from '../stored/raise.ts'
-import { DRAFTED, holdEvents, rejectedFrom } from './hold.ts'
+import { APPROVAL_DAYS, DRAFTED, holdEvents } from './hold.ts'
 
 const HOLD_DUE = composedOf(sql`
   with ${define(DRAFTED)} as (
-    update message m set hold_reason = 'approval', hold_until = ${rejectedFrom(raw('now()'))}, hold_by = null
+    update message m set hold_reason = 'approval', hold_until = now() + interval '${APPROVAL_DAYS} days', hold_by = null
       from job j
      where j.kind = 'send' and j.due_at <= now() and m.id = j.lane and m.agent_id = j.agent_id and m.status = 'sending'
     returning m.id, m.agent_id, m.workspace_id, m.address_id, m.channel, m.subject, m.hold_reason, m.hold_until, m.created_at

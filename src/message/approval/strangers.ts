@@ -1,29 +1,20 @@
 import type { Db } from '../../db/client.ts'
-import { sql } from '../../db/sql/sql.ts'
-import { statement } from '../../db/sql/statement.ts'
-import { IS_STRANGER } from './hold.ts'
+import { raw } from '../../db/sql/sql.ts'
+import { isStranger } from './hold.ts'
+import { readsFacts } from './recipient-facts.ts'
 
-const STRANGERS = statement<{ messages: readonly string[]; agents: readonly string[] }>(
-  undefined,
-  ({ messages, agents }) => sql`
-  select m.id, r.address
-    from message m join recipient r on r.message_id = m.id and r.agent_id = m.agent_id
-   where m.id = any(${messages}::uuid[]) and m.agent_id = any(${agents}::uuid[]) and m.hold_reason = 'approval' and m.hold_until is not null
-     and ${IS_STRANGER}
-   order by r.address`,
-)
-
-interface MessageKey {
-  id: string
-  agentId: string
-}
+const readFacts = readsFacts(raw(`m.hold_reason = 'approval' and m.hold_until is not null`))
 
 /**
  * Returns the recipients of each message that waits for approval who are neither in the workspace nor listed by a
  * member, and from whom its agent has received nothing; of other messages, none.
  */
-export const strangersOf = async ({ pool }: Db, messages: readonly MessageKey[]): Promise<string[][]> => {
-  const keys = { messages: messages.map(({ id }) => id), agents: messages.map(({ agentId }) => agentId) }
-  const { rows } = await pool.query<{ id: string; address: string }>(STRANGERS(keys))
-  return messages.map((message) => rows.filter(({ id }) => id === message.id).map(({ address }) => address))
+export const strangersOf = async (
+  db: Db,
+  messages: readonly { id: string; agentId: string }[],
+): Promise<string[][]> => {
+  const strangers = (await readFacts(db, messages)).filter(isStranger)
+  return messages.map((message) =>
+    strangers.filter(({ id }) => id === message.id).map(({ address }) => address),
+  )
 }

@@ -1,6 +1,6 @@
 import type { Message } from '../../db/generated/prisma/client.ts'
 import type { Notifier } from '../../db/notify.ts'
-import { define, sql } from '../../db/sql/sql.ts'
+import { define, raw, sql } from '../../db/sql/sql.ts'
 import { statement } from '../../db/sql/statement.ts'
 import { within } from '../../db/transaction.ts'
 import {
@@ -14,7 +14,8 @@ import {
 import { enqueueWebhookJobs } from '../../webhook/index.ts'
 import { noteChanges } from '../../workspace/index.ts'
 import { type ApprovalRequestDeps, requestApproval } from '../approval/approval-request.ts'
-import { DRAFTED, holdEvents, holdFor, rejectedFrom } from '../approval/hold.ts'
+import { DRAFTED, holdEvents, needsApproval, rejectedFrom } from '../approval/hold.ts'
+import { readsFacts } from '../approval/recipient-facts.ts'
 import { MESSAGE_CHANGED } from '../stored/changed.ts'
 import { raise } from '../stored/raise.ts'
 import type { SendJob } from '../stored/send-job.ts'
@@ -31,20 +32,17 @@ interface Queued {
   /** Of the lease. */
   owner: string
   agent: string
-  /** For each recipient, the message. */
-  messages: readonly string[]
-  addresses: readonly string[]
-  now: Date
+  until: Date
 }
 
 const HOLD_QUEUED = statement<Queued>(
   undefined,
-  ({ job, owner, agent, messages, addresses, now }) => sql`
+  ({ job, owner, agent, until }) => sql`
   with ${define(DRAFTED)} as (
-    update message m set hold_reason = 'approval', hold_until = ${rejectedFrom(now)}
+    update message m set hold_reason = 'approval', hold_until = ${until}::timestamptz
       from job j
      where j.id = ${job}::uuid and j.agent_id = ${agent}::uuid and j.lease_owner = ${owner} and m.id = j.lane and m.agent_id = j.agent_id
-       and m.status = 'sending' and m.hold_by is null and (${holdFor({ messages, addresses })}) = 'approval'
+       and m.status = 'sending' and m.hold_by is null
     returning m.id, m.agent_id, m.workspace_id, m.address_id, m.channel, m.subject, m."to", m.hold_reason, m.hold_until, m.created_at
   ),
   withdrawn as (delete from job j using ${DRAFTED} where j.id = ${job}::uuid and j.agent_id = drafted.agent_id),
@@ -52,6 +50,8 @@ const HOLD_QUEUED = statement<Queued>(
   select d.workspace_id as "workspaceId", d."to", d.subject, d.hold_until as "holdUntil", ${APPENDED_COLUMNS}
     from ${DRAFTED} d left join ${APPENDED} e on e.id = d.id`,
 )
+
+const readFacts = readsFacts(raw('true'))
 
 type HeldRow = Pick<Message, 'workspaceId' | 'to' | 'subject' | 'holdUntil'> & AppendedRow
 
@@ -61,16 +61,18 @@ type HeldRow = Pick<Message, 'workspaceId' | 'to' | 'subject' | 'holdUntil'> & A
  */
 export const holdQueued = async (
   deps: HoldDeps,
-  { id, agentId, to, cc }: OutgoingMessage,
+  { id, agentId }: OutgoingMessage,
   job: SendJob,
 ): Promise<boolean> => {
-  const addresses = [...to, ...cc]
-  const messages = addresses.map(() => id)
-  const queued = { job: job.id, owner: job.owner, agent: agentId, messages, addresses, now: deps.clock.now() }
+  const until = rejectedFrom(deps.clock.now())
   const held = await deps.prisma.$transaction(async (tx) => {
     await lockMessage(tx, { id, agentId })
-    const { rows } = await within(tx).pool.query<HeldRow>(HOLD_QUEUED(queued))
-    return rows[0]
+    const { pool } = within(tx)
+    const recipients = await readFacts({ pool }, [{ id, agentId }])
+    const [one] = recipients
+    if (!one || !needsApproval(one.approval, recipients)) return undefined
+    const queued = { job: job.id, owner: job.owner, agent: agentId, until }
+    return (await pool.query<HeldRow>(HOLD_QUEUED(queued))).rows[0]
   })
   if (!held) return false
   deps.afterCommit(() => deps.feed.committed(toAppended([held])))

@@ -13,8 +13,9 @@ import { MESSAGE_CHANGED } from '../stored/changed.ts'
 import { type MessageWithFiles, toRow } from '../stored/row.ts'
 import { SEND_DUE } from '../stored/send-job.ts'
 import { type Outgoing, type OutgoingDeps, outgoingOf } from './outgoing.ts'
+import { PLACE } from './place.ts'
 import type { SendInput } from './send-intent.ts'
-import { type OutgoingStore, PLACE, type Placed, storeOutgoing } from './store-outgoing.ts'
+import { type OutgoingStore, type Placed, storeOutgoing } from './store-outgoing.ts'
 import { optedOutOf } from './suppressed-recipients.ts'
 
 export interface SendDeps extends OutgoingDeps, ApprovalRequestDeps {

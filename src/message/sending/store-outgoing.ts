@@ -5,6 +5,7 @@ import { byteaArray } from '../../db/bytea.ts'
 import { type Db, isUnavailable, type Statements } from '../../db/client.ts'
 import { adaptable } from '../../db/dialect.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
+import type { Approval } from '../../db/generated/prisma/enums.ts'
 import { define, empty, raw, rows, rowsOf, type Sql, sql } from '../../db/sql/sql.ts'
 import { type ParametersOf, statement } from '../../db/sql/statement.ts'
 import {
@@ -18,19 +19,14 @@ import {
 } from '../../event/index.ts'
 import { enqueueWebhookJobs } from '../../webhook/index.ts'
 import { auditSends, countMessages, noteChanges } from '../../workspace/index.ts'
-import { HELD, holdEvents, holdFor, knownFirst } from '../approval/hold.ts'
+import { holdEvents } from '../approval/hold.ts'
 import { isUnread } from '../reading/filter.ts'
 import { raise } from '../stored/raise.ts'
 import { insertMessages, noteUnindexed, toRow } from '../stored/row.ts'
 import { enqueueSends } from '../stored/send-job.ts'
+import { type Decided, decideHolds, withoutApproval } from './decide-holds.ts'
 import type { Outgoing } from './outgoing.ts'
-
-/**
- * The address that a message `m` is sent from: the one at which its original arrived, if the agent still has
- * it, else the channel's primary address.
- */
-export const PLACE: Sql = sql`select a.id from address a where a.agent_id = m.agent_id and a.workspace_id = m.workspace_id and a.channel = m.channel
-    order by a.id = m.address_id desc, a."primary" desc, a.created_at limit 1`
+import { PLACE } from './place.ts'
 
 const CHATS = raw(CHATS_IN_SQL)
 const THREAD_OF_CHAT = sql`select l.thread_id from message l
@@ -41,6 +37,9 @@ const THREAD_OF_CHAT = sql`select l.thread_id from message l
 interface Stored {
   /** The messages as JSON. */
   messages: string
+  /** For each message, its id; and the setting of its agent on which it rests what it waits for. */
+  decided: readonly string[]
+  approvals: readonly Approval[]
   /** For each recipient, the message; and the address. */
   recipients: readonly string[]
   addresses: readonly string[]
@@ -88,18 +87,17 @@ const DRAFTED = rows(
 )
 const ANSWERED = rows('answered', 'id', 'agent_id', 'workspace_id')
 
-/** Inserts those of the messages whose agents meet the condition on `g`. */
-const insertMessagesOf = ({ messages, recipients, addresses }: ParametersOf<Stored>, condition: Sql): Sql => {
+/** Inserts those of the messages `m` whose agents `g` meet the condition. */
+const insertMessagesOf = ({ messages }: ParametersOf<Stored>, condition: Sql): Sql => {
   const drafts = sql`json_populate_recordset(null::message, (select ${messages}::json)) m`
-  const to = { messages: recipients, addresses }
-  const insert = (addressId: Sql, threadId: Sql) => insertMessages({ addressId, threadId, ...HELD })
+  const insert = (addressId: Sql, threadId: Sql) => insertMessages({ addressId, threadId })
   return adaptable(
     'insert drafts',
-    { drafts, place: PLACE, chats: CHATS, ...knownFirst(to), insert, condition, drafted: DRAFTED },
+    { drafts, place: PLACE, chats: CHATS, insert, condition, drafted: DRAFTED },
     sql`
     ${define(DRAFTED)} as (
       ${insert(raw('place.id'), sql`coalesce(m.thread_id, (${THREAD_OF_CHAT}), m.id)`)}
-        from ${drafts} cross join lateral (${PLACE}) place cross join lateral (${holdFor(to)}${condition}) hold
+        from ${drafts} join agent g on g.id = m.agent_id and ${condition} cross join lateral (${PLACE}) place
       returning ${DRAFTED.list}
     )`,
   )
@@ -123,14 +121,18 @@ const NOTED = rowsOf<'id' | 'agent_id' | 'workspace_id'>(
   sql`select id, agent_id, workspace_id from ${DRAFTED} union all select id, agent_id, workspace_id from ${ANSWERED}`,
 )
 
+/** What a message waits for rests on its agent's setting, which may have changed since that was decided. */
+const isAsDecided = ({ decided, approvals }: ParametersOf<Stored>): Sql =>
+  sql`(m.id, g.approval) in (select * from unnest((select ${decided}::uuid[]), (select ${approvals}::"Approval"[])))`
+
 const NO_EVENTS = {
-  condition: sql` and not (${LOGS_MORE})`,
+  condition: (_given: ParametersOf<Stored>) => sql`g.approval = 'none' and not (${LOGS_MORE})`,
   parts: empty,
   columns: sql`null as id`,
   join: empty,
 }
 const EVENTS = {
-  condition: empty,
+  condition: isAsDecided,
   parts: sql`,${raise(holdEvents(DRAFTED))},${APPEND_EVENTS},${enqueueWebhookJobs()}`,
   columns: APPENDED_COLUMNS,
   join: sql`left join ${APPENDED} e on e.id = d.id`,
@@ -139,7 +141,8 @@ const EVENTS = {
 /**
  * Stores a batch of messages with their recipients and jobs in one statement, and marks those that they answer
  * as read. Those that members send are in the audit log. A message that waits for approval gets its job when it is
- * approved. It skips messages whose agent is not in their workspace or has no address on their channel.
+ * approved. It skips messages whose agent is not in their workspace or has no address on their channel, and those whose
+ * agent does not meet the condition.
  *
  * The parameters stand in subqueries, so that the planner expects the same cost with and without their values
  * and keeps one plan. See docs/decisions.md#kept-plans.
@@ -154,7 +157,7 @@ const storing = (name: string, events: typeof EVENTS) =>
       requests: hidden(given.requests, 'uuid'),
     }
     return sql`
-    with${insertMessagesOf(given, events.condition)},
+    with${insertMessagesOf(given, events.condition(given))},
     recipients as (
       insert into recipient (message_id, agent_id, address, updated_at)
       select r.id, d.agent_id, r.address, d.created_at from unnest(${hidden(given.recipients, 'uuid')}, ${hidden(given.addresses, 'text')}) as r(id, address) join ${DRAFTED} d using (id)
@@ -171,9 +174,9 @@ const storing = (name: string, events: typeof EVENTS) =>
       from ${DRAFTED} d left join ${ANSWERED} a on a.id = d.reply_to_id ${events.join}`
   })
 
-/** For agents that log new messages alone: without the parts for events. It skips all others. */
+/** For agents that log new messages alone and need no approval: without the parts for events. It skips all others. */
 const STORE = storing('store outgoing messages', NO_EVENTS)
-/** For all agents. */
+/** For all agents whose setting is still the one by which it was decided what their messages wait for. */
 const STORE_LOGGED = storing('store and log outgoing messages', EVENTS)
 
 /** Columns whose values are determined when it is stored. */
@@ -194,7 +197,7 @@ const placedOf = (row: PlacedRow): Placed => {
 const write = async (
   { pool }: Statements,
   store: typeof STORE,
-  outgoing: readonly Outgoing[],
+  outgoing: readonly Decided[],
 ): Promise<Map<string, Placed>> => {
   const recipients = outgoing.flatMap(({ message, recipients }) =>
     recipients.map((address) => ({ id: message.id, address })),
@@ -206,7 +209,9 @@ const write = async (
     sentWith ? [{ id: message.id, ...sentWith }] : [],
   )
   const stored: Stored = {
-    messages: JSON.stringify(outgoing.map(({ message }) => toRow(message))),
+    messages: JSON.stringify(outgoing.map(({ message, hold }) => toRow({ ...message, ...hold }))),
+    decided: outgoing.map(({ message }) => message.id),
+    approvals: outgoing.map(({ approval }) => approval),
     recipients: recipients.map(({ id }) => id),
     addresses: recipients.map(({ address }) => address),
     files: files.map(({ id }) => id),
@@ -227,18 +232,26 @@ const write = async (
   return new Map(rows.map((row) => [row.outgoing_id, placedOf(row)]))
 }
 
+/** How often it is decided what a message waits for, while a member changes the setting again and again. */
+const MAX_DECISIONS = 5
+
 /**
- * Stores outgoing messages, with one statement for the agents that log new messages alone and one for the others. Returns
- * null for each that was skipped.
+ * Stores outgoing messages, with one statement for the agents that log new messages alone and need no approval. For all
+ * others, one reads what decides whether they wait, and another stores them, unless the setting has changed meanwhile:
+ * then it is decided anew. Returns null for each that was skipped.
  */
 export const storeOutgoing = async (
   db: Statements,
   outgoing: readonly Outgoing[],
 ): Promise<(Placed | null)[]> => {
-  const plain = await write(db, STORE, outgoing)
-  const others = outgoing.filter(({ message }) => !plain.has(message.id))
-  const logged = others.length > 0 ? await write(db, STORE_LOGGED, others) : plain
-  return outgoing.map(({ message: { id } }) => plain.get(id) ?? logged.get(id) ?? null)
+  const placed = await write(db, STORE, withoutApproval(outgoing))
+  for (let decisions = 0; decisions < MAX_DECISIONS && placed.size < outgoing.length; decisions++) {
+    const others = outgoing.filter(({ message }) => !placed.has(message.id))
+    const decided = await decideHolds(db, others)
+    if (decided.length === 0) break
+    for (const [id, place] of await write(db, STORE_LOGGED, decided)) placed.set(id, place)
+  }
+  return outgoing.map(({ message: { id } }) => placed.get(id) ?? null)
 }
 
 /** Maximum size of attachments in one statement; a larger message is stored alone. */

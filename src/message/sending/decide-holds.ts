@@ -1,0 +1,94 @@
+import type { Statements } from '../../db/client.ts'
+import { adaptable } from '../../db/dialect.ts'
+import type { Approval } from '../../db/generated/prisma/enums.ts'
+import { sql } from '../../db/sql/sql.ts'
+import { statement } from '../../db/sql/statement.ts'
+import { type NewHold, newHoldOf } from '../approval/hold.ts'
+import {
+  factsBy,
+  HAS_WRITTEN_AS,
+  IS_LISTED_AT,
+  RECIPIENT_FACTS,
+  type RecipientFacts,
+} from '../approval/recipient-facts.ts'
+import type { Outgoing } from './outgoing.ts'
+import { PLACE } from './place.ts'
+
+/** An outgoing message with what it waits for, and the setting of its agent on which that rests. */
+export interface Decided extends Outgoing {
+  approval: Approval
+  hold: NewHold
+}
+
+interface Asked {
+  /** The columns of the messages that are needed, as JSON. */
+  messages: string
+  /** For each recipient, the message; and the address. */
+  recipients: readonly string[]
+  addresses: readonly string[]
+}
+
+/**
+ * A row for each recipient of the messages of agents to whom it matters who is a stranger, and one for each message of
+ * the others: for those nothing is looked up. Messages whose agent is not in their workspace or has no address on their
+ * channel have none. The parameters stand in subqueries: see docs/decisions.md#kept-plans.
+ */
+const FACTS = statement<Asked>('facts of outgoing messages', (given) => {
+  const drafts = sql`json_populate_recordset(null::message, (select ${given.messages}::json)) m`
+  const recipients = sql`unnest((select ${given.recipients}::uuid[]), (select ${given.addresses}::text[])) as r(id, address)`
+  return adaptable(
+    'facts of drafts',
+    { drafts, place: PLACE, recipients, isListed: IS_LISTED_AT, hasWritten: HAS_WRITTEN_AS, factsBy },
+    sql`
+    select m.id, g.approval, r.address, ${RECIPIENT_FACTS}
+      from ${drafts} join agent g on g.id = m.agent_id cross join lateral (${PLACE}) place
+           left join ${recipients} on r.id = m.id and g.approval = 'strangers'`,
+  )
+})
+
+type FactsRow = RecipientFacts & { id: string; approval: Approval; address: string | null }
+
+const readFacts = async (
+  { pool }: Statements,
+  outgoing: readonly Outgoing[],
+): Promise<Map<string, FactsRow[]>> => {
+  const to = outgoing.flatMap(({ message: { id }, recipients }) =>
+    recipients.map((address) => ({ id, address })),
+  )
+  const asked: Asked = {
+    messages: JSON.stringify(
+      outgoing.map(({ message: { id, agentId, workspaceId, addressId, channel } }) => ({
+        ...{ id, channel },
+        agent_id: agentId,
+        workspace_id: workspaceId,
+        address_id: addressId,
+      })),
+    ),
+    recipients: to.map(({ id }) => id),
+    addresses: to.map(({ address }) => address),
+  }
+  const agents = outgoing.map(({ message }) => message.agentId)
+  const found = new Map<string, FactsRow[]>()
+  for (const row of (await pool.query<FactsRow>(FACTS(asked, agents))).rows)
+    found.set(row.id, [...(found.get(row.id) ?? []), row])
+  return found
+}
+
+/** Returns messages with what they wait for while their agents' messages need no approval: for that nothing is read. */
+export const withoutApproval = (outgoing: readonly Outgoing[]): Decided[] =>
+  outgoing.map((each) => ({ ...each, approval: 'none', hold: newHoldOf('none', [], each.message) }))
+
+/**
+ * Returns messages with what they wait for, by one statement for all of them. Leaves out those whose agent is not in
+ * their workspace or has no address on their channel.
+ */
+export const decideHolds = async (db: Statements, outgoing: readonly Outgoing[]): Promise<Decided[]> => {
+  const facts = await readFacts(db, outgoing)
+  return outgoing.flatMap((each) => {
+    const rows = facts.get(each.message.id)
+    if (!rows) return []
+    const { approval } = rows[0]!
+    const recipients = rows.filter(({ address }) => address !== null)
+    return [{ ...each, approval, hold: newHoldOf(approval, recipients, each.message) }]
+  })
+}
