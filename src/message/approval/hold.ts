@@ -28,7 +28,7 @@ export const needsApproval = (approval: Approval, recipients: readonly Recipient
   approval === 'all' || (approval === 'strangers' && recipients.some(isStranger))
 
 /** What a new message waits for; null when it is sent at once. */
-export const holdReasonOf = (
+const holdReasonOf = (
   approval: Approval,
   recipients: readonly RecipientFacts[],
   { sendAt, createdAt }: Pick<Message, 'sendAt' | 'createdAt'>,

@@ -1,11 +1,12 @@
 import { suppressAll } from '../../agent/index.ts'
 import { lowerCase } from '../../core/lower-case.ts'
 import { type Batch, createBatch } from '../../db/batch.ts'
-import { type Db, isUnavailable } from '../../db/client.ts'
+import { type Db, isUnavailable, type Statements } from '../../db/client.ts'
 import { adaptable } from '../../db/dialect.ts'
-import type { JobState, RecipientStatus } from '../../db/generated/prisma/enums.ts'
+import type { JobState } from '../../db/generated/prisma/enums.ts'
 import { amongAgents, define, empty, raw, rows, type Sql, sql } from '../../db/sql/sql.ts'
 import { statement } from '../../db/sql/statement.ts'
+import { within } from '../../db/transaction.ts'
 import {
   APPENDED,
   APPENDED_COLUMNS,
@@ -15,21 +16,10 @@ import {
   lockLogs,
   toAppended,
 } from '../../event/index.ts'
+import { conclusionOf, type RecipientState } from '../stored/conclusion.ts'
 import type { SendJob } from '../stored/send-job.ts'
-import { CONCLUDE, CONCLUDED, conclusionsFrom, LOG_OUTCOMES } from '../stored/status.ts'
-
-/** What an attempt means for one recipient. */
-export interface RecipientOutcome {
-  address: string
-  /** `sending`: it is tried again, or the provider will report. */
-  status: RecipientStatus
-  /** The other side's text; null leaves the one of an earlier attempt. */
-  detail: string | null
-  /** The id that the provider's reports will name; null leaves the stored one. */
-  providerId: string | null
-  /** Why nothing more is sent to this recipient, for the suppression list; null when it may be. */
-  suppress: string | null
-}
+import { CONCLUDE, CONCLUDED, LOG_OUTCOMES, lockMessage, readRecipients } from '../stored/status.ts'
+import { afterAttempt, allInProgress, type RecipientAfter, type RecipientOutcome } from './outcome.ts'
 
 /** The outcome of one attempt to send a message. */
 export interface Settlement {
@@ -41,16 +31,32 @@ export interface Settlement {
   entry: { at: Date; error?: string; ms: number }
   /** When it ended. */
   at: Date
+  /** Of the recipients that the attempt was for, in the order of their addresses. */
   recipients: readonly RecipientOutcome[]
 }
 
-const ATTEMPT = rows('attempt', 'id', 'agent_id', 'message_id', 'owner', 'state', 'due_at', 'entry', 'at')
+const ATTEMPT = rows(
+  'attempt',
+  ...([
+    'id',
+    'agent_id',
+    'message_id',
+    'owner',
+    'state',
+    'due_at',
+    'entry',
+    'at',
+    'status',
+    'error',
+  ] as const),
+)
 const HELD = rows('held', 'message_id', 'agent_id', 'channel', 'was', 'job_id', 'owner', 'at')
 const MINE = rows('mine', 'message_id', 'agent_id', 'channel', 'was', 'job_id', 'owner', 'at')
 const BEFORE = rows('before', 'message_id', 'agent_id', 'address', 'status', 'detail', 'provider_id')
-const OUTCOME = rows('outcome', 'message_id', 'address', 'suppress', 'recipient')
+const OUTCOME = rows('outcome', 'message_id', 'address', 'was', 'told', 'status', 'suppress', 'recipient')
+const SURE = rows('sure', 'message_id', 'agent_id', 'was', 'job_id', 'at')
 const REFUSED = rows('refused', 'agent_id', 'channel', 'recipient', 'reason', 'detail', 'created_at')
-const AFTER = rows('after', 'message_id', 'agent_id', 'address', 'status', 'detail', 'was', 'at')
+const AFTER = rows('after', 'message_id', 'agent_id', 'address', 'status', 'channel', 'at', 'suppress')
 const LOGS = rows('logs', 'agent_id')
 
 const COLUMNS = {
@@ -81,8 +87,8 @@ const lock = (condition: Sql): Sql =>
 /** Puts those on the suppression list to whom nothing more is sent. */
 const SUPPRESS = sql`
     ${define(REFUSED)} as (
-      select b.agent_id, b.channel, o.recipient, 'bounce'::"SuppressionReason" as reason, o.suppress as detail, b.at as created_at
-        from ${BEFORE} b join ${OUTCOME} o on o.message_id = b.message_id and o.address = b.address where o.suppress is not null
+      select agent_id, channel, recipient, 'bounce'::"SuppressionReason" as reason, suppress as detail, at as created_at
+        from ${AFTER} where suppress is not null
     ),${suppressAll(REFUSED)},`
 
 const NO_EVENTS = {
@@ -99,11 +105,13 @@ const EVENTS = {
 }
 
 /**
- * Locks the messages, then all of their recipients, before it decides anything: a row that is locked is read as
+ * Locks the messages, then all of their recipients, before it writes anything: a row that is locked is read as
  * it is by then, so two reports about one message that arrive at once cannot each see the other's recipient as
- * still in progress. A bounce or report may also have come before the attempt ended; recipients it has updated
- * are left alone. Messages are locked in the order of their ids, so that two batches never wait for each other;
- * before them the logs that may get an event. The attempts and the outcomes of recipients are JSON.
+ * still in progress. What becomes of a message rests on the status that its recipients had. A bounce or report may have
+ * come before the attempt ended, and an earlier attempt may have reached some of them: a message of which one recipient
+ * has another status than the attempt says is skipped. Messages are locked in the order of their ids, so that two
+ * batches never wait for each other; before them the logs that may get an event. The attempts and the outcomes of
+ * recipients are JSON.
  */
 const settling = (name: string, events: typeof EVENTS, suppress: Sql) =>
   statement<{ attempts: string; outcomes: string }>(
@@ -112,30 +120,36 @@ const settling = (name: string, events: typeof EVENTS, suppress: Sql) =>
     with
     ${define(ATTEMPT)} as materialized (
       select * from json_to_recordset(${attempts}::json) as a(id uuid, agent_id uuid, message_id uuid, owner uuid, state "JobState", due_at timestamptz,
-                                                     entry jsonb, at timestamptz)
+                                                     entry jsonb, at timestamptz, status "MessageStatus", error text)
     ),
     ${events.logs}
 ${lock(events.condition)},
     ${define(OUTCOME)} as materialized (
-      select * from json_to_recordset(${outcomes}::json) as o(message_id uuid, address text, status "RecipientStatus", detail text, provider_id text,
-                                                     suppress text, recipient text)
+      select * from json_to_recordset(${outcomes}::json) as o(message_id uuid, address text, was "RecipientStatus", told boolean, status "RecipientStatus",
+                                                     detail text, provider_id text, suppress text, recipient text)
+    ),
+    ${define(SURE)} as materialized (
+      select * from ${MINE} where not exists (
+        select from ${BEFORE} b left join ${OUTCOME} o on o.message_id = b.message_id and o.address = b.address
+         where b.message_id = mine.message_id and b.status is distinct from o.was)
     ),
     ${define(AFTER)} as materialized (
-      select b.message_id, b.agent_id, b.address, o.address is not null as told, b.was, b.at,
-             case when b.status = 'sending' and o.address is not null then o.status else b.status end as status,
-             case when b.status = 'sending' and o.detail is not null then o.detail else b.detail end as detail,
-             coalesce(o.provider_id, b.provider_id) as provider_id
-        from ${BEFORE} b left join ${OUTCOME} o on o.message_id = b.message_id and o.address = b.address
+      select s.message_id, s.agent_id, s.channel, s.at, o.address, o.status, coalesce(o.detail, b.detail) as detail,
+             coalesce(o.provider_id, b.provider_id) as provider_id, o.suppress, o.recipient
+        from ${SURE} s join ${OUTCOME} o on o.message_id = s.message_id join ${BEFORE} b on b.message_id = o.message_id and b.address = o.address
+       where o.told
     ),
     recipients as (
       update recipient r set status = a.status, detail = a.detail, provider_id = a.provider_id, updated_at = a.at
-        from ${AFTER} a where a.told and r.message_id = a.message_id and r.agent_id = a.agent_id and r.address = a.address ${amongAgents('r.agent_id')}
+        from ${AFTER} a where r.message_id = a.message_id and r.agent_id = a.agent_id and r.address = a.address ${amongAgents('r.agent_id')}
     ),
     ${suppress}
-    ${define(CONCLUDED)} as (${conclusionsFrom(AFTER)}),${CONCLUDE},${events.parts}
+    ${define(CONCLUDED)} as (
+      select s.message_id, s.agent_id, s.was, s.at, a.status, a.error from ${SURE} s join ${ATTEMPT} a on a.id = s.job_id where a.status is not null
+    ),${CONCLUDE},${events.parts}
     done as (
       update job j set state = a.state, due_at = a.due_at, attempts = attempts + 1, log = log || a.entry, lease_owner = null, lease_until = null
-        from ${MINE} join ${ATTEMPT} a on a.id = mine.job_id where j.id = a.id and j.agent_id = mine.agent_id ${amongAgents('j.agent_id')}
+        from ${SURE} join ${ATTEMPT} a on a.id = sure.job_id where j.id = a.id and j.agent_id = sure.agent_id ${amongAgents('j.agent_id')}
       returning j.id, j.agent_id, a.message_id
     )
     ${events.select}`,
@@ -152,7 +166,17 @@ const SETTLE_LOGGED = {
   suppressing: settling('settle logged sends and suppress', EVENTS, SUPPRESS),
 }
 
-const toAttempt = ({ job, state, dueAt, entry, at }: Settlement) => ({
+/** The outcome of an attempt with all recipients of its message. */
+interface Decided extends Settlement {
+  after: readonly RecipientAfter[]
+}
+
+const decidedOf = (settlement: Settlement, before: readonly RecipientState[]): Decided => ({
+  ...settlement,
+  after: afterAttempt(before, settlement.recipients),
+})
+
+const toAttempt = ({ job, state, dueAt, entry, at, after }: Decided) => ({
   id: job.id,
   agent_id: job.agentId,
   message_id: job.messageId,
@@ -161,21 +185,19 @@ const toAttempt = ({ job, state, dueAt, entry, at }: Settlement) => ({
   due_at: dueAt,
   entry: [{ ...entry, ms: Math.round(entry.ms) }],
   at,
+  ...conclusionOf(after),
 })
 
-/** The first outcome of each recipient: one may be refused for two reasons. */
-const toOutcomes = ({ job, recipients }: Settlement) =>
-  [...new Map(recipients.toReversed().map((each) => [each.address, each])).values()].map(
-    ({ address, providerId, ...outcome }) => ({
-      message_id: job.messageId,
-      ...outcome,
-      address,
-      provider_id: providerId,
-      recipient: lowerCase(address),
-    }),
-  )
+const toOutcomes = ({ job, after }: Decided) =>
+  after.map(({ address, providerId, ...outcome }) => ({
+    message_id: job.messageId,
+    ...outcome,
+    address,
+    provider_id: providerId,
+    recipient: lowerCase(address),
+  }))
 
-/** Result of writing an outcome. It is not written when the worker no longer holds the job. */
+/** Result of writing an outcome. */
 interface Settled {
   written: boolean
   /** The event of the message's new status, if it raised one. */
@@ -183,34 +205,58 @@ interface Settled {
 }
 
 const write = async (
-  { pool }: Pick<Db, 'pool'>,
+  { pool }: Pick<Statements, 'pool'>,
   { plain, suppressing }: typeof SETTLE,
-  settlements: readonly Settlement[],
+  decided: readonly Decided[],
 ): Promise<Map<string, LoggedEvent[]>> => {
-  const suppresses = settlements.some(({ recipients }) =>
-    recipients.some(({ suppress }) => suppress !== null),
-  )
+  const suppresses = decided.some(({ after }) => after.some(({ suppress }) => suppress !== null))
   const settle = suppresses ? suppressing : plain
-  const attempts = JSON.stringify(settlements.map(toAttempt))
-  const outcomes = JSON.stringify(settlements.flatMap((settlement) => toOutcomes(settlement)))
-  const agents = settlements.map(({ job }) => job.agentId)
+  const attempts = JSON.stringify(decided.map(toAttempt))
+  const outcomes = JSON.stringify(decided.flatMap(toOutcomes))
+  const agents = decided.map(({ job }) => job.agentId)
   const { rows } = await pool.query<{ job_id: string } & AppendedRow>(settle({ attempts, outcomes }, agents))
   return new Map(rows.map((row) => [row.job_id, toAppended([row])]))
 }
 
-/** Writes the outcome of attempts: recipients, messages, jobs and logs change together. */
+const settledOf = (events: LoggedEvent[] | undefined): Settled => ({
+  written: events !== undefined,
+  events: events ?? [],
+})
+
+/**
+ * Writes the outcome of attempts: recipients, messages, jobs and logs change together. Does not write those of jobs
+ * that the worker no longer holds, nor those of messages with a recipient that the attempt was not for or that has
+ * become final meanwhile: see `settleLocked`.
+ */
 export const settleSends = async (
   db: Pick<Db, 'pool'>,
   settlements: readonly Settlement[],
 ): Promise<Settled[]> => {
-  const plain = await write(db, SETTLE, settlements)
-  const others = settlements.filter(({ job }) => !plain.has(job.id))
+  const decided = settlements.map((each) => decidedOf(each, allInProgress(each.recipients)))
+  const plain = await write(db, SETTLE, decided)
+  const others = decided.filter(({ job }) => !plain.has(job.id))
   const logged = others.length > 0 ? await write(db, SETTLE_LOGGED, others) : plain
-  return settlements.map(({ job }) => {
-    const events = plain.get(job.id) ?? logged.get(job.id)
-    return { written: events !== undefined, events: events ?? [] }
-  })
+  return settlements.map(({ job }) => settledOf(plain.get(job.id) ?? logged.get(job.id)))
 }
+
+/** As long as a statement may take: a result that is not written is sent again. */
+const LOCKED_MS = 30_000
+
+/**
+ * Writes the outcome of one attempt, whatever the states of the message's recipients are: with the message locked, it
+ * reads them first. Does not write it when the worker no longer holds the job.
+ */
+export const settleLocked = ({ prisma }: Pick<Db, 'prisma'>, settlement: Settlement): Promise<Settled> =>
+  prisma.$transaction(
+    async (tx) => {
+      const { messageId: id, agentId } = settlement.job
+      await lockMessage(tx, { id, agentId })
+      const decided = decidedOf(settlement, await readRecipients(tx, { id, agentId }))
+      const written = await write(within(tx), SETTLE_LOGGED, [decided])
+      return settledOf(written.get(settlement.job.id))
+    },
+    { timeout: LOCKED_MS },
+  )
 
 /**
  * Collects the outcomes of attempts that end at the same time, so that they share a statement and a commit. One

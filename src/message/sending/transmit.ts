@@ -9,14 +9,15 @@ import type { Notifier } from '../../db/notify.ts'
 import type { Feed } from '../../event/index.ts'
 import { FETCH_MS, type LinkDeps, signLink } from '../reading/signed-link.ts'
 import { MESSAGE_CHANGED } from '../stored/changed.ts'
+import { errorOf } from '../stored/conclusion.ts'
 import { LeaseLost, type SendJob } from '../stored/send-job.ts'
-import { errorOf } from '../stored/status.ts'
 import type { ClaimedSend, OutgoingMessage } from './claim-sends.ts'
 import { type HoldDeps, holdQueued } from './hold-queued.ts'
+import type { RecipientOutcome } from './outcome.ts'
 import { conversationOf } from './outgoing.ts'
 import { oncePossible, progressOf } from './progress.ts'
 import { retryDelay, SEND_HORIZON_MS } from './retry.ts'
-import type { RecipientOutcome, Settlement, SettlementStore } from './settle-sends.ts'
+import { type Settlement, type SettlementStore, settleLocked } from './settle-sends.ts'
 import { filterSuppressed, rememberOptOuts } from './suppressed-recipients.ts'
 
 export interface TransmitDeps extends LinkDeps, HoldDeps {
@@ -143,6 +144,15 @@ const outcomesOf = (
   ]
 }
 
+/** Orders outcomes as the recipients are, of whom the database has told the order. */
+const inOrderOf = (
+  recipients: readonly { address: string }[],
+  outcomes: readonly RecipientOutcome[],
+): RecipientOutcome[] => {
+  const places = new Map(recipients.map(({ address }, index) => [address, index]))
+  return outcomes.toSorted((one, other) => (places.get(one.address) ?? 0) - (places.get(other.address) ?? 0))
+}
+
 /** An attempt to send a message, and its result. */
 interface Attempted {
   message: OutgoingMessage
@@ -161,7 +171,7 @@ const settlementOf = (deps: TransmitDeps, { message, job, result, startedAt }: A
     ...{ job, dueAt, at },
     state: dueAt ? 'pending' : failed.length > 0 ? 'failed' : 'delivered',
     entry: { at: startedAt, ...error, ms: at.getTime() - startedAt.getTime() },
-    recipients: outcomesOf(result, dueAt),
+    recipients: inOrderOf(message.recipients, outcomesOf(result, dueAt)),
   }
 }
 
@@ -171,7 +181,10 @@ const settlementOf = (deps: TransmitDeps, { message, job, result, startedAt }: A
  */
 const settle = async (deps: TransmitDeps, attempted: Attempted, signal: AbortSignal): Promise<void> => {
   const settlement = settlementOf(deps, attempted)
-  const write = () => deps.settlements.add(settlement)
+  const write = async () => {
+    const settled = await deps.settlements.add(settlement)
+    return settled.written ? settled : settleLocked(deps, settlement)
+  }
   const { written, events } = await oncePossible(deps, attempted.message.id, signal, write)
   if (!written) throw new LeaseLost('the lease of the job was lost')
   deps.afterCommit(() => deps.feed.committed(events))

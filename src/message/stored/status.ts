@@ -1,5 +1,5 @@
 import type { Message, Prisma } from '../../db/generated/prisma/client.ts'
-import { amongAgents, define, type Rows, raw, rows, rowsOf, type Sql, sql } from '../../db/sql/sql.ts'
+import { amongAgents, define, raw, rows, rowsOf, type Sql, sql } from '../../db/sql/sql.ts'
 import { type Statement, statement } from '../../db/sql/statement.ts'
 import { within } from '../../db/transaction.ts'
 import {
@@ -15,17 +15,11 @@ import {
 } from '../../event/index.ts'
 import { enqueueWebhookJobs } from '../../webhook/index.ts'
 import { countForDay, FAILED, noteChanges, SENT } from '../../workspace/index.ts'
+import { type Conclusion, conclusionOf, type RecipientState } from './conclusion.ts'
 import { raise } from './raise.ts'
 
 /** Begins the `detail` of a recipient who complained about a message that others have got too. */
 export const COMPLAINED = 'complained: '
-
-/** Formats the failure reasons of recipients as the message's `error`. */
-export const errorOf = (
-  failed: readonly { recipient: string; reason: string }[],
-  recipients: number,
-): string =>
-  failed.map(({ recipient, reason }) => (recipients === 1 ? reason : `${recipient}: ${reason}`)).join('; ')
 
 type MessageKey = Pick<Message, 'id' | 'agentId'>
 
@@ -48,7 +42,7 @@ export const lockMessage = async (
   await within(tx).pool.query(LOCK({ id, agentId }))
 }
 
-type Recipients = Rows<'message_id' | 'agent_id' | 'address' | 'status' | 'detail' | 'was' | 'at'>
+/** Messages of which all recipients are final, with what becomes of them (`conclusionOf`), and their status before. */
 export const CONCLUDED = rows('concluded', 'message_id', 'agent_id', 'was', 'at', 'status', 'error')
 const MOVED = rows(
   'moved',
@@ -66,18 +60,6 @@ const MOVED = rows(
   ] as const),
 )
 const HAPPENED = rows('happened', 'agent_id', 'workspace_id', 'at', 'metric')
-
-/**
- * The status and error of the messages of recipients: `failed` when one failed, with the reasons as `errorOf` formats
- * them; `sent` when all were sent; none while one is in progress. `was` is the message's status before, and `at` the
- * time of the change.
- */
-export const conclusionsFrom = (recipients: Recipients): Sql => sql`
-    select message_id, agent_id, was, at, case when bool_or(failed) then 'failed' else 'sent' end::"MessageStatus" as status,
-           string_agg(case when n > 1 then address || ': ' else '' end || coalesce(detail, 'not delivered'), '; ' order by address)
-             filter (where failed) as error
-      from (select *, status = 'failed' as failed, count(*) over (partition by message_id, agent_id) as n from ${recipients}) r
-     group by message_id, agent_id, was, at having not bool_or(status = 'sending')`
 
 const TYPES = { sent: MESSAGE_SENT, failed: MESSAGE_FAILED, reported: MESSAGE_REPORTED }
 const TYPE = raw(
@@ -111,12 +93,14 @@ export const CONCLUDE: Sql = sql`
 
 type Changed = MessageKey & { now: Date }
 
-const CONCLUDE_MESSAGE = statement<Changed>(undefined, ({ id, agentId, now }) => {
-  const recipients: Recipients = rowsOf(sql`
-    select r.*, m.status as was, ${now}::timestamptz as at from recipient r join message m on m.id = r.message_id and m.agent_id = r.agent_id
-     where r.message_id = ${id}::uuid and r.agent_id = ${agentId}::uuid`)
-  return sql`with ${define(CONCLUDED)} as (${conclusionsFrom(recipients)}),${CONCLUDE},${LOG_OUTCOMES} ${SELECT_APPENDED}`
-})
+const CONCLUDE_MESSAGE = statement<Changed & Conclusion>(
+  undefined,
+  ({ id, agentId, now, status, error }) => sql`with
+    ${define(CONCLUDED)} as (
+      select id as message_id, agent_id, status as was, ${now}::timestamptz as at, ${status}::"MessageStatus" as status, ${error}::text as error
+        from message where id = ${id}::uuid and agent_id = ${agentId}::uuid
+    ),${CONCLUDE},${LOG_OUTCOMES} ${SELECT_APPENDED}`,
+)
 
 const LOG_OUTCOME = statement<Changed>(
   undefined,
@@ -130,15 +114,29 @@ const LOG_OUTCOME = statement<Changed>(
 const run = async (tx: Prisma.TransactionClient, statement: Statement): Promise<LoggedEvent[]> =>
   toAppended((await within(tx).pool.query<AppendedRow>(statement)).rows)
 
+/** Returns the recipients of a message that the transaction has locked, by their addresses. */
+export const readRecipients = (
+  tx: Prisma.TransactionClient,
+  { id, agentId }: MessageKey,
+): Promise<RecipientState[]> =>
+  tx.recipient.findMany({
+    where: { messageId: id, agentId },
+    select: { address: true, status: true, detail: true },
+    orderBy: { address: 'asc' },
+  })
+
 /**
  * Updates a message's status from its recipients. Must run in the transaction that has locked the message.
  * Returns the event, if it raised one, to be announced after the commit.
  */
-export const concludeMessage = (
+export const concludeMessage = async (
   tx: Prisma.TransactionClient,
   { id, agentId }: MessageKey,
   now: Date,
-): Promise<LoggedEvent[]> => run(tx, CONCLUDE_MESSAGE({ id, agentId, now }))
+): Promise<LoggedEvent[]> => {
+  const conclusion = conclusionOf(await readRecipients(tx, { id, agentId }))
+  return conclusion ? run(tx, CONCLUDE_MESSAGE({ id, agentId, now, ...conclusion })) : []
+}
 
 /** Appends the event of a message whose status the transaction has changed. Returns it, as above. */
 export const logOutcome = (
