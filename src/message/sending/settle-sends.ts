@@ -54,6 +54,7 @@ const HELD = rows('held', 'message_id', 'agent_id', 'channel', 'was', 'job_id', 
 const MINE = rows('mine', 'message_id', 'agent_id', 'channel', 'was', 'job_id', 'owner', 'at')
 const BEFORE = rows('before', 'message_id', 'agent_id', 'address', 'status', 'detail', 'provider_id')
 const OUTCOME = rows('outcome', 'message_id', 'address', 'was', 'told', 'status', 'suppress', 'recipient')
+const COMPARED = rows('compared', 'message_id', 'expected', 'told')
 const SURE = rows('sure', 'message_id', 'agent_id', 'was', 'job_id', 'at')
 const REFUSED = rows('refused', 'agent_id', 'channel', 'recipient', 'reason', 'detail', 'created_at')
 const AFTER = rows('after', 'message_id', 'agent_id', 'address', 'status', 'channel', 'at', 'suppress')
@@ -83,6 +84,9 @@ const lock = (condition: Sql): Sql =>
       select ${COLUMNS.before} from ${MINE} join recipient r on r.message_id = mine.message_id and r.agent_id = mine.agent_id for no key update of r
     )`,
   )
+
+/** Whether all recipients of a message had the status on which its outcome rests. */
+const IS_SURE = sql`message_id <> all(array(select message_id from ${COMPARED} where not expected))`
 
 /** Puts those on the suppression list to whom nothing more is sent. */
 const SUPPRESS = sql`
@@ -128,17 +132,13 @@ ${lock(events.condition)},
       select * from json_to_recordset(${outcomes}::json) as o(message_id uuid, address text, was "RecipientStatus", told boolean, status "RecipientStatus",
                                                      detail text, provider_id text, suppress text, recipient text)
     ),
-    ${define(SURE)} as materialized (
-      select * from ${MINE} where not exists (
-        select from ${BEFORE} b left join ${OUTCOME} o on o.message_id = b.message_id and o.address = b.address
-         where b.message_id = mine.message_id and b.status is distinct from o.was)
+    ${define(COMPARED)} as materialized (
+      select b.message_id, b.agent_id, b.channel, b.at, b.address, o.was is not distinct from b.status as expected, o.told, o.status,
+             coalesce(o.detail, b.detail) as detail, coalesce(o.provider_id, b.provider_id) as provider_id, o.suppress, o.recipient
+        from ${BEFORE} b left join ${OUTCOME} o on o.message_id = b.message_id and o.address = b.address
     ),
-    ${define(AFTER)} as materialized (
-      select s.message_id, s.agent_id, s.channel, s.at, o.address, o.status, coalesce(o.detail, b.detail) as detail,
-             coalesce(o.provider_id, b.provider_id) as provider_id, o.suppress, o.recipient
-        from ${SURE} s join ${OUTCOME} o on o.message_id = s.message_id join ${BEFORE} b on b.message_id = o.message_id and b.address = o.address
-       where o.told
-    ),
+    ${define(SURE)} as materialized (select * from ${MINE} where ${IS_SURE}),
+    ${define(AFTER)} as materialized (select * from ${COMPARED} where told and ${IS_SURE}),
     recipients as (
       update recipient r set status = a.status, detail = a.detail, provider_id = a.provider_id, updated_at = a.at
         from ${AFTER} a where r.message_id = a.message_id and r.agent_id = a.agent_id and r.address = a.address ${amongAgents('r.agent_id')}
