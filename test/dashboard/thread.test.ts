@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { codesIn } from '../../src/dashboard/thread/codes-in.ts'
-import { composeHref, linksIn, otherHost } from '../../src/dashboard/thread/links.ts'
+import { codesIn } from '../../src/dashboard/message/codes-in.ts'
+import { composeHref, linksIn, otherHost } from '../../src/dashboard/message/links.ts'
 import {
   browserTest,
   errorsOf,

@@ -30,7 +30,7 @@ ${LAST}`,
     `    '${NAME}': 'A message was opened',\n    'message.reported':`,
   ],
   [
-    'src/dashboard/german/parts.ts',
+    'src/dashboard/parts/german.ts',
     "    'message.reported':",
     `    '${NAME}': 'Eine Nachricht wurde geöffnet',\n    'message.reported':`,
   ],

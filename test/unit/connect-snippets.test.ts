@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { connectCode, type Host } from '../../src/dashboard/agent/hosts.ts'
+import { connectCode, type Host } from '../../src/dashboard/tokens/hosts.ts'
 
 /** What the web application offers to copy is what the manual says. */
 

@@ -1,7 +1,7 @@
 import { graphql } from '../live/graphql.ts'
 import { useLive } from '../live/use.ts'
 import { Select } from '../parts/field.tsx'
-import { useAgents } from '../shell/viewer.tsx'
+import { useAgents } from '../screen/viewer.tsx'
 import { text } from './strings.ts'
 
 const MEMBERS = graphql(`

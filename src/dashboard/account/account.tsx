@@ -1,6 +1,6 @@
 import { useLive } from '../live/use.ts'
 import { Load } from '../parts/states.tsx'
-import { Page } from '../shell/page.tsx'
+import { Page } from '../screen/page.tsx'
 import { Apps } from './apps.tsx'
 import { Passkeys } from './passkeys.tsx'
 import { Profile } from './profile.tsx'

@@ -7,7 +7,7 @@ import { Button } from '../parts/button.tsx'
 import { dropAllKept, saveAllKept } from '../parts/kept.ts'
 import { type Column, Table } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
-import { useViewer } from '../shell/viewer.tsx'
+import { useViewer } from '../screen/viewer.tsx'
 import type { Viewer } from './query.ts'
 import { text } from './strings.ts'
 

@@ -8,8 +8,8 @@ import { Choices } from '../parts/choices.tsx'
 import { CircleCheckIcon, PlusIcon } from '../parts/icons.tsx'
 import { Snippet } from '../parts/snippet.tsx'
 import { Time } from '../parts/time.tsx'
-import { useViewer } from '../shell/viewer.tsx'
-import { connectCode, HOSTS, type Host } from './hosts.ts'
+import { useViewer } from '../screen/viewer.tsx'
+import { connectCode, HOSTS, type Host } from '../tokens/hosts.ts'
 import { text } from './strings.ts'
 
 const CONNECTED = graphql(`

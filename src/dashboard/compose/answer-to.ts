@@ -1,4 +1,4 @@
-import type { ShownMessage } from '../thread/message-fields.ts'
+import type { ShownMessage } from '../message/message-fields.ts'
 import type { Agent } from './use-agent.ts'
 
 export interface Everybody {

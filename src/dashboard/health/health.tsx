@@ -1,8 +1,8 @@
 import { useParams } from 'wouter'
 import { Tabs } from '../parts/tabs.tsx'
-import { Missing } from '../shell/missing.tsx'
-import { Page } from '../shell/page.tsx'
-import { text as shell } from '../shell/strings.ts'
+import { Missing } from '../screen/missing.tsx'
+import { Page } from '../screen/page.tsx'
+import { text as trace } from '../trace/strings.ts'
 import { Happened } from '../trace/trace.tsx'
 import './health.css'
 import { Mail } from './mail.tsx'
@@ -12,7 +12,7 @@ import { Webhooks } from './webhooks.tsx'
 const TABS = [
   { href: '/health', label: text.webhooks },
   { href: '/health/mail', label: text.mail },
-  { href: '/health/trace', label: shell.trace },
+  { href: '/health/trace', label: trace.title },
 ]
 
 const PARTS = { '': Webhooks, mail: Mail, trace: Happened } as const

@@ -2,8 +2,8 @@ import { lazy, Suspense, useState } from 'react'
 import { Button } from '../parts/button.tsx'
 import { BotIcon, PlusIcon } from '../parts/icons.tsx'
 import { Empty } from '../parts/states.tsx'
-import { Page } from '../shell/page.tsx'
-import { useViewer } from '../shell/viewer.tsx'
+import { Page } from '../screen/page.tsx'
+import { useViewer } from '../screen/viewer.tsx'
 import { text } from './strings.ts'
 
 const NewAgent = lazy(async () => ({ default: (await import('../agents/new-agent.tsx')).NewAgent }))

@@ -1,16 +1,16 @@
 import type { Client } from 'urql'
 import { type Failure, failureOf } from '../live/failure.ts'
 import { graphql } from '../live/graphql.ts'
-import { isOfThreads, isThreadState, type Search } from './query.ts'
 import {
-  isInState,
+  isAway,
   MESSAGE_ROW,
   ofMessage,
   ofThread,
   type Row,
   THREAD_ROW,
   stateOf as threadStateFields,
-} from './row.ts'
+} from '../triage/row.ts'
+import { isOfThreads, isThreadState, type Search } from './query.ts'
 
 export interface Page {
   rows: readonly Row[]
@@ -143,6 +143,14 @@ const loadThreads = async (client: Client, search: Search, after: string | null)
 }
 
 /** Whether messages are searched of which the API does not know whether they belong into the list. */
+/** Whether a thread is in the state that is listed, and assigned to whom it should be. */
+export const isInState = ({ state, assignedTo }: Search, row: Row): boolean => {
+  if (assignedTo !== null && row.assignedTo?.id !== assignedTo) return false
+  if (state === 'done') return row.doneAt != null
+  if (state === 'snoozed') return row.doneAt == null && row.snoozedUntil != null
+  return state !== 'open' || !isAway(row)
+}
+
 export const isSifted = (search: Search): boolean =>
   !isOfThreads(search) && (threadStateOf(search) !== null || search.assignedTo !== null)
 

@@ -6,7 +6,7 @@ import { IconButton } from '../parts/button.tsx'
 import { Field } from '../parts/field.tsx'
 import { FormDialog } from '../parts/form-dialog.tsx'
 import { BookmarkCheckIcon, BookmarkIcon } from '../parts/icons.tsx'
-import { useViewer } from '../shell/viewer.tsx'
+import { useViewer } from '../screen/viewer.tsx'
 import { text } from './strings.ts'
 import type { List } from './use-list.ts'
 

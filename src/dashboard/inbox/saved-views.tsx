@@ -1,6 +1,6 @@
 import { Link, useLocation, useSearchParams } from 'wouter'
 import { BookmarkIcon } from '../parts/icons.tsx'
-import { useViewer } from '../shell/viewer.tsx'
+import { useViewer } from '../screen/viewer.tsx'
 
 /** The member's saved searches, for the sidebar. */
 export const SavedViews = () => {

@@ -1,5 +1,5 @@
+import type { Row } from '../triage/row.ts'
 import { FILTERS, type Token, tokensOf, VALUES } from './query.ts'
-import type { Row } from './row.ts'
 
 /** What the field suggests: a text in place of the word that is being typed. */
 export interface Suggestion {

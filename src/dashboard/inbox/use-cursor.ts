@@ -1,6 +1,6 @@
 import { type RefObject, useCallback, useEffect, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
-import type { Row } from './row.ts'
+import type { Row } from '../triage/row.ts'
 
 export const idOfRow = (id: string): string => `row-${id}`
 

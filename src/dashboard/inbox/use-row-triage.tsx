@@ -1,12 +1,12 @@
 import { type ReactNode, useState } from 'react'
 import { LabelDialog } from '../parts/label-dialog.tsx'
-import { type Binding, useKeys } from '../shell/keys.ts'
-import type { Row } from './row.ts'
-import { SnoozeDialog } from './snooze.tsx'
+import { type Binding, useKeys } from '../screen/keys.ts'
+import type { Row } from '../triage/row.ts'
+import { SnoozeDialog } from '../triage/snooze.tsx'
+import { useTriage } from '../triage/use-triage.ts'
 import { text } from './strings.ts'
 import type { Cursor } from './use-cursor.ts'
 import type { Selection } from './use-selection.ts'
-import { useTriage } from './use-triage.ts'
 
 export interface RowTriage {
   busy: boolean

@@ -3,10 +3,10 @@ import { useClient } from 'urql'
 import type { Change } from '../live/change.ts'
 import type { Failure } from '../live/failure.ts'
 import { useChanges, useRetry } from '../live/use.ts'
-import { isSifted, loadPage, loadThreadsOf } from './load.ts'
+import { type Row, stateOf, wasReceived } from '../triage/row.ts'
+import { onTriaged } from '../triage/use-triage.ts'
+import { isInState, isSifted, loadPage, loadThreadsOf } from './load.ts'
 import { isOfThreads, type Search } from './query.ts'
-import { isInState, type Row, stateOf, wasReceived } from './row.ts'
-import { onTriaged } from './use-triage.ts'
 
 /** With more changed messages than this, the list is read instead of their threads. */
 const MOST_SINGLE = 300

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
-import type { Row } from './row.ts'
+import type { Row } from '../triage/row.ts'
 
 export interface Selection {
   ids: ReadonlySet<string>

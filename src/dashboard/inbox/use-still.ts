@@ -1,5 +1,5 @@
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
-import type { Row } from './row.ts'
+import type { Row } from '../triage/row.ts'
 
 /** Whether somebody points at the list, is in it with the keyboard, or answers a dialog about it. */
 const isHeld = (list: HTMLElement): boolean =>

@@ -9,7 +9,7 @@ import { PlusIcon, SmartphoneIcon } from '../parts/icons.tsx'
 import { Empty, Load } from '../parts/states.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
-import { useViewer } from '../shell/viewer.tsx'
+import { useViewer } from '../screen/viewer.tsx'
 import { RentNumber } from './rent-number.tsx'
 import { text } from './strings.ts'
 

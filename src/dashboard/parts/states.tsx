@@ -1,5 +1,4 @@
 import type { ReactNode } from 'react'
-import type { Failure } from '../live/failure.ts'
 import { Button } from './button.tsx'
 import { CircleAlertIcon, type Icon } from './icons.tsx'
 import { text } from './strings.ts'
@@ -31,6 +30,11 @@ export const Loading = ({ lines = 3 }: { lines?: number }) => (
     ))}
   </div>
 )
+
+interface Failure {
+  message: string
+  requestId: string | null
+}
 
 /** A failure in the API's words, with the request's id, under which the service's log has it. */
 export const Failed = ({ failure, onRetry }: { failure: Failure; onRetry?: () => void }) => (

@@ -7,7 +7,7 @@ import { Copyable } from '../parts/copy.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Field, Select } from '../parts/field.tsx'
 import { FormDialog } from '../parts/form-dialog.tsx'
-import { useViewer } from '../shell/viewer.tsx'
+import { useViewer } from '../screen/viewer.tsx'
 import { text } from './strings.ts'
 
 const INVITE = graphql(`

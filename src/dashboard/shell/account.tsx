@@ -8,9 +8,9 @@ import { FileTextIcon, KeyboardIcon, LogOutIcon, ShieldCheckIcon, UserRoundIcon 
 import { dropAllKept, saveAllKept } from '../parts/kept.ts'
 import { chooseLanguage, chosenLanguage } from '../parts/language.ts'
 import { Menu } from '../parts/menu.tsx'
+import { useViewer } from '../screen/viewer.tsx'
 import { text } from './strings.ts'
 import { useTheme } from './theme.ts'
-import { useViewer } from './viewer.tsx'
 
 const SESSIONS = graphql(`query OwnSessions { viewer { sessions { id current } } }`)
 

@@ -3,11 +3,11 @@ import { Provider } from 'urql'
 import { Redirect, Route, Router, Switch } from 'wouter'
 import { client } from '../live/client.ts'
 import { Load, Loading } from '../parts/states.tsx'
+import { Missing } from '../screen/missing.tsx'
+import { FrameProvider, useFrame } from '../screen/viewer.tsx'
 import { Boundary } from './boundary.tsx'
 import { Frame } from './frame.tsx'
-import { Missing } from './missing.tsx'
 import { ROUTES } from './routes.tsx'
-import { FrameProvider, useFrame } from './viewer.tsx'
 
 const Screens = () => (
   <Boundary>

@@ -13,15 +13,15 @@ import {
 import { RECENT_COMMANDS } from '../parts/kept.ts'
 import { chooseLanguage, LANGUAGES } from '../parts/language.ts'
 import { setListing, useListing } from '../parts/listing.ts'
+import { useBindings } from '../screen/keys.ts'
+import { useAgents, useViewer } from '../screen/viewer.tsx'
 import { useSignOut } from './account.tsx'
 import { type Control, pressLater, readControls } from './controls.ts'
 import { matchOf } from './find.ts'
-import { useBindings } from './keys.ts'
 import { DESTINATIONS } from './navigation.ts'
 import { ACTIONS, type Place, placesOf, SETTINGS } from './places.ts'
 import { text } from './strings.ts'
 import { THEMES, useTheme } from './theme.ts'
-import { useAgents, useViewer } from './viewer.tsx'
 
 const GROUPS = ['recent', 'page', 'do', 'go', 'agents', 'settings', 'search'] as const
 export type CommandGroup = (typeof GROUPS)[number]

@@ -3,16 +3,16 @@ import { useLocation } from 'wouter'
 import { IconButton } from '../parts/button.tsx'
 import { MenuIcon, SearchIcon, XIcon } from '../parts/icons.tsx'
 import { useModal } from '../parts/modal.ts'
+import { type Binding, useKeys } from '../screen/keys.ts'
+import { useViewer } from '../screen/viewer.tsx'
 import { CommandMenu } from './command-menu.tsx'
 import { KeyHelp } from './key-help.tsx'
-import { type Binding, useKeys } from './keys.ts'
 import { DESTINATIONS } from './navigation.ts'
 import { Arrivals, NotLive } from './notice.tsx'
 import { Notifications } from './notifications.tsx'
 import { Sidebar } from './sidebar.tsx'
 import { text } from './strings.ts'
 import { Toasts } from './toasts.tsx'
-import { useViewer } from './viewer.tsx'
 
 /** The sidebar on narrow screens, over the page. */
 const Drawer = ({ onClose, children }: { onClose(): void; children: ReactNode }) => {

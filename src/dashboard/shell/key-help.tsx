@@ -1,5 +1,5 @@
 import { Dialog } from '../parts/dialog.tsx'
-import { type Binding, shownKeys, useBindings } from './keys.ts'
+import { type Binding, shownKeys, useBindings } from '../screen/keys.ts'
 import { text } from './strings.ts'
 
 export const Keys = ({ keys }: { keys: string }) => (

@@ -5,8 +5,8 @@ import { type Change, onHeard } from '../live/change.ts'
 import { graphql, type ResultOf } from '../live/graphql.ts'
 import { leads } from '../live/live.ts'
 import { useNotificationState } from '../parts/notifications.ts'
+import { useAgents, useViewer, type Viewer } from '../screen/viewer.tsx'
 import { text } from './strings.ts'
-import { useAgents, useViewer, type Viewer } from './viewer.tsx'
 
 const WAITING = graphql(`
   query WaitingForMember($member: UUID!) {

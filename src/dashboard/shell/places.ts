@@ -7,16 +7,16 @@ import { text as domains } from '../domains/strings.ts'
 import { text as numbers } from '../numbers/strings.ts'
 import { text as outbox } from '../outbox/strings.ts'
 import { text as people } from '../people/strings.ts'
+import type { Viewer } from '../screen/viewer.tsx'
 import { text as secrets } from '../secrets/strings.ts'
 import { LIMITS } from '../settings/limits.ts'
 import { text as settings } from '../settings/strings.ts'
 import { text as tokens } from '../tokens/strings.ts'
+import { text as trace } from '../trace/strings.ts'
 import { text as waiting } from '../waiting/strings.ts'
 import { text as webhooks } from '../webhooks/strings.ts'
 import { text as workspace } from '../workspace/strings.ts'
 import { WORKSPACE_TABS } from '../workspace/tabs.ts'
-import { text } from './strings.ts'
-import type { Viewer } from './viewer.tsx'
 
 /** Where something can be done or set from any screen. */
 export interface Place {
@@ -50,7 +50,7 @@ const at = (href: string, parts: readonly string[]): Place[] => parts.map((part)
 export const SETTINGS: readonly Place[] = [
   { href: '/waiting/refused', label: waiting.refused },
   { href: '/outbox/suppressed', label: outbox.suppressed },
-  { href: '/health/trace', label: text.trace },
+  { href: '/health/trace', label: trace.title },
   { href: '/profile', label: account.title },
   ...WORKSPACE_TABS.map(({ path, label }) => ({ href: path ? `/workspace/${path}` : '/workspace', label })),
   ...at('/workspace', [

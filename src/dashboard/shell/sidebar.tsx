@@ -3,11 +3,11 @@ import { SavedViews } from '../inbox/saved-views.tsx'
 import { useLiveStatus } from '../live/status.ts'
 import { AgentIcon } from '../parts/agent-icon.tsx'
 import { SearchIcon } from '../parts/icons.tsx'
+import { useAgents, useViewer, useWaitingCount } from '../screen/viewer.tsx'
 import { Account } from './account.tsx'
 import { Keys } from './key-help.tsx'
 import { DESTINATIONS } from './navigation.ts'
 import { text } from './strings.ts'
-import { useAgents, useViewer, useWaitingCount } from './viewer.tsx'
 
 const Live = () => {
   const { state } = useLiveStatus()

@@ -3,8 +3,8 @@ import { CopyButton } from '../parts/copy.tsx'
 import { CircleAlertIcon, CircleCheckIcon, XIcon } from '../parts/icons.tsx'
 import { text as partsText } from '../parts/strings.ts'
 import { dismiss, type Toast, useToasts } from '../parts/toast.ts'
+import { useKeys } from '../screen/keys.ts'
 import { Keys } from './key-help.tsx'
-import { useKeys } from './keys.ts'
 import { text } from './strings.ts'
 
 const act = ({ id, action }: Toast): void => {

@@ -3,6 +3,8 @@ import { ACCESS_BY_CHANNEL } from '../channels/channels.ts'
 import { wordsOf } from '../channels/words.ts'
 import { graphql, type ResultOf } from '../live/graphql.ts'
 import { useLive } from '../live/use.ts'
+import type { Person } from '../message/context.ts'
+import { text as messageText } from '../message/strings.ts'
 import { Badge } from '../parts/badge.tsx'
 import { LinkButton } from '../parts/button.tsx'
 import { Copyable } from '../parts/copy.tsx'
@@ -10,7 +12,6 @@ import { Dialog } from '../parts/dialog.tsx'
 import { PencilIcon } from '../parts/icons.tsx'
 import { Load } from '../parts/states.tsx'
 import { Time } from '../parts/time.tsx'
-import type { Person } from './context.ts'
 import { text } from './strings.ts'
 
 const PAGE = graphql(`
@@ -123,7 +124,7 @@ const Exchanged = ({ found, person, onClose }: { found: Found; person: Person; o
               {direction === 'inbound' ? text.person.toAgent(agent.name) : text.person.byAgent(agent.name)} ·{' '}
               <Time at={createdAt} />
             </span>
-            {status === 'refused' && <Badge tone="bad">{text.status.refused}</Badge>}
+            {status === 'refused' && <Badge tone="bad">{messageText.status.refused}</Badge>}
           </li>
         ))}
       </ul>

@@ -13,7 +13,7 @@ import {
 } from '../parts/icons.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { Time } from '../parts/time.tsx'
-import { useAgents } from '../shell/viewer.tsx'
+import { useAgents } from '../screen/viewer.tsx'
 import { Assign } from './assign.tsx'
 import { Labels } from './labels.tsx'
 import { text } from './strings.ts'

@@ -3,7 +3,7 @@ import { IconButton } from '../parts/button.tsx'
 import { TagIcon, XIcon } from '../parts/icons.tsx'
 import { LabelDialog } from '../parts/label-dialog.tsx'
 import { text as partsText } from '../parts/strings.ts'
-import { useKeys } from '../shell/keys.ts'
+import { useKeys } from '../screen/keys.ts'
 import { text } from './strings.ts'
 
 interface LabelsProps {

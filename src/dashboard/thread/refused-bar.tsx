@@ -1,7 +1,7 @@
+import type { ShownMessage } from '../message/message-fields.ts'
 import { Button } from '../parts/button.tsx'
-import { useViewer } from '../shell/viewer.tsx'
+import { useViewer } from '../screen/viewer.tsx'
 import { useLetIn } from '../waiting/use-let-in.ts'
-import type { ShownMessage } from './message-fields.ts'
 import { text } from './strings.ts'
 
 /** Stands in the place of the answer while the newest message is refused: it is let in before it is answered. */

@@ -1,9 +1,9 @@
 import { useState } from 'react'
-import { SnoozeDialog } from '../inbox/snooze.tsx'
-import { useTriage } from '../inbox/use-triage.ts'
+import type { ShownMessage } from '../message/message-fields.ts'
 import { IconButton } from '../parts/button.tsx'
 import { BanIcon, CheckIcon, ClockIcon, InboxIcon } from '../parts/icons.tsx'
-import type { ShownMessage } from './message-fields.ts'
+import { SnoozeDialog } from '../triage/snooze.tsx'
+import { useTriage } from '../triage/use-triage.ts'
 import { text } from './strings.ts'
 
 interface TriagedThread {

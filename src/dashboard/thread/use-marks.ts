@@ -1,6 +1,6 @@
 import { graphql } from '../live/graphql.ts'
 import { useAction } from '../live/use.ts'
-import type { ShownMessage } from './message-fields.ts'
+import type { ShownMessage } from '../message/message-fields.ts'
 
 const MARK = graphql(`
   mutation MarkMessages($input: MarkMessagesInput!) { markMessages(input: $input) { marks { id readAt labels } } }

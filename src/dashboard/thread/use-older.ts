@@ -2,8 +2,8 @@ import { useState } from 'react'
 import { useClient } from 'urql'
 import { failureOf } from '../live/failure.ts'
 import { graphql, type ResultOf } from '../live/graphql.ts'
+import { MESSAGE, type ShownMessage } from '../message/message-fields.ts'
 import { say } from '../parts/toast.ts'
-import { MESSAGE, type ShownMessage } from './message-fields.ts'
 
 const OLDER = graphql(
   `

@@ -1,5 +1,4 @@
 import { useState } from 'react'
-import { tokenSnippets } from '../agent/hosts.ts'
 import { graphql } from '../live/graphql.ts'
 import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
@@ -9,6 +8,7 @@ import { Dialog } from '../parts/dialog.tsx'
 import { Field, Select } from '../parts/field.tsx'
 import { FormDialog } from '../parts/form-dialog.tsx'
 import { Snippet } from '../parts/snippet.tsx'
+import { tokenSnippets } from './hosts.ts'
 import { text } from './strings.ts'
 
 const CREATE = graphql(`

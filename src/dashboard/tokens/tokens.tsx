@@ -9,7 +9,7 @@ import { PlusIcon, RadioIcon } from '../parts/icons.tsx'
 import { Load } from '../parts/states.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
-import { useViewer } from '../shell/viewer.tsx'
+import { useViewer } from '../screen/viewer.tsx'
 import { NewToken } from './new-token.tsx'
 import { text } from './strings.ts'
 

@@ -3,6 +3,7 @@ import type { Moment, Trace } from './query.ts'
 
 /** The words of the screen that shows what happened. */
 export const text = words('trace', {
+  title: 'What happened',
   label: 'Message-ID, address, or id',
   hint: 'Of a message, an agent, somebody who wrote or was written to in the last two days, a token, or a request (its X-Request-Id).',
   find: 'Show what happened',

@@ -3,6 +3,7 @@ import { Link, useSearchParams } from 'wouter'
 import { text as accessText } from '../access/strings.ts'
 import { ACTIONS } from '../audit/strings.ts'
 import { useLive } from '../live/use.ts'
+import { text as messageText } from '../message/strings.ts'
 import { Badge, type Tone } from '../parts/badge.tsx'
 import { Button } from '../parts/button.tsx'
 import { Field } from '../parts/field.tsx'
@@ -11,7 +12,6 @@ import { locale } from '../parts/language.ts'
 import { Snippet } from '../parts/snippet.tsx'
 import { Empty, Load } from '../parts/states.tsx'
 import { type Column, Table } from '../parts/table.tsx'
-import { text as threadText } from '../thread/strings.ts'
 import { type Moment, TRACE, type Trace } from './query.ts'
 import { text } from './strings.ts'
 import './trace.css'
@@ -35,10 +35,10 @@ const named = (names: object, name: string | null): string | null =>
 /** Names in the API's words are said as other screens say them. */
 const shown = ({ kind, subject, detail }: Moment): [string | null, string | null] => {
   if (kind === 'audit') return [named(ACTIONS, subject?.replace('.', '_') ?? null), detail]
-  if (kind === 'check') return [named(threadText.check, subject), detail]
-  if (kind === 'refused') return [null, named(threadText.refusal, detail)]
+  if (kind === 'check') return [named(messageText.check, subject), detail]
+  if (kind === 'refused') return [null, named(messageText.refusal, detail)]
   if (kind === 'admits') return [null, named(accessText.admits, detail)]
-  return [subject, kind === 'status' ? named(threadText.status, detail) : detail]
+  return [subject, kind === 'status' ? named(messageText.status, detail) : detail]
 }
 
 const Details = ({ moment }: { moment: Moment }) => {

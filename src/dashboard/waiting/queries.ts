@@ -1,5 +1,5 @@
 import { graphql, type ResultOf } from '../live/graphql.ts'
-import { MESSAGE } from '../thread/message-fields.ts'
+import { MESSAGE } from '../message/message-fields.ts'
 
 /** Messages that wait for approval, as the queue lists them. */
 export const HELD = graphql(`

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react'
-import { useKeys } from '../shell/keys.ts'
+import { useKeys } from '../screen/keys.ts'
 import { text } from './strings.ts'
 
 /** Gives a row the focus, as soon as no dialog has it: a dialog that closes gives it back to where it was. */

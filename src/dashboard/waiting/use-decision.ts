@@ -4,7 +4,7 @@ import { announce } from '../live/live.ts'
 import { useAction, useChanges, useLive } from '../live/use.ts'
 import { dropKept, type Kept, keep, keptOf, readKept } from '../parts/kept.ts'
 import { say } from '../parts/toast.ts'
-import { useViewer } from '../shell/viewer.tsx'
+import { useViewer } from '../screen/viewer.tsx'
 import type { HeldMessage } from './queries.ts'
 import { text } from './strings.ts'
 

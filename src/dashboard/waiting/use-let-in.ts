@@ -1,8 +1,8 @@
 import { graphql } from '../live/graphql.ts'
 import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
+import { isProven } from '../message/why.tsx'
 import { say } from '../parts/toast.ts'
-import { isProven } from '../thread/why.tsx'
 import type { RefusedMessage } from './queries.ts'
 import { text } from './strings.ts'
 

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { useKeys } from '../shell/keys.ts'
+import { useKeys } from '../screen/keys.ts'
 import { text } from './strings.ts'
 
 /** Which rows are selected. Those that are gone are not, also when they come back. */

@@ -4,7 +4,7 @@ import { Confirm } from '../parts/dialog.tsx'
 import { Field } from '../parts/field.tsx'
 import { toField, toNumber } from '../parts/optional-number.ts'
 import { useEdits } from '../parts/use-edits.ts'
-import { useViewer } from '../shell/viewer.tsx'
+import { useViewer } from '../screen/viewer.tsx'
 import { text } from './strings.ts'
 import { useUpdate } from './update.ts'
 

@@ -1,0 +1,42 @@
+import type { text as english } from './strings.ts'
+
+export const health: typeof english = {
+  title: 'Zustellung',
+  tabs: 'Seiten der Zustellung',
+  webhooks: 'Webhooks',
+  mail: 'E-Mail',
+  webhookList: 'Webhooks aller Agenten',
+  noWebhooks: 'Keine Webhooks',
+  noWebhooksHint: 'Webhooks werden bei einem Agenten hinzugefügt. Hier erscheint, wie es um alle steht.',
+  all: 'Alle',
+  choose: (name) => `${name} auswählen`,
+  replay: (count) => `Ereignisse erneut senden (${count})`,
+  of: 'von',
+  failingSince: 'gestört seit',
+  pausedSince: 'angehalten seit',
+  last: 'zuletzt zugestellt',
+  pause: 'Anhalten',
+  resume: 'Fortsetzen',
+  open: 'Alle Zustellungen',
+  days: 'Wie viele Tage',
+  ranges: { '7': '7 Tage', '30': '30 Tage', '90': '90 Tage' },
+  byDomain: 'Nach Domain der Empfänger',
+  captured:
+    'Es ist kein Mailserver zum Senden eingerichtet: E-Mails werden auf diesem Rechner gespeichert und nicht gesendet. Nichts kann unzustellbar sein oder gemeldet werden, sodass diese Zahlen nichts über Ihre Empfänger sagen.',
+  limits:
+    'Anbieter von Postfächern beginnen E-Mails abzuweisen, wenn mehr als 5 % der E-Mails eines Absenders unzustellbar sind oder mehr als 0,3 % als Spam gemeldet werden.',
+  columns: { domain: 'Domain', sent: 'Gesendet', bounced: 'Unzustellbar', complained: 'Als Spam gemeldet' },
+  noMail: 'In dieser Zeit wurde keine E-Mail gesendet.',
+  failed: 'E-Mails, die nicht angekommen sind',
+  noneFailed: 'Nichts ist fehlgeschlagen.',
+  byAgent: (agent) => `von ${agent}`,
+  accepted: 'Zum Senden angenommen',
+  delivered: 'Zugestellt',
+  statuses: {
+    sending: 'Wird gesendet',
+    sent: 'Von der Gegenseite angenommen',
+    failed: 'Fehlgeschlagen',
+  },
+  noSubject: '(kein Betreff)',
+  stopped: 'Empfänger, an die Agenten nicht mehr senden',
+}

@@ -1,0 +1,72 @@
+import type { text as english } from './strings.ts'
+
+const notes: (typeof english)['notes'] = {
+  title: 'Interne Notizen',
+  hint: 'Nur Mitglieder sehen sie. Sie werden nie gesendet, und der Agent erhält sie nicht.',
+  add: 'Notiz hinzufügen',
+  text: 'Notiz',
+  save: 'Notiz speichern',
+  discard: 'Verwerfen',
+  remove: 'Notiz löschen',
+  removeTitle: 'Diese Notiz löschen?',
+  removeHint: 'Sie wird für alle Mitglieder gelöscht.',
+}
+
+export const thread: typeof english = {
+  back: 'Zurück zur Liste',
+  noSubject: '(kein Betreff)',
+  earlier: (count) => `${count} frühere Nachrichten anzeigen`,
+  older: 'Ältere Nachrichten anzeigen',
+  moreOfThread: 'Mehr zu dieser Unterhaltung',
+  why: 'Warum',
+  refusedBar: {
+    label: 'Abgewiesen',
+    hint: 'Die neueste Nachricht wurde abgewiesen: Der Agent hat sie nicht gesehen. Lassen Sie sie zu, um sie zu beantworten.',
+    noRight:
+      'Die neueste Nachricht wurde abgewiesen: Der Agent hat sie nicht gesehen. Wer ändern darf, wer dem Agenten schreibt, kann sie zulassen.',
+    letIn: 'Zulassen',
+    letInAlways: 'Immer zulassen',
+    block: 'Sperren',
+  },
+  person: {
+    write: 'Nachricht schreiben',
+    exchanged: 'Bisheriger Austausch',
+    received: (count, more) => `${count}${more ? ' oder mehr' : ''} empfangen`,
+    sent: (count, more) => `${count}${more ? ' oder mehr' : ''} gesendet`,
+    first: 'erstmals gesehen',
+    before: 'erstmals gesehen vor',
+    toAgent: (agent) => `an ${agent}`,
+    byAgent: (agent) => `von ${agent}`,
+    namesakes: 'Andere mit demselben Namen, die nicht dieselbe Person sein müssen:',
+    access: 'Wohin diese Person schreiben darf',
+    nowhere:
+      'Sie steht auf der Liste keines Agenten. Agenten, denen alle schreiben dürfen, lassen sie trotzdem zu.',
+    listed: 'Erlaubt',
+    blocked: 'Gesperrt',
+  },
+  memberAs: (member, agent) => `${member} (Mitglied) als ${agent}`,
+  done: 'Erledigt',
+  markDone: 'Erledigt',
+  reopen: 'Wieder öffnen',
+  snooze: 'Zurückstellen',
+  spam: 'Spam',
+  snoozedUntil: 'Zurückgestellt bis',
+  assign: {
+    do: 'Einem Mitglied zuweisen',
+    to: (name) => `${name} zugewiesen`,
+    nobody: 'Zuweisung aufheben',
+  },
+  notes,
+  print: 'Alle Nachrichten drucken',
+  unread: 'Als ungelesen markieren',
+  labels: 'Schlagwörter',
+  removeLabel: (label) => `Schlagwort ${label} entfernen`,
+  keys: {
+    answer: 'Antworten',
+    unread: 'Als ungelesen markieren',
+    label: 'Schlagwort hinzufügen',
+    forward: 'Die neueste Nachricht weiterleiten',
+    person: 'Zeigen, was über den Absender bekannt ist',
+    print: 'Alle Nachrichten der Unterhaltung drucken',
+  },
+}
