@@ -1,4 +1,4 @@
-import { Message } from '../api/message.ts'
+import { Message } from '../api/message/message.ts'
 import { present } from '../api/resource.ts'
 import type { Blobs } from '../blob/index.ts'
 import type { Db } from '../db/client.ts'

@@ -19,7 +19,7 @@ type AnyOperation = Operation<Record<string, never>, unknown>
 
 const folder = join(import.meta.dirname, '../../src/api')
 const modules = await Promise.all(
-  readdirSync(folder)
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => import(join(folder, name)) as Promise<object>),
 )

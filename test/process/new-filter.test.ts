@@ -47,7 +47,7 @@ const addField = (): void => {
     ],
   )
   after(
-    'src/api/message.ts',
+    'src/api/message/message.ts',
     ['  ...MARKS,\n', "  urgent: says(z.boolean(), 'Whether its subject has an exclamation mark.'),\n"],
     ["  labels: ['orders'],\n", '  urgent: false,\n'],
     [

@@ -27,7 +27,7 @@ const addSetting = (): void => {
     '  wakesPerThreadDay Int?     @map("wakes_per_thread_day")\n  mostAgents        Int?     @map("most_agents")\n',
   ])
   copy.edit(
-    'src/api/agent.ts',
+    'src/api/agent/agent.ts',
     ['export const MANAGED = {\n', `export const MANAGED = {\n  mostAgents: count('${SAYS}').nullable(),\n`],
     ['  wakesPerThreadDay: null,\n', '  wakesPerThreadDay: null,\n  mostAgents: 3,\n'],
     [

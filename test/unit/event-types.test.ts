@@ -18,7 +18,7 @@ const filesWith = (pattern: RegExp) =>
 
 test('event types are named only where they are defined, raised and documented', () => {
   expect(filesWith(/\bMESSAGE_(?:\w+ED|SENT|HELD)\b(?<!MESSAGE_CHANGED)/)).toEqual([
-    'api/event.ts',
+    'api/webhook/event.ts',
     'event/append.ts',
     'event/event.ts',
     'event/selection.ts',
@@ -29,7 +29,7 @@ test('event types are named only where they are defined, raised and documented',
     'message/receiving/wake-limits.ts',
     'message/sending/url.ts',
     'message/stored/status.ts',
-    'rest/resources/event-view.ts',
+    'rest/resources/agent/event-view.ts',
   ])
   const names = EVENT_NAMES.map((name) => name.replace('.', String.raw`\.`)).join('|')
   expect(filesWith(new RegExp(`'(?:${names})'`))).toEqual(['event/event.ts'])

@@ -1,5 +1,5 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
-import { sendToMessageUrl, sendToUrl } from '../../api/event.ts'
+import { sendToMessageUrl, sendToUrl } from '../../api/webhook/event.ts'
 import type { RestEnv } from '../route/env.ts'
 import { route } from '../route/rendered.ts'
 

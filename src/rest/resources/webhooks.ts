@@ -5,10 +5,16 @@ import {
   resendDelivery,
   testWebhook,
   unblockWebhook,
-} from '../../api/delivery.ts'
-import { WebhookPayload } from '../../api/event.ts'
-import { replayWebhook, resendGivenUp } from '../../api/replay.ts'
-import { addWebhook, listWebhooks, removeWebhook, rotateWebhook, updateWebhook } from '../../api/webhook.ts'
+} from '../../api/webhook/delivery.ts'
+import { WebhookPayload } from '../../api/webhook/event.ts'
+import { replayWebhook, resendGivenUp } from '../../api/webhook/replay.ts'
+import {
+  addWebhook,
+  listWebhooks,
+  removeWebhook,
+  rotateWebhook,
+  updateWebhook,
+} from '../../api/webhook/webhook.ts'
 import type { RestEnv } from '../route/env.ts'
 import { route, viewOf } from '../route/rendered.ts'
 import { body } from '../route/route.ts'

@@ -1,0 +1,111 @@
+import { z } from 'zod'
+import { findAgent } from '../../agent/index.ts'
+import { notFound } from '../../core/errors.ts'
+import { label, recipient, searchedSubject, uuid } from '../../core/rules.ts'
+import { listThreads as list, readThreads } from '../../message/index.ts'
+import { AddressChannel } from '../choices.ts'
+import { ID, OTHER, TIME } from '../example.ts'
+import { one, operation, PAGE, page, pageOf } from '../operation.ts'
+import { choice, count, detail, id, part, resource, says, several, text, time } from '../resource.ts'
+
+const Participant = detail('Participant', 'A sender or recipient in a thread.', {
+  address: text('The email address, phone number or Telegram user.'),
+  name: text('The name, if one is known.').nullable(),
+})
+
+export const ThreadMember = detail('ThreadMember', 'A member, as threads name them.', {
+  id: id("The member's id."),
+  name: text("The member's name, or else the email address."),
+})
+
+export const Thread = resource('Thread', 'A conversation: messages of one agent that reply to each other.', {
+  fields: {
+    id: id(
+      'The id of the thread, which is the id of the first message in it that the service saw, and `threadId` of all its messages.',
+    ),
+    agentId: id('The agent that it belongs to.'),
+    channel: says(AddressChannel, 'Its channel.'),
+    subject: text('The subject of its first message, if the channel has subjects.').nullable(),
+    participants: several(
+      Participant,
+      'The participants other than the agent, in order of appearance; at most 100.',
+      100,
+    ),
+    messageCount: count('Number of messages.'),
+    unreadCount: count('Number of received messages that are not marked as read.'),
+    lastActivityAt: time('When its newest message was received or accepted for sending.'),
+    lastMessageId: id('Its newest message.'),
+    doneAt: time('When it was done; null while it is not. A new message opens it again.').nullable(),
+    snoozedUntil: time(
+      'Until when it is postponed; null while it is not. A new message opens it again.',
+    ).nullable(),
+    assignedTo: part(ThreadMember, 'The member that it is assigned to.').nullable(),
+  },
+  example: {
+    ...{ id: ID, agentId: OTHER, channel: 'email', subject: 'Where is my order?' },
+    participants: [{ address: 'ann@example.com', name: 'Ann Example' }],
+    ...{ messageCount: 2, unreadCount: 0, lastActivityAt: TIME, lastMessageId: ID },
+    ...{ doneAt: TIME, snoozedUntil: null, assignedTo: null },
+  },
+})
+
+const ThreadState = choice('ThreadState', 'The state of a thread.', {
+  open: 'Neither done nor postponed, with at least one received message.',
+  done: 'Done.',
+  snoozed: 'Postponed.',
+})
+
+/** What every list of threads takes, apart from the page. */
+export const THREAD_FILTER = {
+  state: says(
+    ThreadState,
+    'Only threads in this state. `open`: with a received message, and neither done nor postponed.',
+  ).optional(),
+  assignedTo: says(uuid, 'Only threads that are assigned to this member.').optional(),
+  unread: says(z.boolean(), '`true`: only threads with an unread message; `false`: all others.').optional(),
+  channel: says(AddressChannel, 'Only threads on this channel.').optional(),
+  label: says(label, 'Only threads with a message that has this label.').optional(),
+  from: says(
+    recipient,
+    'Only threads with a message from this sender, as in a list of messages. One message meets `from`, `to` and `subject`.',
+  ).optional(),
+  to: says(recipient, 'Only threads with a message to this recipient, as in a list of messages.').optional(),
+  subject: says(
+    searchedSubject,
+    'Only threads with a message that has these words in its subject.',
+  ).optional(),
+}
+
+const tag = 'Threads'
+const agentId = says(uuid, 'The agent that it belongs to.')
+
+/** What operations on one thread take. */
+export const ONE = { agentId, threadId: says(uuid, 'The id of the thread.') }
+
+export const listThreads = operation({
+  name: 'listThreads',
+  says: "Lists an agent's threads. A page may have fewer entries than requested, even none. There may be more as long as `nextCursor` is not null.",
+  rest: 'GET /agents/{agentId}/threads',
+  tag,
+  input: { agentId, ...THREAD_FILTER, ...PAGE },
+  fails: ['agent'],
+  output: page(Thread, 'Most recent activity first.'),
+  run: (deps, viewer, { agentId, limit, cursor, ...filter }) =>
+    list(deps, viewer, agentId, { filter, ...pageOf({ limit, cursor }) }),
+})
+
+export const readThread = operation({
+  name: 'readThread',
+  says: 'Returns a thread. Its messages are listed with `thread`: `GET /agents/{id}/messages?thread=`.',
+  rest: 'GET /agents/{agentId}/threads/{threadId}',
+  tag,
+  input: ONE,
+  fails: ['agent'],
+  output: one(Thread, 'The thread.'),
+  run: async (deps, viewer, key) => {
+    await findAgent(deps, viewer, key.agentId)
+    const [thread] = await readThreads(deps, [key])
+    if (!thread) throw notFound('thread')
+    return thread
+  },
+})

@@ -1,4 +1,0 @@
-import { Author as AUTHOR } from '../../api/author.ts'
-import { objectOf } from '../builder/rendered.ts'
-
-export const Author = objectOf(AUTHOR)

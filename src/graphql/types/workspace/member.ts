@@ -1,0 +1,102 @@
+import {
+  Invitation as INVITATION,
+  inviteMember,
+  NewInvitation,
+  revokeInvitation,
+} from '../../../api/workspace/invitation.ts'
+import {
+  changeRole,
+  Member as MEMBER,
+  removeMember,
+  updateOwnMemberAndViews,
+} from '../../../api/workspace/member.ts'
+import { createOwnToken, revokeOwnToken } from '../../../api/workspace/own-token.ts'
+import { builder, forMembers } from '../../builder/builder.ts'
+import { exposed, fromResult, mutation } from '../../builder/rendered.ts'
+import { creationOfToken } from './token.ts'
+import { Workspace } from './workspace.ts'
+
+const Member = builder.prismaObject('Member', {
+  description: MEMBER.sentence,
+  select: { id: true },
+  fields: (t) => exposed(t, MEMBER.fields),
+})
+
+const Invitation = builder.prismaObject('Invitation', {
+  description: INVITATION.sentence,
+  select: { id: true },
+  fields: (t) => exposed(t, INVITATION.fields),
+})
+
+builder.prismaObjectFields(Workspace, (t) => ({
+  members: t.relation('members', {
+    type: Member,
+    ...forMembers,
+    description: 'The members, oldest first. Members only.',
+    query: { orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] },
+  }),
+  invitations: t.relation('invitations', {
+    type: Invitation,
+    ...forMembers,
+    description: 'Open invitations, oldest first. Members only.',
+    query: { where: { acceptedAt: null }, orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] },
+  }),
+}))
+
+mutation(inviteMember, 'The person to invite.', (t) => ({
+  invitation: t.prismaField({
+    type: Invitation,
+    description: 'The invitation.',
+    resolve: (query, { result: { id } }, _args, { deps }) =>
+      deps.prisma.invitation.findUniqueOrThrow({ ...query, where: { id } }),
+  }),
+  ...fromResult(t, { url: NewInvitation.fields.url }),
+}))
+
+mutation(revokeInvitation, 'The invitation to revoke.', (t) => ({
+  invitationId: t.field({
+    type: 'UUID',
+    description: 'The id of the revoked invitation.',
+    resolve: ({ input }) => input.invitationId,
+  }),
+}))
+
+mutation(removeMember, 'The member to remove from the workspace.', (t) => ({
+  memberId: t.field({
+    type: 'UUID',
+    description: 'The id of the removed member.',
+    resolve: ({ input }) => input.memberId,
+  }),
+}))
+
+mutation(
+  updateOwnMemberAndViews,
+  'What to change of the calling member. Fields left out are not changed.',
+  (t) => ({
+    member: t.prismaField({
+      type: Member,
+      description: 'The member.',
+      resolve: (query, { result: { id } }, _args, { deps }) =>
+        deps.prisma.member.findUniqueOrThrow({ ...query, where: { id } }),
+    }),
+  }),
+)
+
+mutation(changeRole, 'The member and their new role.', (t) => ({
+  member: t.prismaField({
+    type: Member,
+    description: 'The member.',
+    resolve: (query, { result: { id } }, _args, { deps }) =>
+      deps.prisma.member.findUniqueOrThrow({ ...query, where: { id } }),
+  }),
+}))
+
+creationOfToken(createOwnToken)
+
+mutation(revokeOwnToken, 'The token to revoke.', (t) => ({
+  tokenId: t.field({
+    type: 'UUID',
+    description: 'The id of the revoked token.',
+    resolve: ({ input }) => input.tokenId,
+  }),
+}))
