@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { slugOf } from '../core/slug.ts'
+import { slugOf } from '../core/text/slug.ts'
 import type { Db } from '../db/client.ts'
 import type { Address, Agent } from '../db/generated/prisma/client.ts'
 import type { Viewer } from '../workspace/index.ts'

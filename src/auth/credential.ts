@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../core/errors.ts'
-import { clientOf } from '../core/http.ts'
+import { clientOf } from '../core/http/http.ts'
 import {
   authenticate,
   authenticateSession,

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../core/errors.ts'
-import { clientOf } from '../core/http.ts'
+import { clientOf } from '../core/http/http.ts'
 import { authenticateSession, type Viewer } from '../workspace/index.ts'
 import { readCookie } from './cookie.ts'
 import { type CredentialDeps, checkOrigin } from './credential.ts'

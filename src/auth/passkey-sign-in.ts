@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { AppError } from '../core/errors.ts'
-import { clientOf } from '../core/http.ts'
+import { clientOf } from '../core/http/http.ts'
 import type { Member, Passkey } from '../db/generated/prisma/client.ts'
 import { audit } from '../workspace/index.ts'
 import { browserOf } from './browser.ts'

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'
-import { clientOf } from '../core/http.ts'
+import { clientOf } from '../core/http/http.ts'
 import type { Db, RootDb } from '../db/client.ts'
 import type { Member, SignInLink } from '../db/generated/prisma/client.ts'
 import { audit, hashToken, newToken } from '../workspace/index.ts'

@@ -1,4 +1,4 @@
-import { plain } from '../core/plain.ts'
+import { plain } from '../core/text/plain.ts'
 
 /** What a check found. `problem`: something does not work; `warning`: it may, or will soon not. */
 type Status = 'ok' | 'warning' | 'problem' | 'skipped'

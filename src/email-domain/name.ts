@@ -1,6 +1,6 @@
 import { getDomain, getPublicSuffix } from 'tldts'
+import { toHostname } from '../core/address/hostname.ts'
 import { invalidInput } from '../core/errors.ts'
-import { toHostname } from '../core/hostname.ts'
 
 /** RFC 1035 2.3.4 allows 253 characters; this leaves space for prefixes such as `<selector>._domainkey.`. */
 const MAX_LENGTH = 200

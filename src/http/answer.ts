@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { httpFailure } from '../core/http.ts'
+import { httpFailure } from '../core/http/http.ts'
 import type { Refusal } from './unreadable.ts'
 
 /** Answers with a body of JSON. */

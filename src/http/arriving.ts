@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type Arrival, type Arrivals, NO_BODY } from '../core/arrivals.ts'
 import { AppError, invalidInput } from '../core/errors.ts'
-import { httpFailure, noteOrigin } from '../core/http.ts'
+import { type Arrival, type Arrivals, NO_BODY } from '../core/http/arrivals.ts'
+import { httpFailure, noteOrigin } from '../core/http/http.ts'
 import type { Refusal } from './unreadable.ts'
 
 const REFUSALS: Record<'slow' | 'displaced', Refusal> = {

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { readUpTo } from '../core/body.ts'
 import type { Entrance, ReadBody, Route, RouteAnswer, RouteHead } from '../core/channel/callback-route.ts'
 import { AppError } from '../core/errors.ts'
-import { arrivalOf, clientOf, httpFailure } from '../core/http.ts'
+import { readUpTo } from '../core/http/body.ts'
+import { arrivalOf, clientOf, httpFailure } from '../core/http/http.ts'
+import { type Slot, type SlotLimits, TransferSlots } from '../core/http/transfer-slots.ts'
 import type { Metrics } from '../core/metrics.ts'
-import { type Slot, type SlotLimits, TransferSlots } from '../core/transfer-slots.ts'
 import { publicError } from '../db/failure.ts'
 
 /** How long a call waits for a slot, in milliseconds. */

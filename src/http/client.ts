@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import { isLoopback, sourceOf } from '../core/source.ts'
+import { isLoopback, sourceOf } from '../core/address/source.ts'
 
 type Range = ReturnType<typeof ipaddr.parseCIDR>
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { requesterOf } from '../core/http.ts'
-import { sourceOf } from '../core/source.ts'
+import { sourceOf } from '../core/address/source.ts'
+import { requesterOf } from '../core/http/http.ts'
 
 export interface ConnectionLimits {
   /** Maximum number of connections without an authenticated request: from one address, and in total. */

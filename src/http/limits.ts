@@ -1,5 +1,5 @@
-import type { ArrivalLimits } from '../core/arrivals.ts'
-import type { SlotLimits } from '../core/transfer-slots.ts'
+import type { ArrivalLimits } from '../core/http/arrivals.ts'
+import type { SlotLimits } from '../core/http/transfer-slots.ts'
 import type { ConnectionLimits } from './connections.ts'
 import type { UnreadResponseLimits } from './unread-responses.ts'
 

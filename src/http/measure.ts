@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Door } from '../core/http.ts'
+import type { Door } from '../core/http/http.ts'
 import type { Metrics } from '../core/metrics.ts'
 import { noTracer, type Tracer } from '../core/tracer.ts'
 

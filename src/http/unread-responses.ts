@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { requesterOf } from '../core/http.ts'
+import { requesterOf } from '../core/http/http.ts'
 
 export interface UnreadResponseLimits {
   /**

@@ -8,7 +8,7 @@ import {
 } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { AppError, invalidInput } from '../core/errors.ts'
-import { httpFailure } from '../core/http.ts'
+import { httpFailure } from '../core/http/http.ts'
 import type { Logger } from '../core/logger.ts'
 
 /** All methods that some path accepts, for requests whose own path is not known. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { EventStreamWriter } from '../core/event-stream.ts'
+import { EventStreamWriter } from '../core/http/event-stream.ts'
 
 /**
  * Converts Node's requests for the SDK's handler, and writes the handler's responses. The SDK's own adapter

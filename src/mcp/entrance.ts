@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { RESOURCE_METADATA } from '../auth/index.ts'
-import { readUpTo } from '../core/body.ts'
 import { messageOf } from '../core/errors.ts'
-import { checkShape } from '../core/json.ts'
+import { readUpTo } from '../core/http/body.ts'
+import { checkShape } from '../core/http/json.ts'
 
 /** The checks before a request is handled: where it comes from, how large it is, whether it is JSON-RPC. */
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Html, html } from '../core/html.ts'
+import { Html, html } from '../core/text/html.ts'
 import { TOOL_NAMES } from './tools.ts'
 
 /** The page that the endpoint shows in a browser: what it is and how to add it to a host. */

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { connectClient, type Subscription } from '../agent/index.ts'
 import type { Context } from '../context.ts'
-import { EventStreamWriter, reconnectFrame } from '../core/event-stream.ts'
+import { EventStreamWriter, reconnectFrame } from '../core/http/event-stream.ts'
 import { Places } from '../core/places.ts'
 import { publicError } from '../db/failure.ts'
 import { hearsMessages, type LoggedEvent, positionOf } from '../event/index.ts'

@@ -1,5 +1,5 @@
 import { WAYS_IN } from '../core/channels.ts'
-import { DOORS } from '../core/http.ts'
+import { DOORS } from '../core/http/http.ts'
 import type { Counted, Timed } from '../core/metrics.ts'
 
 export interface Counting {

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
+import { isPublicAddress } from '../core/address/public-address.ts'
 import { invalidInput } from '../core/errors.ts'
-import { isPublicAddress } from '../core/public-address.ts'
 import type { Allow } from './allowed-address.ts'
 import type { Lookup } from './lookup.ts'
 

@@ -1,7 +1,7 @@
 import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { AppError } from '../core/errors.ts'
-import { httpFailure } from '../core/http.ts'
+import { httpFailure } from '../core/http/http.ts'
 import { publicError } from '../db/failure.ts'
 
 type Fetch = (request: Request, bindings: HttpBindings) => Response | Promise<Response>

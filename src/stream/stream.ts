@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Subscription } from '../agent/index.ts'
-import { EventStreamWriter, reconnectFrame } from '../core/event-stream.ts'
+import { EventStreamWriter, reconnectFrame } from '../core/http/event-stream.ts'
 import type { Logger } from '../core/logger.ts'
 import {
   type EventType,

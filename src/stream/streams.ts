@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { findConnection, type Subscription, type Subscriptions } from '../agent/index.ts'
 import { AppError, invalidInput } from '../core/errors.ts'
-import { clientOf, noteRequester } from '../core/http.ts'
+import { clientOf, noteRequester } from '../core/http/http.ts'
 import type { Logger } from '../core/logger.ts'
 import { uuid } from '../core/rules.ts'
 import {

@@ -1,4 +1,4 @@
-import { plain } from '../core/plain.ts'
+import { plain } from '../core/text/plain.ts'
 
 /** What a moment may be, with what its subject and its detail are. `now` is what is so when it is asked. */
 export const MOMENTS = {

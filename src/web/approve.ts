@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { type CredentialDeps, checkOrigin, opensMailedLink, signInPath } from '../auth/index.ts'
 import { invalidInput } from '../core/errors.ts'
-import { html } from '../core/html.ts'
 import { rejectionReason } from '../core/rules.ts'
+import { html } from '../core/text/html.ts'
 import {
   type ApprovalDeps,
   type ApprovalRequest,

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { isOwnOrigin, publicPlace, type SignInDeps, signIn } from '../auth/index.ts'
-import { html } from '../core/html.ts'
 import { memberName } from '../core/rules.ts'
+import { html } from '../core/text/html.ts'
 import { findInvitation, type Joined, join } from '../workspace/index.ts'
 import { closedPage, type Link, type Wrong } from './link.ts'
 import type { Page } from './page/page.ts'

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { html } from '../core/html.ts'
+import { html } from '../core/text/html.ts'
 import { type Problem, problemOf } from './page/failure-words.ts'
 import { type Page, readForm, showPage } from './page/page.ts'
 

@@ -6,7 +6,7 @@ import {
   setUpAddress,
 } from '../agent/index.ts'
 import { CHANNELS } from '../core/channels.ts'
-import { html } from '../core/html.ts'
+import { html } from '../core/text/html.ts'
 import type { ChannelSetup } from './channel-setup.ts'
 import type { Wrong } from './link.ts'
 import type { Page } from './page/page.ts'

@@ -1,5 +1,5 @@
 import { listDomains, type SetUpEmailDeps, type Setup, setUpEmailAddress } from '../agent/index.ts'
-import { type Html, html } from '../core/html.ts'
+import { type Html, html } from '../core/text/html.ts'
 import type { ChannelSetup } from './channel-setup.ts'
 import type { Wrong } from './link.ts'
 import type { Page } from './page/page.ts'

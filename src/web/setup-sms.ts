@@ -6,8 +6,8 @@ import {
   searchNumbersFor,
   setUpPhoneNumber,
 } from '../agent/index.ts'
-import { type Html, html } from '../core/html.ts'
 import { areaCode, country } from '../core/rules.ts'
+import { type Html, html } from '../core/text/html.ts'
 import type { ChannelSetup } from './channel-setup.ts'
 import type { Wrong } from './link.ts'
 import type { Page } from './page/page.ts'

@@ -6,7 +6,7 @@ import {
   setUpTelegramBot,
   type TelegramBotMade,
 } from '../agent/index.ts'
-import { type Html, html } from '../core/html.ts'
+import { type Html, html } from '../core/text/html.ts'
 import type { ChannelSetup } from './channel-setup.ts'
 import type { Wrong } from './link.ts'
 import type { Page } from './page/page.ts'

@@ -1,6 +1,6 @@
 import { findSetup, type Setup } from '../agent/index.ts'
 import { CHANNELS } from '../core/channels.ts'
-import { html } from '../core/html.ts'
+import { html } from '../core/text/html.ts'
 import type { ChannelSetup } from './channel-setup.ts'
 import { closedPage, type Link, type Wrong } from './link.ts'
 import type { Page } from './page/page.ts'

@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import { messageOf } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
-import { quoted } from '../core/quoted.ts'
+import { quoted } from '../core/text/quoted.ts'
 import type { Db } from '../db/client.ts'
 
 /** Dependencies for notifying owners that a webhook has failed for so long that an event was given up. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import { AppError, invalidInput, notFound } from '../core/errors.ts'
-import { quoted } from '../core/quoted.ts'
+import { quoted } from '../core/text/quoted.ts'
 import type { Db } from '../db/client.ts'
 import type { Invitation, Prisma } from '../db/generated/prisma/client.ts'
 import type { MemberRole } from '../db/generated/prisma/enums.ts'

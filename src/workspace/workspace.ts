@@ -1,6 +1,6 @@
 import { v7 as newId } from 'uuid'
+import { normalizeGiven } from '../core/address/email-address.ts'
 import type { Clock } from '../core/clock.ts'
-import { normalizeGiven } from '../core/email-address.ts'
 import { AppError } from '../core/errors.ts'
 import type { Db, Statements } from '../db/client.ts'
 import type { Member } from '../db/generated/prisma/client.ts'

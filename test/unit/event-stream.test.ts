@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { Writable } from 'node:stream'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { EventStreamWriter } from '../../src/core/event-stream.ts'
+import { EventStreamWriter } from '../../src/core/http/event-stream.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
 afterEach(() => void vi.useRealTimers())

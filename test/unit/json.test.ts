@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseJson } from '../../src/core/json.ts'
+import { parseJson } from '../../src/core/http/json.ts'
 
 const nested = (levels: number, [open, close]: [string, string] = ['[', ']']) =>
   `${open.repeat(levels)}${close.repeat(levels)}`

@@ -2,7 +2,7 @@ import type { lookup } from 'node:dns'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createPublicFetch } from '../../src/core/public-fetch.ts'
+import { createPublicFetch } from '../../src/core/address/public-fetch.ts'
 
 let server: Server
 let port: number

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { quoted } from '../../src/core/quoted.ts'
 import { agentName, memberName, tokenName, webhookName, workspaceName } from '../../src/core/rules.ts'
+import { quoted } from '../../src/core/text/quoted.ts'
 
 test.each([
   ['Acme', '“Acme”'],

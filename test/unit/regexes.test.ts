@@ -42,7 +42,7 @@ const BUILT: Record<string, Omit<Found, 'file'>[]> = {
       flags: '',
     },
   ],
-  'src/core/encoding.ts': ['br', 'gzip'].map((name) => ({
+  'src/core/http/encoding.ts': ['br', 'gzip'].map((name) => ({
     pattern: `\\b${name}\\b(?!;q=0(?![.\\d]))`,
     flags: '',
   })),
@@ -62,7 +62,7 @@ const BUILT: Record<string, Omit<Found, 'file'>[]> = {
 }
 
 /** Calls that build the patterns of a list. */
-const CALLS: Record<string, number> = { 'src/core/encoding.ts': 1, 'src/mcp/outside-text/markers.ts': 4 }
+const CALLS: Record<string, number> = { 'src/core/http/encoding.ts': 1, 'src/mcp/outside-text/markers.ts': 4 }
 
 const title = ({ file, pattern, flags }: Found) => `${file}: /${pattern}/${flags}`
 

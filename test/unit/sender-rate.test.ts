@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { MESSAGES_A_MINUTE, overRate, UNPROVEN_A_MINUTE } from '../../src/admission/sender-rate.ts'
+import { publicSourceOf } from '../../src/core/address/source.ts'
 import { silentLogger } from '../../src/core/logger.ts'
-import { publicSourceOf } from '../../src/core/source.ts'
 import type { Db } from '../../src/db/client.ts'
 import { RateLimits } from '../../src/workspace/rate-limits.ts'
 import { createFakeClock } from '../support/clock.ts'

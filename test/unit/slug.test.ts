@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { slugOf } from '../../src/core/slug.ts'
+import { slugOf } from '../../src/core/text/slug.ts'
 
 test.each([
   ['Support Bot', 'support-bot'],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { oneLine, sanitizeText } from '../../src/core/sanitize-text.ts'
+import { oneLine, sanitizeText } from '../../src/core/text/sanitize-text.ts'
 import { toAttachment } from '../../src/mail/decode/attachment.ts'
 
 const tags = (words: string) =>

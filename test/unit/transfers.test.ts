@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { Arrival, type ArrivalLimits } from '../../src/core/arrivals.ts'
-import { type SlotLimits, TransferSlots } from '../../src/core/transfer-slots.ts'
+import { Arrival, type ArrivalLimits } from '../../src/core/http/arrivals.ts'
+import { type SlotLimits, TransferSlots } from '../../src/core/http/transfer-slots.ts'
 import { until } from '../support/until.ts'
 
 const LIMITS: ArrivalLimits = { minBytesPerSecond: 100, graceMs: 20_000, windowMs: 10_000, tickMs: 1_000 }

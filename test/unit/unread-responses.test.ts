@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { noteRequester } from '../../src/core/http.ts'
+import { noteRequester } from '../../src/core/http/http.ts'
 import { UnreadResponses } from '../../src/http/unread-responses.ts'
 import { until } from '../support/until.ts'
 

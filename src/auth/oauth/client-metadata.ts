@@ -1,5 +1,5 @@
 import type { AllClientMetadata, ClientMetadata } from 'oidc-provider'
-import { QUOTATION_MARKS } from '../../core/quoted.ts'
+import { QUOTATION_MARKS } from '../../core/text/quoted.ts'
 import { COMMAND_LINE } from '../../workspace/index.ts'
 import { errors } from './library.ts'
 

@@ -1,8 +1,8 @@
-import { readUpTo } from '../../core/body.ts'
+import type { PublicFetch } from '../../core/address/public-fetch.ts'
 import type { Check, InboundAttachment } from '../../core/channel/inbound.ts'
 import { messageOf } from '../../core/errors.ts'
-import type { PublicFetch } from '../../core/public-fetch.ts'
-import { oneLine } from '../../core/sanitize-text.ts'
+import { readUpTo } from '../../core/http/body.ts'
+import { oneLine } from '../../core/text/sanitize-text.ts'
 import type { Twilio } from './twilio.ts'
 
 /** File of a received MMS. Twilio accepts 5 MB; some carriers accept larger files. @limit SMS and Telegram */

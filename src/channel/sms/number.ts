@@ -1,6 +1,6 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js'
 import { invalidInput } from '../../core/errors.ts'
-import { oneLine } from '../../core/sanitize-text.ts'
+import { oneLine } from '../../core/text/sanitize-text.ts'
 
 /** Punctuation that people write between digits. */
 const PUNCTUATION = /[\s().\-\u2010-\u2015\u00a0]/g

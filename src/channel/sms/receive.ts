@@ -1,5 +1,5 @@
 import type { Inbound } from '../../core/channel/inbound.ts'
-import { replaceUnstorable } from '../../core/sanitize-text.ts'
+import { replaceUnstorable } from '../../core/text/sanitize-text.ts'
 import { keywordOf } from './keyword.ts'
 import { fetchMedia, type MediaDeps } from './media.ts'
 import { normalizeNumber, senderOf } from './number.ts'

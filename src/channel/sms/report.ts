@@ -1,5 +1,5 @@
 import type { DeliveryReport } from '../../core/channel/inbound.ts'
-import { oneLine } from '../../core/sanitize-text.ts'
+import { oneLine } from '../../core/text/sanitize-text.ts'
 import { normalizeNumber } from './number.ts'
 
 /**

@@ -1,5 +1,5 @@
+import { createPublicFetch } from '../../core/address/public-fetch.ts'
 import type { Logger } from '../../core/logger.ts'
-import { createPublicFetch } from '../../core/public-fetch.ts'
 import type { Channel } from '../channel.ts'
 import type { NumberProvider } from '../number-provider.ts'
 import { normalizeNumber } from './number.ts'

@@ -1,6 +1,6 @@
-import { readUpTo } from '../../core/body.ts'
 import { messageOf } from '../../core/errors.ts'
-import { oneLine } from '../../core/sanitize-text.ts'
+import { readUpTo } from '../../core/http/body.ts'
+import { oneLine } from '../../core/text/sanitize-text.ts'
 
 /** The part of Twilio's REST API that is used here, as plain HTTP calls without Twilio's library. */
 

@@ -1,5 +1,5 @@
 import { invalidInput } from '../../core/errors.ts'
-import { lowerCase } from '../../core/lower-case.ts'
+import { lowerCase } from '../../core/text/lower-case.ts'
 
 /**
  * Addresses of Telegram chats. A person is their numeric user id, `123456789`: usernames get reassigned, ids

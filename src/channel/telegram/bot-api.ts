@@ -1,6 +1,6 @@
 import type { ApiMethods, ApiResponse } from '@grammyjs/types'
-import { readUpTo } from '../../core/body.ts'
 import { messageOf } from '../../core/errors.ts'
+import { readUpTo } from '../../core/http/body.ts'
 
 /** A file that is uploaded with a call. */
 export class InputFile {

@@ -1,6 +1,6 @@
 import type { InboundAttachment } from '../../core/channel/inbound.ts'
 import { AppError, messageOf } from '../../core/errors.ts'
-import { oneLine } from '../../core/sanitize-text.ts'
+import { oneLine } from '../../core/text/sanitize-text.ts'
 import { Turns } from '../../core/turns.ts'
 import { type BotApi, BotApiError } from './bot-api.ts'
 import type { FileToFetch } from './content.ts'

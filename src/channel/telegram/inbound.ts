@@ -1,5 +1,5 @@
 import type { Inbound } from '../../core/channel/inbound.ts'
-import { oneLine, replaceUnstorable } from '../../core/sanitize-text.ts'
+import { oneLine, replaceUnstorable } from '../../core/text/sanitize-text.ts'
 import { chatOf, keyOf } from './address.ts'
 import { contentOf, displayName, type FileToFetch } from './content.ts'
 import type { Fetched } from './files.ts'

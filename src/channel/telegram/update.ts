@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { invalidInput } from '../../core/errors.ts'
-import { parseJson } from '../../core/json.ts'
+import { parseJson } from '../../core/http/json.ts'
 
 /**
  * The part of an update that the service reads, with the Bot API's own names. All else is ignored: Telegram

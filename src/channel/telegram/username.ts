@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { slugOf } from '../../core/slug.ts'
+import { slugOf } from '../../core/text/slug.ts'
 
 const ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789'
 /** Telegram's usernames have 5 to 32 characters; a bot's ends in `bot`. */

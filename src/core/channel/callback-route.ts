@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Arrival } from '../arrivals.ts'
+import type { Arrival } from '../http/arrivals.ts'
 
 /**
  * A provider's webhook. Its calls carry no token: the handler authenticates the caller before it trusts

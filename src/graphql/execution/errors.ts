@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql'
 import { AppError } from '../../core/errors.ts'
-import { httpFailure } from '../../core/http.ts'
+import { httpFailure } from '../../core/http/http.ts'
 import type { Logger } from '../../core/logger.ts'
 import { publicError } from '../../db/failure.ts'
 import { ScalarError } from '../builder/input.ts'

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { AppError } from '../../core/errors.ts'
-import { clientOf } from '../../core/http.ts'
+import { clientOf } from '../../core/http/http.ts'
 import type { RateLimits } from '../../workspace/index.ts'
 
 /** The page is self-contained: it may load nothing else, and may connect to this service only. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import { readUpTo } from '../../core/body.ts'
 import { AppError, invalidInput, noSuchPath } from '../../core/errors.ts'
-import { parseJson } from '../../core/json.ts'
+import { readUpTo } from '../../core/http/body.ts'
+import { parseJson } from '../../core/http/json.ts'
 import { MAX_SEND_BODY_BYTES } from '../../core/rules.ts'
 
 /**

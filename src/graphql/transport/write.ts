@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import { acceptedEncoding } from '../../core/encoding.ts'
+import { acceptedEncoding } from '../../core/http/encoding.ts'
 import type { Answer } from './answer.ts'
 
 /** A shorter answer fits into a packet as it is. */

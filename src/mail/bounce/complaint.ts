@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { InboundAttachment } from '../../core/channel/inbound.ts'
-import { oneLine } from '../../core/sanitize-text.ts'
+import { oneLine } from '../../core/text/sanitize-text.ts'
 import { scanHeaders, valuesOf } from '../header/headers.ts'
 import type { ParsedMail } from '../parse/parse.ts'
 import { addressOf, type Fields, groupsIn, groupsOf } from './fields.ts'

@@ -1,5 +1,5 @@
 import type { BouncedRecipient } from '../../core/channel/inbound.ts'
-import { oneLine } from '../../core/sanitize-text.ts'
+import { oneLine } from '../../core/text/sanitize-text.ts'
 import { decodeText } from '../decode/charset.ts'
 import type { ParsedMail } from '../parse/parse.ts'
 import { addressOf, type Fields, groupsIn, groupsOf } from './fields.ts'

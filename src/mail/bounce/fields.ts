@@ -1,5 +1,5 @@
+import { normalizeLoosely } from '../../core/address/email-address.ts'
 import type { InboundAttachment } from '../../core/channel/inbound.ts'
-import { normalizeLoosely } from '../../core/email-address.ts'
 import { decodeText } from '../decode/charset.ts'
 
 /** The fields of a group in a machine-readable report, by name in lower case. */

@@ -1,4 +1,4 @@
-import { domainOf } from '../../core/email-address.ts'
+import { domainOf } from '../../core/address/email-address.ts'
 import { valuesOf } from '../header/headers.ts'
 import type { ParsedMail } from '../parse/parse.ts'
 import { reasonOf } from './nonexistent.ts'

@@ -1,4 +1,4 @@
-import { oneLine } from '../../core/sanitize-text.ts'
+import { oneLine } from '../../core/text/sanitize-text.ts'
 import { valuesOf } from '../header/headers.ts'
 import type { ParsedMail } from '../parse/parse.ts'
 import { addressOf } from './fields.ts'

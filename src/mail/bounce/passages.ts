@@ -1,5 +1,5 @@
-import { normalizeLoosely } from '../../core/email-address.ts'
-import { oneLine } from '../../core/sanitize-text.ts'
+import { normalizeLoosely } from '../../core/address/email-address.ts'
+import { oneLine } from '../../core/text/sanitize-text.ts'
 import type { ParsedMail } from '../parse/parse.ts'
 import { reasonOf } from './nonexistent.ts'
 import { statusIn } from './status.ts'

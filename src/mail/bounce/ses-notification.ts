@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { normalizeLoosely } from '../../core/email-address.ts'
-import { oneLine } from '../../core/sanitize-text.ts'
+import { normalizeLoosely } from '../../core/address/email-address.ts'
+import { oneLine } from '../../core/text/sanitize-text.ts'
 import type { ParsedMail } from '../parse/parse.ts'
 import { provesNonexistent } from './nonexistent.ts'
 import type { Report } from './report.ts'

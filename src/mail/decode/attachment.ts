@@ -1,6 +1,6 @@
 import type { Attachment } from 'postal-mime'
 import type { InboundAttachment } from '../../core/channel/inbound.ts'
-import { replaceUnstorable } from '../../core/sanitize-text.ts'
+import { replaceUnstorable } from '../../core/text/sanitize-text.ts'
 
 /** Media type; each of the two names has at most 127 characters (RFC 6838 4.2). */
 const MEDIA_TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}$/

@@ -1,4 +1,4 @@
-import { normalizeLoosely } from '../../core/email-address.ts'
+import { normalizeLoosely } from '../../core/address/email-address.ts'
 
 /**
  * Returns the addresses that a `RCPT TO` may refer to, in order of preference: as written, then without the

@@ -1,4 +1,4 @@
-import { oneLine } from '../../core/sanitize-text.ts'
+import { oneLine } from '../../core/text/sanitize-text.ts'
 import type { RawHeader } from './headers.ts'
 import { valuesOf } from './headers.ts'
 

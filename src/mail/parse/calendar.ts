@@ -1,5 +1,5 @@
 import ICAL from 'ical.js'
-import { oneLine } from '../../core/sanitize-text.ts'
+import { oneLine } from '../../core/text/sanitize-text.ts'
 import type { Budget } from '../decode/time-budget.ts'
 
 const MAX_CHARACTERS = 1024 * 1024

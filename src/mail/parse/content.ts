@@ -1,6 +1,6 @@
 import { decodeWords } from 'postal-mime'
 import type { InboundAttachment } from '../../core/channel/inbound.ts'
-import { sanitizeText } from '../../core/sanitize-text.ts'
+import { sanitizeText } from '../../core/text/sanitize-text.ts'
 import { toAttachment } from '../decode/attachment.ts'
 import { decodeText } from '../decode/charset.ts'
 import { type Budget, budgetOfMessage } from '../decode/time-budget.ts'

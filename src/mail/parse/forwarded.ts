@@ -1,5 +1,5 @@
 import { decodeWords } from 'postal-mime'
-import { oneLine } from '../../core/sanitize-text.ts'
+import { oneLine } from '../../core/text/sanitize-text.ts'
 import { scanHeaders, valuesOf } from '../header/headers.ts'
 
 /**

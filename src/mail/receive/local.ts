@@ -1,6 +1,6 @@
+import { domainOf } from '../../core/address/email-address.ts'
 import type { Inbound, Sink } from '../../core/channel/inbound.ts'
 import type { Outbound, SendResult } from '../../core/channel/outbound.ts'
-import { domainOf } from '../../core/email-address.ts'
 import type { WindowCounts } from '../../core/window-counts.ts'
 import { recipientCandidates } from '../header/address.ts'
 import type { MailReader } from '../reading/mail-reader.ts'

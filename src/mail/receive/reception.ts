@@ -1,6 +1,6 @@
+import { domainOf } from '../../core/address/email-address.ts'
+import { publicSourceOf, sourceOf } from '../../core/address/source.ts'
 import type { Check, Inbound, Origin, Sink } from '../../core/channel/inbound.ts'
-import { domainOf } from '../../core/email-address.ts'
-import { publicSourceOf, sourceOf } from '../../core/source.ts'
 import type { ReturnPaths } from '../bounce/return-path.ts'
 import type { MailReader, Wait } from '../reading/mail-reader.ts'
 import type { Envelope } from '../verify/verify.ts'

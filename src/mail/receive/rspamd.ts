@@ -1,10 +1,10 @@
 import { request } from 'undici'
-import { readUpTo } from '../../core/body.ts'
 import type { Check } from '../../core/channel/inbound.ts'
 import { messageOf } from '../../core/errors.ts'
+import { readUpTo } from '../../core/http/body.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Metrics } from '../../core/metrics.ts'
-import { oneLine } from '../../core/sanitize-text.ts'
+import { oneLine } from '../../core/text/sanitize-text.ts'
 import type { Envelope } from '../verify/verify.ts'
 
 export interface SpamVerdict {

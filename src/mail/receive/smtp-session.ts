@@ -1,6 +1,6 @@
 import type { SMTPServerSession } from 'smtp-server'
 import type { Origin } from '../../core/channel/inbound.ts'
-import { oneLine } from '../../core/sanitize-text.ts'
+import { oneLine } from '../../core/text/sanitize-text.ts'
 import { loggable } from '../bounce/return-path.ts'
 import type { Envelope } from '../verify/verify.ts'
 

@@ -1,6 +1,6 @@
+import { normalizeLoosely } from '../../core/address/email-address.ts'
+import { publicSourceOf } from '../../core/address/source.ts'
 import type { Check, Inbound, SignedContent } from '../../core/channel/inbound.ts'
-import { normalizeLoosely } from '../../core/email-address.ts'
-import { publicSourceOf } from '../../core/source.ts'
 import { purposeOf } from '../parse/answer.ts'
 import type { ReadMail } from '../reading/protocol.ts'
 import type { Envelope } from '../verify/verify.ts'

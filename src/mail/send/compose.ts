@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import MailComposer from 'nodemailer/lib/mail-composer'
+import { spell } from '../../core/address/email-address.ts'
 import type { Outbound } from '../../core/channel/outbound.ts'
-import { spell } from '../../core/email-address.ts'
-import { oneLine } from '../../core/sanitize-text.ts'
+import { oneLine } from '../../core/text/sanitize-text.ts'
 import { AGENT_HEADER } from '../header/loop.ts'
 
 /**

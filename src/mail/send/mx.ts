@@ -1,4 +1,4 @@
-import { toHostname } from '../../core/hostname.ts'
+import { toHostname } from '../../core/address/hostname.ts'
 import type { DnsResolver } from '../verify/resolver.ts'
 
 /**

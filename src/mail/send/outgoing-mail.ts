@@ -1,5 +1,5 @@
+import { normalize, spell } from '../../core/address/email-address.ts'
 import type { Outbound } from '../../core/channel/outbound.ts'
-import { normalize, spell } from '../../core/email-address.ts'
 import type { ReturnPaths } from '../bounce/return-path.ts'
 import { compose } from './compose.ts'
 import { type FindSigningKeys, signed } from './dkim.ts'

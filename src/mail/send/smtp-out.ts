@@ -1,6 +1,6 @@
 import type { Rejection, SendResult } from '../../core/channel/outbound.ts'
 import { AppError, messageOf } from '../../core/errors.ts'
-import { oneLine } from '../../core/sanitize-text.ts'
+import { oneLine } from '../../core/text/sanitize-text.ts'
 import { rejectionOf } from '../bounce/nonexistent.ts'
 import type { Envelope, OutgoingMail } from './outgoing-mail.ts'
 import { openSession, type Session, type SessionOptions, type SmtpError } from './session.ts'

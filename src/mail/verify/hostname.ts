@@ -1,5 +1,5 @@
 import { getDomain } from 'tldts'
-import { toHostname } from '../../core/hostname.ts'
+import { toHostname } from '../../core/address/hostname.ts'
 
 const LOOKUP_NAME = /^(?=.{1,253}\.?$)(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}\.?$/i
 

@@ -1,5 +1,5 @@
 import type { Check, SignedContent } from '../../core/channel/inbound.ts'
-import { oneLine } from '../../core/sanitize-text.ts'
+import { oneLine } from '../../core/text/sanitize-text.ts'
 import { type RawHeader, valuesOf } from '../header/headers.ts'
 import { coverageFault } from './coverage.ts'
 import { type Fault, keyFault, type Signature } from './dkim-signature.ts'

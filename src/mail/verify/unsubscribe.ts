@@ -1,5 +1,5 @@
+import { normalize } from '../../core/address/email-address.ts'
 import type { UnsubscribeWay } from '../../core/channel/unsubscribe.ts'
-import { normalize } from '../../core/email-address.ts'
 import { type RawHeader, scanHeaders, valuesOf } from '../header/headers.ts'
 import { isAligned } from './hostname.ts'
 

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import type { Context } from '../../context.ts'
 import { CHANNEL_KINDS } from '../../core/channels.ts'
 import { AppError } from '../../core/errors.ts'
-import { lowerCase } from '../../core/lower-case.ts'
 import {
   copies,
   messageHtml,
@@ -13,6 +12,7 @@ import {
   timestamp,
   uuid,
 } from '../../core/rules.ts'
+import { lowerCase } from '../../core/text/lower-case.ts'
 import {
   createDraft,
   type MessageWithFiles,

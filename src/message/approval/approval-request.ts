@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../../core/clock.ts'
-import { quoted } from '../../core/quoted.ts'
+import { quoted } from '../../core/text/quoted.ts'
 import type { Db } from '../../db/client.ts'
 import type { Agent, Member, Message } from '../../db/generated/prisma/client.ts'
 import type { Mailer } from '../../workspace/index.ts'

@@ -1,9 +1,9 @@
 import type { Channel, Channels } from '../../channel/channel.ts'
 import type { ChannelKind } from '../../core/channels.ts'
 import { invalidInput } from '../../core/errors.ts'
-import { html as markup } from '../../core/html.ts'
-import { withoutInvisible } from '../../core/invisible.ts'
 import { codePoints } from '../../core/rules.ts'
+import { html as markup } from '../../core/text/html.ts'
+import { withoutInvisible } from '../../core/text/invisible.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 
 /** What a message says: its text, and perhaps HTML beside it. */

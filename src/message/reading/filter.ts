@@ -1,7 +1,7 @@
+import { normalizeGiven } from '../../core/address/email-address.ts'
 import { readMoment } from '../../core/cursor.ts'
-import { normalizeGiven } from '../../core/email-address.ts'
 import { invalidInput } from '../../core/errors.ts'
-import { lowerCase, lowerCaseSql } from '../../core/lower-case.ts'
+import { lowerCase, lowerCaseSql } from '../../core/text/lower-case.ts'
 import {
   Channel,
   Direction,

@@ -1,6 +1,6 @@
 import type { Caller } from '../../agent/index.ts'
 import type { Clock } from '../../core/clock.ts'
-import { lowerCaseSql } from '../../core/lower-case.ts'
+import { lowerCaseSql } from '../../core/text/lower-case.ts'
 import type { Db } from '../../db/client.ts'
 import { adaptable, eachAgent } from '../../db/dialect.ts'
 import type { Channel } from '../../db/generated/prisma/enums.ts'

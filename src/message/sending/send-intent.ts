@@ -1,7 +1,7 @@
 import type { InboundAttachment } from '../../core/channel/inbound.ts'
 import type { ChannelKind } from '../../core/channels.ts'
 import { invalidInput } from '../../core/errors.ts'
-import { lowerCase } from '../../core/lower-case.ts'
+import { lowerCase } from '../../core/text/lower-case.ts'
 import type { Viewer } from '../../workspace/index.ts'
 import { messageOf, type ReadDeps } from '../reading/read.ts'
 import type { Writer } from '../stored/author.ts'

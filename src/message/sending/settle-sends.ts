@@ -1,5 +1,5 @@
 import { suppressAll } from '../../agent/index.ts'
-import { lowerCase } from '../../core/lower-case.ts'
+import { lowerCase } from '../../core/text/lower-case.ts'
 import { type Batch, createBatch } from '../../db/batch.ts'
 import { type Db, isUnavailable, type Statements } from '../../db/client.ts'
 import { adaptable } from '../../db/dialect.ts'

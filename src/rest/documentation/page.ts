@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { Html, html } from '../../core/html.ts'
+import { Html, html } from '../../core/text/html.ts'
 import { type Document, operationsOf } from './openapi.ts'
 import { exampleOf, fieldsOf, kindOf, prose, resolve, rulesOf, type Schema } from './schema.ts'
 import { SEARCH } from './search.ts'

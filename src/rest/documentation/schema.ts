@@ -1,4 +1,4 @@
-import { type Html, html } from '../../core/html.ts'
+import { type Html, html } from '../../core/text/html.ts'
 import type { Document } from './openapi.ts'
 
 /** The part of JSON Schema that the document uses. */

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../core/html.ts'
+import { type Html, html } from '../../core/text/html.ts'
 
 const shell = (lines: string): Html => html`<pre tabindex="0"><code>${lines}</code></pre>`
 

@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono'
-import { readUpTo } from '../../core/body.ts'
 import { AppError } from '../../core/errors.ts'
+import { readUpTo } from '../../core/http/body.ts'
 import type { RestEnv } from '../route/env.ts'
 import { answerError } from '../route/errors.ts'
 

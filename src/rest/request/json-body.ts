@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from 'hono'
 import { invalidInput } from '../../core/errors.ts'
-import { checkShape } from '../../core/json.ts'
+import { checkShape } from '../../core/http/json.ts'
 import type { RestEnv } from '../route/env.ts'
 import { answerError, notJson } from '../route/errors.ts'
 import { readViewer } from './viewer.ts'

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { AppError } from '../../core/errors.ts'
-import { arrivalOf } from '../../core/http.ts'
+import { arrivalOf } from '../../core/http/http.ts'
 
 /** A body that is longer than allowed. */
 export class BodyTooLong extends AppError {

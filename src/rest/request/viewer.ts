@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { clientOf, noteRequester } from '../../core/http.ts'
+import { clientOf, noteRequester } from '../../core/http/http.ts'
 import { authenticate, bearerOf } from '../../workspace/index.ts'
 import type { RestEnv } from '../route/env.ts'
 

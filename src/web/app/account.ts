@@ -7,7 +7,7 @@ import {
   type PublicPasskey,
   type PublicSession,
 } from '../../auth/index.ts'
-import { type Html, html } from '../../core/html.ts'
+import { type Html, html } from '../../core/text/html.ts'
 import { readWorkspace } from '../../workspace/index.ts'
 import type { Page } from '../page/page.ts'
 import { button, timeOf } from './form.ts'

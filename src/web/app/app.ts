@@ -13,8 +13,8 @@ import {
   revokeSessions,
   signOut,
 } from '../../auth/index.ts'
-import { html } from '../../core/html.ts'
 import { uuid } from '../../core/rules.ts'
+import { html } from '../../core/text/html.ts'
 import { assetNameOf, sendApplication, sendAsset } from '../page/assets.ts'
 import { type Download, sendDownload } from '../page/download.ts'
 import { type Problem, problemOf } from '../page/failure-words.ts'

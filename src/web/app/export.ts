@@ -1,5 +1,5 @@
 import type { PageViewer } from '../../auth/index.ts'
-import { html } from '../../core/html.ts'
+import { html } from '../../core/text/html.ts'
 import { exportWorkspace } from '../../export/index.ts'
 import { ensureOwner } from '../../workspace/index.ts'
 import type { Download } from '../page/download.ts'

@@ -1,5 +1,5 @@
 import type { PageViewer } from '../../auth/index.ts'
-import { type Html, html } from '../../core/html.ts'
+import { type Html, html } from '../../core/text/html.ts'
 import type { Problem } from '../page/failure-words.ts'
 
 const hidden = ([name, value]: [string, string]): Html =>

@@ -1,6 +1,6 @@
 import { addPasskey, type PageViewer, passkeyOptions, returnPath, signIn } from '../../auth/index.ts'
-import { html } from '../../core/html.ts'
 import { tokenName } from '../../core/rules.ts'
+import { html } from '../../core/text/html.ts'
 import type { Problem } from '../page/failure-words.ts'
 import type { Page, Redirect } from '../page/page.ts'
 import { checked } from '../page/rule.ts'

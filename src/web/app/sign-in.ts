@@ -8,7 +8,7 @@ import {
   signInOptions,
 } from '../../auth/index.ts'
 import { AppError } from '../../core/errors.ts'
-import { type Html, html } from '../../core/html.ts'
+import { type Html, html } from '../../core/text/html.ts'
 import type { Problem } from '../page/failure-words.ts'
 import type { Page, Redirect } from '../page/page.ts'
 import { alertOf, passkeyForm } from './form.ts'

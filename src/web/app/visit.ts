@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { findPageViewer, type PageViewer, returnPath, type SignInDeps, signInPath } from '../../auth/index.ts'
-import { html } from '../../core/html.ts'
-import { noteRequester } from '../../core/http.ts'
+import { noteRequester } from '../../core/http/http.ts'
+import { html } from '../../core/text/html.ts'
 import { type Page, type Redirect, reply } from '../page/page.ts'
 
 /** A page that the browser leaves at once for another one of the service. */

@@ -1,6 +1,6 @@
 import type { Agent } from '../../agent/index.ts'
 import type { ClientIdentity } from '../../auth/index.ts'
-import { type Html, html } from '../../core/html.ts'
+import { type Html, html } from '../../core/text/html.ts'
 import type { Page } from '../page/page.ts'
 
 /** What the consent page shows. */

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { extname, join } from 'node:path'
-import { acceptedEncoding } from '../../core/encoding.ts'
-import { html } from '../../core/html.ts'
+import { acceptedEncoding } from '../../core/http/encoding.ts'
 import { ROOT } from '../../core/root.ts'
+import { html } from '../../core/text/html.ts'
 import { showPage } from './page.ts'
 
 /** The web application as it was built. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { readUpTo } from '../../core/body.ts'
-import { Html, html } from '../../core/html.ts'
+import { readUpTo } from '../../core/http/body.ts'
+import { Html, html } from '../../core/text/html.ts'
 import { type ScriptName, scriptPath } from './scripts.ts'
 
 /** Style of the web pages: one column, without external resources. The colours are those of src/dashboard/parts/style.css. */

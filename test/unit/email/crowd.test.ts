@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { Arrivals } from '../../../src/core/arrivals.ts'
-import { MemoryShare } from '../../../src/core/memory-share.ts'
+import { Arrivals } from '../../../src/core/http/arrivals.ts'
+import { MemoryShare } from '../../../src/core/http/memory-share.ts'
 import type { Origin } from '../../../src/mail/reading/fair-queue.ts'
 import { SourceCosts } from '../../../src/mail/reading/source-costs.ts'
 import { type EvictableSession, sessionToEvict } from '../../../src/mail/receive/smtp-eviction.ts'

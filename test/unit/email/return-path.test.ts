@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { v7 as newId } from 'uuid'
 import { expect, test } from 'vitest'
-import { normalizeLoosely } from '../../../src/core/email-address.ts'
+import { normalizeLoosely } from '../../../src/core/address/email-address.ts'
 import { createReturnPaths, loggable } from '../../../src/mail/bounce/return-path.ts'
 import { sharedPath } from '../../support/return-path.ts'
 

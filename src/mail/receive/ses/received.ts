@@ -1,6 +1,6 @@
 import type { Check } from '../../../core/channel/inbound.ts'
 import { invalidInput } from '../../../core/errors.ts'
-import { oneLine } from '../../../core/sanitize-text.ts'
+import { oneLine } from '../../../core/text/sanitize-text.ts'
 import type { Envelope } from '../../verify/verify.ts'
 import { clientOf } from './received-from.ts'
 

@@ -1,7 +1,7 @@
 import { createVerify, type X509Certificate } from 'node:crypto'
 import type { Clock } from '../../../core/clock.ts'
 import { AppError, invalidInput } from '../../../core/errors.ts'
-import { parseJson } from '../../../core/json.ts'
+import { parseJson } from '../../../core/http/json.ts'
 import { SnsCertificates } from './sns-certificates.ts'
 import { certificateNames, isCertificateUrl } from './sns-url.ts'
 

@@ -1,8 +1,8 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { findAgent } from '../../../agent/index.ts'
-import { readUpTo } from '../../../core/body.ts'
 import { AppError, invalidInput } from '../../../core/errors.ts'
+import { readUpTo } from '../../../core/http/body.ts'
 import {
   importMessages,
   MAX_MAIL_BYTES,

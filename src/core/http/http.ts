@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
+import type { AppError, ErrorCode, ErrorDetails } from '../errors.ts'
 import { type Arrival, NO_BODY } from './arrivals.ts'
-import type { AppError, ErrorCode, ErrorDetails } from './errors.ts'
 
 const STATUS: Record<ErrorCode, number> = {
   invalid_input: 400,

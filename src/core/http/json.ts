@@ -1,4 +1,4 @@
-import { invalidInput } from './errors.ts'
+import { invalidInput } from '../errors.ts'
 
 /** Levels of a body: more than any valid one has. @limit Requests */
 const MAX_LEVELS = 32

@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts'
+import type { Clock } from '../clock.ts'
 
 /** Incoming bytes: a request's body, or the content of a mail. */
 export interface Transfer {

@@ -1,4 +1,4 @@
-import { AppError } from './errors.ts'
+import { AppError } from '../errors.ts'
 import { arrivalOf } from './http.ts'
 import { type Slot, type SlotLimits, TransferSlots } from './transfer-slots.ts'
 

@@ -1,6 +1,6 @@
-import { invalidInput } from './errors.ts'
+import { invalidInput } from '../errors.ts'
+import { lowerCase } from '../text/lower-case.ts'
 import { toHostname } from './hostname.ts'
-import { lowerCase } from './lower-case.ts'
 
 // RFC 5321 4.5.3.1: 64 octets before the @, 255 after it; 254 in total (RFC 3696 errata 1690).
 const MAX_LOCAL = 64
