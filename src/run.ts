@@ -68,7 +68,7 @@ const addNumber = async (
       'TWILIO_ACCOUNT_SID and TWILIO_AUTH_TOKEN are not set; set them to the account that has the number.',
     ])
   const { createSmsChannel } = await import('./channel/sms/sms-channel.ts')
-  const { PhoneNumbers } = await import('./agent/phone-numbers.ts')
+  const { PhoneNumbers } = await import('./agent/address/phone-numbers.ts')
   const sms = createSmsChannel({ ...config.twilio, publicUrl: () => config.publicUrl ?? '', log })
   const workspace = await resolveWorkspace(db, workspaceId)
   const { id } = await new PhoneNumbers({ ...db, clock: systemClock, log, sms }).addExisting(workspace, value)

@@ -15,11 +15,11 @@ import {
   TOKEN_REVOKED,
   type Viewer,
 } from '../workspace/index.ts'
+import { forgetSenders } from './access/known-senders.ts'
+import { AGENT_COLUMNS, findAgent } from './access/permission.ts'
+import { type Limits, passOnChildren, tightenDescendants } from './access/supervision.ts'
+import { type ReleaseDeps, releaseAddress } from './address/release.ts'
 import { noteDeleted } from './deleted-agents.ts'
-import { forgetSenders } from './known-senders.ts'
-import { AGENT_COLUMNS, findAgent } from './permission.ts'
-import { type ReleaseDeps, releaseAddress } from './release.ts'
-import { type Limits, passOnChildren, tightenDescendants } from './supervision.ts'
 import { saveTexts, type TextChanges } from './texts.ts'
 
 export type { Agent }

@@ -2,7 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import { type DayCounts, type DayRange, daysIn, readDayCounts, type Viewer } from '../workspace/index.ts'
-import { findAgent } from './permission.ts'
+import { findAgent } from './access/permission.ts'
 
 export interface CountRequest extends DayRange {
   /** Null or left out: all agents of the workspace, also those that were deleted since. For members only. */

@@ -8,10 +8,10 @@ import { composedOf } from '../db/sql/statement.ts'
 import { within } from '../db/transaction.ts'
 import { createEventLogs } from '../event/index.ts'
 import { audit, countAgents, ensureRoom, type RateLimits, type Viewer } from '../workspace/index.ts'
-import { defaultAccess } from './access.ts'
-import { giveEmailAddress } from './address.ts'
+import { defaultAccess } from './access/access.ts'
+import { AGENT_COLUMNS } from './access/permission.ts'
+import { giveEmailAddress } from './address/address.ts'
 import type { Icon } from './agent.ts'
-import { AGENT_COLUMNS } from './permission.ts'
 
 export interface AgentDeps extends Db {
   clock: Clock

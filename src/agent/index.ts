@@ -5,7 +5,7 @@ export {
   readAccess,
   removeSender,
   setAccess,
-} from './access.ts'
+} from './access/access.ts'
 export {
   type AccessList,
   type AccessView,
@@ -15,8 +15,24 @@ export {
   isDomain,
   normalizeEntry,
   pinSender,
-} from './access-list.ts'
-export { givenAddressOf, listAddresses } from './address.ts'
+} from './access/access-list.ts'
+export { forgetMember } from './access/forget-member.ts'
+export { authorizeAgent, type Caller, findAgent, findAgents, isDeleted } from './access/permission.ts'
+export { ensureUnsupervised } from './access/supervision.ts'
+export { createAgentToken, listAgentTokens, revokeAgentToken } from './access/token.ts'
+export { givenAddressOf, listAddresses } from './address/address.ts'
+export { changeAddress, removeAddress } from './address/change-address.ts'
+export { leaveDomain } from './address/leave-domain.ts'
+export {
+  buyPhoneNumber,
+  listPhoneNumbers,
+  releasePhoneNumber,
+  searchPhoneNumbers,
+} from './address/number-pool.ts'
+export { GIVEN_ADDRESS } from './address/own-address.ts'
+export { type NumberOffer, PhoneNumbers } from './address/phone-numbers.ts'
+export { reachableAgents } from './address/reachable.ts'
+export { createBotStore, SEALED_BOT_TOKENS } from './address/telegram-bot.ts'
 export {
   type Agent,
   countAgents,
@@ -28,9 +44,11 @@ export {
   removeAgent,
   updateAgent,
 } from './agent.ts'
-export { awaitEvents } from './await-events.ts'
-export { changeAddress, removeAddress } from './change-address.ts'
 export { createCodeSender } from './code-sender.ts'
+export { countPerDay } from './counts.ts'
+export { type AgentDeps, createAgent } from './create.ts'
+export { findDeleted, noteEmpty } from './deleted-agents.ts'
+export { awaitEvents } from './listening/await-events.ts'
 export {
   type ConnectionDeps,
   connectClient,
@@ -42,19 +60,16 @@ export {
   listListeners,
   presentListeners,
   pruneConnections,
-} from './connection.ts'
-export { countPerDay } from './counts.ts'
-export { type AgentDeps, createAgent } from './create.ts'
-export { findDeleted, noteEmpty } from './deleted-agents.ts'
-export { forgetMember } from './forget-member.ts'
-export { leaveDomain } from './leave-domain.ts'
-export { type Listening, readListening } from './listening.ts'
-export { buyPhoneNumber, listPhoneNumbers, releasePhoneNumber, searchPhoneNumbers } from './number-pool.ts'
+} from './listening/connection.ts'
+export { type Listening, readListening } from './listening/listening.ts'
+export {
+  replaced,
+  type Subscription,
+  type SubscriptionOptions,
+  Subscriptions,
+} from './listening/subscriptions.ts'
+export { beginWaiting, endWaiting } from './listening/waiter.ts'
 export { findOptOuts, isOptedOut, noteKeyword } from './opt-out.ts'
-export { GIVEN_ADDRESS } from './own-address.ts'
-export { authorizeAgent, type Caller, findAgent, findAgents, isDeleted } from './permission.ts'
-export { type NumberOffer, PhoneNumbers } from './phone-numbers.ts'
-export { reachableAgents } from './reachable.ts'
 export { type AddressSetUp, setUpAddress } from './setup/address.ts'
 export { listDomains, type SetUpEmailDeps, setUpEmailAddress } from './setup/email.ts'
 export { linkIdentity, proveIdentity } from './setup/link-identity.ts'
@@ -69,8 +84,6 @@ export {
   setUpTelegramBot,
   type TelegramBotMade,
 } from './setup/telegram.ts'
-export { replaced, type Subscription, type SubscriptionOptions, Subscriptions } from './subscriptions.ts'
-export { ensureUnsupervised } from './supervision.ts'
 export {
   findSuppressed,
   listSuppressions,
@@ -81,7 +94,4 @@ export {
   suppressionCursor,
 } from './suppression.ts'
 export { createAlbumStore, pruneAlbums } from './telegram-albums.ts'
-export { createBotStore, SEALED_BOT_TOKENS } from './telegram-bot.ts'
 export { readTexts, type Template, textsOf } from './texts.ts'
-export { createAgentToken, listAgentTokens, revokeAgentToken } from './token.ts'
-export { beginWaiting, endWaiting } from './waiter.ts'

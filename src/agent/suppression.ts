@@ -9,7 +9,7 @@ import type { Message, Prisma, Suppression } from '../db/generated/prisma/client
 import { define, type Rows, raw, rows, type Sql, sql } from '../db/sql/sql.ts'
 import { composedOf } from '../db/sql/statement.ts'
 import { audit, noteChange, noteNameless, type Viewer } from '../workspace/index.ts'
-import { findAgent } from './permission.ts'
+import { findAgent } from './access/permission.ts'
 
 /**
  * Adds recipients to an agent's suppression list, so that nothing more is sent to them. An existing entry

@@ -4,12 +4,12 @@ import { quoted } from '../core/text/quoted.ts'
 import type { Db } from '../db/client.ts'
 import type { Prisma } from '../db/generated/prisma/client.ts'
 import type { Notifier } from '../db/notify.ts'
-import { audit, OPERATOR } from './audit.ts'
-import type { Mailer } from './invitation.ts'
-import { ensureOwner } from './member.ts'
+import { audit, OPERATOR } from './change/audit.ts'
+import type { Mailer } from './member/invitation.ts'
+import { ensureOwner } from './member/member.ts'
 import { readWorkspace, type WorkspaceView } from './settings.ts'
-import { type EndSubscriptions, TOKEN_REVOKED } from './token.ts'
-import type { Viewer } from './viewer.ts'
+import { type EndSubscriptions, TOKEN_REVOKED } from './token/token.ts'
+import type { Viewer } from './token/viewer.ts'
 
 /** Deleting a workspace: owners ask for it, and may change their minds for a day. */
 

@@ -3,9 +3,9 @@ import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { IdempotencyKey, Prisma } from '../db/generated/prisma/client.ts'
-import { NIL, type SealedColumn } from './data-keys.ts'
-import type { Keyring } from './keyring.ts'
-import type { Viewer } from './viewer.ts'
+import { NIL, type SealedColumn } from './encryption/data-keys.ts'
+import type { Keyring } from './encryption/keyring.ts'
+import type { Viewer } from './token/viewer.ts'
 
 /** A request that may be repeated: the key that its client chose, and a SHA-256 of its contents. */
 export interface Attempt {

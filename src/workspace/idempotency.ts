@@ -4,9 +4,9 @@ import { invalidInput } from '../core/errors.ts'
 import type { Db, RootDb } from '../db/client.ts'
 import { deleteInBatches } from '../db/delete-in-batches.ts'
 import { type Apart, begin, type OpenTransaction, withinCurrent } from '../db/transaction.ts'
+import type { Keyring } from './encryption/keyring.ts'
 import { type Answer, type Attempt, IdempotencyRecord, KEPT_MS } from './idempotency-record.ts'
-import type { Keyring } from './keyring.ts'
-import type { Viewer } from './viewer.ts'
+import type { Viewer } from './token/viewer.ts'
 
 export type { Answer, Attempt }
 

@@ -1,13 +1,4 @@
-export { COMMAND_LINE, createAppToken, deleteAppTokens } from './app-token.ts'
-export { type Action, type Actor, audit, auditSends, OPERATOR } from './audit.ts'
-export {
-  type BearerTokenDeps,
-  type IssueTokenDeps,
-  issueToken,
-  listTokens,
-  type NewToken,
-  revokeToken,
-} from './bearer-token.ts'
+export { type Action, type Actor, audit, auditSends, OPERATOR } from './change/audit.ts'
 export {
   CHANGE_KINDS,
   type ChangeKind,
@@ -22,9 +13,100 @@ export {
   readChangePosition,
   readChanges,
   WORKSPACE_CHANGED,
-} from './change-log.ts'
-export { finishDataKeys, NIL, type Resealed, replaceDataKey, type SealedColumn } from './data-keys.ts'
-export { DayCounter } from './day-counter.ts'
+} from './change/change-log.ts'
+export {
+  cancelDeletion,
+  condemn,
+  deleteRecords,
+  deleteRow,
+  endTokens,
+  findCondemned,
+  scheduleDeletion,
+} from './deletion.ts'
+export {
+  finishDataKeys,
+  NIL,
+  type Resealed,
+  replaceDataKey,
+  type SealedColumn,
+} from './encryption/data-keys.ts'
+export {
+  createKeyring,
+  decrypt,
+  deriveKey,
+  encrypt,
+  type Keyring,
+  type OtherKeys,
+  readKeyTest,
+  rewrapDataKeys,
+} from './encryption/keyring.ts'
+export { once, pruneIdempotencyKeys, readAttempt } from './idempotency.ts'
+export { type Attempt, KeyReused, SEALED_ANSWERS } from './idempotency-record.ts'
+export { callExternally, type ExternalCallDeps, ExternalCalls } from './limit/external-calls.ts'
+export { ensureWritable, overQuota, pruneRates, RateLimits } from './limit/rate-limits.ts'
+export { type StreamLimits, StreamPlaces } from './limit/stream-places.ts'
+export { costOfBody, countRequest, createTokenRequests, type QuotaDeps } from './limit/token-requests.ts'
+export {
+  type CodeSender,
+  claimIdentity,
+  listIdentities,
+  removeIdentity,
+  SEALED_CODES,
+  verifyIdentity,
+} from './member/identity.ts'
+export { newIdentityLink, redeemIdentityLink } from './member/identity-link.ts'
+export {
+  findInvitation,
+  inviteMember,
+  type Joined,
+  join,
+  listInvitations,
+  type Mailer,
+  revokeInvitation,
+} from './member/invitation.ts'
+export {
+  ensureMember,
+  ensureOwner,
+  holdMember,
+  listMembers,
+  type MemberDeps,
+  removeMember,
+} from './member/member.ts'
+export { changeRole, readViews, type SavedView, updateOwnMember } from './member/member-settings.ts'
+export { createOwnToken, listOwnTokens, revokeOwnToken } from './member/member-token.ts'
+export { auditCursor, listAudit, presentAudit } from './read-audit.ts'
+export { presentWorkspace, readWorkspace, type SettingsDeps, updateWorkspace } from './settings.ts'
+export { COMMAND_LINE, createAppToken, deleteAppTokens } from './token/app-token.ts'
+export {
+  type BearerTokenDeps,
+  type IssueTokenDeps,
+  issueToken,
+  listTokens,
+  type NewToken,
+  revokeToken,
+} from './token/bearer-token.ts'
+export { FailedTokens } from './token/failed-tokens.ts'
+export { TOKEN_CHECK_MS, watchTokens } from './token/held-tokens.ts'
+export { createSessionToken, deleteSessionTokens, isLimited, pruneSessions } from './token/session-token.ts'
+export {
+  type Ending,
+  type EndSubscriptions,
+  hashToken,
+  type LinkState,
+  linkState,
+  newToken,
+  TOKEN_REVOKED,
+} from './token/token.ts'
+export {
+  authenticate,
+  authenticateSession,
+  bearerOf,
+  KnownViewers,
+  SESSION_IDLE_MS,
+  type Viewer,
+  type ViewerDeps,
+} from './token/viewer.ts'
+export { DayCounter } from './usage/day-counter.ts'
 export {
   BOUNCED,
   type DayCounts,
@@ -37,59 +119,7 @@ export {
   REPORTED,
   readDayCounts,
   SENT,
-} from './day-counts.ts'
-export {
-  cancelDeletion,
-  condemn,
-  deleteRecords,
-  deleteRow,
-  endTokens,
-  findCondemned,
-  scheduleDeletion,
-} from './deletion.ts'
-export { callExternally, type ExternalCallDeps, ExternalCalls } from './external-calls.ts'
-export { FailedTokens } from './failed-tokens.ts'
-export { TOKEN_CHECK_MS, watchTokens } from './held-tokens.ts'
-export { once, pruneIdempotencyKeys, readAttempt } from './idempotency.ts'
-export { type Attempt, KeyReused, SEALED_ANSWERS } from './idempotency-record.ts'
-export {
-  type CodeSender,
-  claimIdentity,
-  listIdentities,
-  removeIdentity,
-  SEALED_CODES,
-  verifyIdentity,
-} from './identity.ts'
-export { newIdentityLink, redeemIdentityLink } from './identity-link.ts'
-export {
-  findInvitation,
-  inviteMember,
-  type Joined,
-  join,
-  listInvitations,
-  type Mailer,
-  revokeInvitation,
-} from './invitation.ts'
-export {
-  createKeyring,
-  decrypt,
-  deriveKey,
-  encrypt,
-  type Keyring,
-  type OtherKeys,
-  readKeyTest,
-  rewrapDataKeys,
-} from './keyring.ts'
-export {
-  ensureMember,
-  ensureOwner,
-  holdMember,
-  listMembers,
-  type MemberDeps,
-  removeMember,
-} from './member.ts'
-export { changeRole, readViews, type SavedView, updateOwnMember } from './member-settings.ts'
-export { createOwnToken, listOwnTokens, revokeOwnToken } from './member-token.ts'
+} from './usage/day-counts.ts'
 export {
   checkRoom,
   ensureAddressMayChange,
@@ -97,22 +127,7 @@ export {
   ensureRoomToSend,
   ensureRoomToStore,
   Plans,
-} from './plan.ts'
-export { ensureWritable, overQuota, pruneRates, RateLimits } from './rate-limits.ts'
-export { auditCursor, listAudit, presentAudit } from './read-audit.ts'
-export { createSessionToken, deleteSessionTokens, isLimited, pruneSessions } from './session-token.ts'
-export { presentWorkspace, readWorkspace, type SettingsDeps, updateWorkspace } from './settings.ts'
-export { type StreamLimits, StreamPlaces } from './stream-places.ts'
-export {
-  type Ending,
-  type EndSubscriptions,
-  hashToken,
-  type LinkState,
-  linkState,
-  newToken,
-  TOKEN_REVOKED,
-} from './token.ts'
-export { costOfBody, countRequest, createTokenRequests, type QuotaDeps } from './token-requests.ts'
+} from './usage/plan.ts'
 export {
   changeUsage,
   countAgents,
@@ -125,16 +140,7 @@ export {
   type Usage,
   uncountMessages,
   usageOf,
-} from './usage.ts'
-export {
-  authenticate,
-  authenticateSession,
-  bearerOf,
-  KnownViewers,
-  SESSION_IDLE_MS,
-  type Viewer,
-  type ViewerDeps,
-} from './viewer.ts'
+} from './usage/usage.ts'
 export {
   createFirstWorkspace,
   createMemberToken,

@@ -1,9 +1,9 @@
 import { type Page, pageOf, readMoment, writeCursor } from '../core/cursor.ts'
 import type { Db } from '../db/client.ts'
 import type { Prisma, AuditEntry as Row } from '../db/generated/prisma/client.ts'
-import { ACTIONS, type Action } from './audit.ts'
-import { ensureMember } from './member.ts'
-import type { Viewer } from './viewer.ts'
+import { ACTIONS, type Action } from './change/audit.ts'
+import { ensureMember } from './member/member.ts'
+import type { Viewer } from './token/viewer.ts'
 
 /** Returns an entry in its public form. */
 export const presentAudit = ({

@@ -2,10 +2,10 @@ import type { Clock } from '../core/clock.ts'
 import type { Db } from '../db/client.ts'
 import type { Plan, Workspace } from '../db/generated/prisma/client.ts'
 import type { Notifier } from '../db/notify.ts'
-import { audit } from './audit.ts'
-import { ensureMember, ensureOwner } from './member.ts'
-import { type Usage, usageOf } from './usage.ts'
-import { RIGHTS_CHANGED, type Viewer } from './viewer.ts'
+import { audit } from './change/audit.ts'
+import { ensureMember, ensureOwner } from './member/member.ts'
+import { RIGHTS_CHANGED, type Viewer } from './token/viewer.ts'
+import { type Usage, usageOf } from './usage/usage.ts'
 
 export interface SettingsDeps extends Db {
   clock: Clock

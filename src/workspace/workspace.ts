@@ -5,9 +5,9 @@ import { AppError } from '../core/errors.ts'
 import type { Db, Statements } from '../db/client.ts'
 import type { Member } from '../db/generated/prisma/client.ts'
 import { within } from '../db/transaction.ts'
-import { audit, OPERATOR } from './audit.ts'
-import { wrapDataKey } from './keyring.ts'
-import { hashToken, newToken } from './token.ts'
+import { audit, OPERATOR } from './change/audit.ts'
+import { wrapDataKey } from './encryption/keyring.ts'
+import { hashToken, newToken } from './token/token.ts'
 
 export interface NewWorkspace {
   name: string

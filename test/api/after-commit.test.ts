@@ -5,7 +5,7 @@ import { parseSync, Visitor } from 'oxc-parser'
 import { expect, test } from 'vitest'
 import type { Operation } from '../../src/api/operation.ts'
 import { atomically } from '../../src/db/transaction.ts'
-import { authenticate, type Viewer } from '../../src/workspace/viewer.ts'
+import { authenticate, type Viewer } from '../../src/workspace/token/viewer.ts'
 import { startGraphql, type TestTenant } from '../support/graphql.ts'
 import { one, readSources, type Sources } from '../support/sources.ts'
 

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test, vi } from 'vitest'
-import { Subscriptions } from '../../src/agent/subscriptions.ts'
+import { Subscriptions } from '../../src/agent/listening/subscriptions.ts'
 import { Turns } from '../../src/core/turns.ts'
 import { expectFailure } from '../support/failure.ts'
 import { post } from '../support/letter.ts'

@@ -6,7 +6,7 @@ import { AppError } from '../../src/core/errors.ts'
 import { type Logger, silentLogger } from '../../src/core/logger.ts'
 import { presentError } from '../../src/graphql/execution/errors.ts'
 import { createSchema } from '../../src/graphql/schema.ts'
-import { newToken } from '../../src/workspace/token.ts'
+import { newToken } from '../../src/workspace/token/token.ts'
 import { type GraphqlAnswer, startGraphql } from '../support/graphql.ts'
 
 const logged: string[] = []

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Context } from '../../src/context.ts'
 import { idempotency } from '../../src/rest/request/idempotency.ts'
 import type { RestEnv } from '../../src/rest/route/env.ts'
-import type { Viewer } from '../../src/workspace/viewer.ts'
+import type { Viewer } from '../../src/workspace/token/viewer.ts'
 import {
   createTestAgent,
   startService,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { canonicalEntry, entriesFor, entriesForSql } from '../../src/agent/access-list.ts'
+import { canonicalEntry, entriesFor, entriesForSql } from '../../src/agent/access/access-list.ts'
 import { fakeResolver } from '../support/dns.ts'
 import { proves } from '../support/domain.ts'
 import { expectFailure } from '../support/failure.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
-import { addUpUsage } from '../../src/workspace/usage.ts'
+import { addUpUsage } from '../../src/workspace/usage/usage.ts'
 import { createFakeClock, type FakeClock } from '../support/clock.ts'
 import { newest, post } from '../support/letter.ts'
 import { createTestAgent, startService, type Tenant, type TestService } from '../support/service.ts'

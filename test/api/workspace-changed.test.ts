@@ -8,7 +8,7 @@ import {
   pruneChanges,
   readChangePosition,
   readChanges,
-} from '../../src/workspace/change-log.ts'
+} from '../../src/workspace/change/change-log.ts'
 import { post } from '../support/letter.ts'
 import { apiOf, createTestAgent, sharedService, type Tenant } from '../support/service.ts'
 import { until } from '../support/until.ts'

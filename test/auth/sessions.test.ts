@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { request as httpRequest } from 'node:http'
 import { beforeAll, expect, test } from 'vitest'
-import { pruneSessions } from '../../src/workspace/session-token.ts'
+import { pruneSessions } from '../../src/workspace/token/session-token.ts'
 import { createFakeClock, type FakeClock } from '../support/clock.ts'
 import { expectPage } from '../support/page.ts'
 import { apiOf, createTestAgent, startService, type Tenant, type TestService } from '../support/service.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { RootDb } from '../../src/db/client.ts'
-import { hashToken, newToken } from '../../src/workspace/token.ts'
+import { hashToken, newToken } from '../../src/workspace/token/token.ts'
 
 /** An agent with a token and a client, since an agent has one stream. */
 export interface StreamAgent {

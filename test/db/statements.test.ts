@@ -13,7 +13,7 @@ const KEY = 'The agent is in the key or the columns that are inserted into this 
 
 /** What does not name the agent itself, by file and table, and why. */
 const OTHERWISE: Readonly<Record<string, string>> = {
-  'agent/access-list.ts access': KEY,
+  'agent/access/access-list.ts access': KEY,
   'agent/telegram-albums.ts album_part': `${SWEEPER} The rest has the agent in its key.`,
   'event/after-restore.ts event_log': 'Goes through the logs of all agents, once, after a restore.',
   'message/receiving/refused.ts message': OF_WORKSPACE,
@@ -23,14 +23,14 @@ const OTHERWISE: Readonly<Record<string, string>> = {
   'message/stored/send-job.ts job': SWEEPER,
   'message/reading/page.ts message': 'By the ids alone, as what it checks is read.',
   'message/stored/row.ts message': KEY,
-  'webhook/delivery/lease.ts webhook': SWEEPER,
+  'webhook/delivery/lane/lease.ts webhook': SWEEPER,
   'webhook/incident.ts webhook': SWEEPER,
   'webhook/sealed-texts.ts job': 'The rotation of keys goes through all, once.',
   'webhook/secret.ts webhook': 'The rotation of keys goes through all, once.',
   'webhook/secret.ts webhook_farewell': 'The rotation of keys goes through all, once.',
   'webhook/termination-notice.ts webhook_farewell': SWEEPER,
-  'workspace/day-counts.ts usage_change': OF_WORKSPACE,
-  'workspace/usage.ts usage_change': OF_WORKSPACE,
+  'workspace/usage/day-counts.ts usage_change': OF_WORKSPACE,
+  'workspace/usage/usage.ts usage_change': OF_WORKSPACE,
 }
 
 /** The innermost query around a place in a statement: what stands between the same parentheses. */

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { pinSender } from '../../src/agent/access-list.ts'
-import { CLIENT_REPLACED, connectClient, endLeases } from '../../src/agent/connection.ts'
+import { pinSender } from '../../src/agent/access/access-list.ts'
+import { CLIENT_REPLACED, connectClient, endLeases } from '../../src/agent/listening/connection.ts'
 import { within } from '../../src/db/transaction.ts'
 import { deleteWebhook } from '../../src/webhook/deletion.ts'
 import { once } from '../../src/workspace/idempotency.ts'
-import { authenticate } from '../../src/workspace/viewer.ts'
+import { authenticate } from '../../src/workspace/token/viewer.ts'
 import { startGraphql } from '../support/graphql.ts'
 
 const service = await startGraphql()

@@ -2,7 +2,7 @@ import { createPublicKey, createSign, createVerify, randomBytes } from 'node:cry
 import { expect, test } from 'vitest'
 import { dkimKeys, rotateDkimKey, signingKeys } from '../../src/email-domain/dkim.ts'
 import type { DkimDeps, DkimOwner } from '../../src/email-domain/key-pair.ts'
-import { createKeyring } from '../../src/workspace/keyring.ts'
+import { createKeyring } from '../../src/workspace/encryption/keyring.ts'
 import { createWorkspace } from '../../src/workspace/workspace.ts'
 import { createFakeClock } from '../support/clock.ts'
 import { openTestDatabase } from '../support/database.ts'

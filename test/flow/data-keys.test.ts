@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { SEALED_COLUMNS } from '../../src/boot/sealed-columns.ts'
-import { finishDataKeys, replaceDataKey } from '../../src/workspace/data-keys.ts'
-import { createKeyring, rewrapDataKeys, UnreadableError } from '../../src/workspace/keyring.ts'
+import { finishDataKeys, replaceDataKey } from '../../src/workspace/encryption/data-keys.ts'
+import { createKeyring, rewrapDataKeys, UnreadableError } from '../../src/workspace/encryption/keyring.ts'
 import { createFakeClock, type FakeClock } from '../support/clock.ts'
 import { createTestLog } from '../support/log.ts'
 import {

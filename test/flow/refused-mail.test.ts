@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { pruneRefused } from '../../src/message/receiving/refused.ts'
-import { pruneRates } from '../../src/workspace/rate-limits.ts'
+import { pruneRates } from '../../src/workspace/limit/rate-limits.ts'
 import { createFakeClock } from '../support/clock.ts'
 import { fakeResolver } from '../support/dns.ts'
 import { proves } from '../support/domain.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { readChangePosition, readChanges } from '../../src/workspace/change-log.ts'
-import { deriveKey } from '../../src/workspace/keyring.ts'
+import { readChangePosition, readChanges } from '../../src/workspace/change/change-log.ts'
+import { deriveKey } from '../../src/workspace/encryption/keyring.ts'
 import { createFakeClock, type FakeClock } from '../support/clock.ts'
 import { expectFailure } from '../support/failure.ts'
 import { receive } from '../support/letter.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { newToken } from '../../src/workspace/token.ts'
+import { newToken } from '../../src/workspace/token/token.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { temporaryDir } from '../support/postgres.ts'
 import { cleanUp, run, type ServiceProcess } from '../support/process.ts'

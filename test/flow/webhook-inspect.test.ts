@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { currentListeners } from '../../src/agent/connection.ts'
+import { currentListeners } from '../../src/agent/listening/connection.ts'
 import { listDeliveries, readDelivery } from '../../src/webhook/deliveries.ts'
 import { testWebhook } from '../../src/webhook/operate.ts'
 import { resendGivenUp } from '../../src/webhook/replay.ts'

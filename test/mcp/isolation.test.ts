@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TOOL_NAMES } from '../../src/mcp/tools.ts'
-import { hashToken, newToken } from '../../src/workspace/token.ts'
+import { hashToken, newToken } from '../../src/workspace/token/token.ts'
 import { receive } from '../support/letter.ts'
 import { postRpc } from '../support/mcp.ts'
 import { createReceiver } from '../support/receiver.ts'

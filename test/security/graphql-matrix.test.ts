@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createSession } from '../../src/auth/session.ts'
-import { hashToken, newToken } from '../../src/workspace/token.ts'
+import { hashToken, newToken } from '../../src/workspace/token/token.ts'
 import { storeApp } from '../support/connected-app.ts'
 import { type Ask, startGraphql, type TestTenant } from '../support/graphql.ts'
 import { objectTypes, payloadOf, rootFields, selectionOf } from '../support/graphql-schema.ts'

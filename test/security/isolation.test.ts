@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { hashToken, newToken } from '../../src/workspace/token.ts'
+import { hashToken, newToken } from '../../src/workspace/token/token.ts'
 import {
   createTestAgent,
   startService,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
-import { createOwnToken } from '../../src/workspace/member-token.ts'
-import type { Viewer } from '../../src/workspace/viewer.ts'
+import { createOwnToken } from '../../src/workspace/member/member-token.ts'
+import type { Viewer } from '../../src/workspace/token/viewer.ts'
 import { createFakeClock } from '../support/clock.ts'
 import {
   apiOf,

@@ -1,4 +1,4 @@
-import type { StreamLimits } from '../../src/workspace/stream-places.ts'
+import type { StreamLimits } from '../../src/workspace/limit/stream-places.ts'
 
 /** No limits on streams, for tests and benchmarks of other features. */
 export const UNLIMITED: StreamLimits = {

@@ -12,9 +12,9 @@ import type { LaneOptions, Lanes, LanesDeps } from '../../src/webhook/delivery/l
 import { newSecret } from '../../src/webhook/post/sign.ts'
 import { sealSecret } from '../../src/webhook/secret.ts'
 import { type AddedWebhook, addWebhook, type WebhookDeps } from '../../src/webhook/webhook.ts'
-import { ExternalCalls } from '../../src/workspace/external-calls.ts'
-import { createKeyring, type Keyring, wrapDataKey } from '../../src/workspace/keyring.ts'
-import type { Viewer } from '../../src/workspace/viewer.ts'
+import { createKeyring, type Keyring, wrapDataKey } from '../../src/workspace/encryption/keyring.ts'
+import { ExternalCalls } from '../../src/workspace/limit/external-calls.ts'
+import type { Viewer } from '../../src/workspace/token/viewer.ts'
 import { createFakeClock, type FakeClock } from './clock.ts'
 
 /** Fixtures for webhook tests: agents with event logs, events committed with their jobs, and workers. */

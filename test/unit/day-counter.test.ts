@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { silentLogger } from '../../src/core/logger.ts'
 import type { Db } from '../../src/db/client.ts'
-import { DayCounter } from '../../src/workspace/day-counter.ts'
-import { DELIVERY_ACCEPTED, DELIVERY_FAILED } from '../../src/workspace/day-counts.ts'
+import { DayCounter } from '../../src/workspace/usage/day-counter.ts'
+import { DELIVERY_ACCEPTED, DELIVERY_FAILED } from '../../src/workspace/usage/day-counts.ts'
 
 /** A table of counts by id, in which each of the first `failures` statements is lost, or only its result is. */
 const tableOf = (failures: ('statement' | 'result')[] = []) => {

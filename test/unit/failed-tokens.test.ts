@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { FailedTokens } from '../../src/workspace/failed-tokens.ts'
+import { FailedTokens } from '../../src/workspace/token/failed-tokens.ts'
 import { createFakeClock } from '../support/clock.ts'
 
 const failures = (tokens: FailedTokens, source: string, count: number) => {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, expect, test } from 'vitest'
-import { Subscription } from '../../src/agent/subscriptions.ts'
+import { Subscription } from '../../src/agent/listening/subscriptions.ts'
 import { EventStreamWriter } from '../../src/core/http/event-stream.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import type { LoggedEvent } from '../../src/event/event.ts'

@@ -3,7 +3,7 @@ import { silentLogger } from '../../src/core/logger.ts'
 import type { Db } from '../../src/db/client.ts'
 import { limitRefused } from '../../src/message/receiving/refused-retention.ts'
 import type { Arrival } from '../../src/message/receiving/store.ts'
-import { RateLimits } from '../../src/workspace/rate-limits.ts'
+import { RateLimits } from '../../src/workspace/limit/rate-limits.ts'
 import { createFakeClock } from '../support/clock.ts'
 
 const MIB = 1024 * 1024

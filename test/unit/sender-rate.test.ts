@@ -3,7 +3,7 @@ import { MESSAGES_A_MINUTE, overRate, UNPROVEN_A_MINUTE } from '../../src/admiss
 import { publicSourceOf } from '../../src/core/address/source.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import type { Db } from '../../src/db/client.ts'
-import { RateLimits } from '../../src/workspace/rate-limits.ts'
+import { RateLimits } from '../../src/workspace/limit/rate-limits.ts'
 import { createFakeClock } from '../support/clock.ts'
 
 const clock = createFakeClock(new Date('2026-11-22T10:00:00Z'))

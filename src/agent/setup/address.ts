@@ -1,5 +1,5 @@
 import type { AddressSetUp } from '../../channel/channel.ts'
-import { mapUniqueViolation } from '../own-address.ts'
+import { mapUniqueViolation } from '../address/own-address.ts'
 import { joinAddress, listSenders, type OpenSetupDeps, provenAddresses, redeem } from './redeem-link.ts'
 
 export type { AddressSetUp }

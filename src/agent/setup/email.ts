@@ -6,7 +6,7 @@ import {
   mapUniqueViolation,
   type OwnAddressDeps,
   reserveAddress,
-} from '../own-address.ts'
+} from '../address/own-address.ts'
 import { findSetup, joinAddress, listSenders, redeem } from './redeem-link.ts'
 
 export interface SetUpEmailDeps extends OwnAddressDeps {

@@ -5,7 +5,7 @@ import type { Clock } from '../../core/clock.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
 import { ensureMember, newIdentityLink, redeemIdentityLink, type Viewer } from '../../workspace/index.ts'
-import { findAgent } from '../permission.ts'
+import { findAgent } from '../access/permission.ts'
 import { listSenders } from './redeem-link.ts'
 
 export interface LinkIdentityDeps extends Db {

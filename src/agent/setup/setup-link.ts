@@ -4,7 +4,7 @@ import type { Clock } from '../../core/clock.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
 import { hashToken, newToken, type Viewer } from '../../workspace/index.ts'
-import { findAgent } from '../permission.ts'
+import { findAgent } from '../access/permission.ts'
 
 export interface SetupLinkDeps extends Db {
   clock: Clock

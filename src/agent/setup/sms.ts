@@ -2,7 +2,7 @@ import type { Channels } from '../../channel/channel.ts'
 import { AppError, invalidInput } from '../../core/errors.ts'
 import type { PhoneNumber } from '../../db/generated/prisma/client.ts'
 import type { ExternalCalls } from '../../workspace/index.ts'
-import { lockNumber, type NumberOffer, type PhoneNumbers } from '../phone-numbers.ts'
+import { lockNumber, type NumberOffer, type PhoneNumbers } from '../address/phone-numbers.ts'
 import {
   findSetup,
   joinAddress,

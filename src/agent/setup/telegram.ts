@@ -6,8 +6,8 @@ import type { Logger } from '../../core/logger.ts'
 import type { Db } from '../../db/client.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
 import { type ExternalCalls, newIdentityLink } from '../../workspace/index.ts'
-import { mapUniqueViolation } from '../own-address.ts'
-import { type BotDeps, openBotToken, sealBotToken } from '../telegram-bot.ts'
+import { mapUniqueViolation } from '../address/own-address.ts'
+import { type BotDeps, openBotToken, sealBotToken } from '../address/telegram-bot.ts'
 import {
   joinAddress,
   listSenders,

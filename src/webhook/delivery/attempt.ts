@@ -8,9 +8,9 @@ import { payloadOf } from '../payload.ts'
 import { deliver, type Outcome } from '../post/post.ts'
 import { signedHeaders } from '../post/sign.ts'
 import { keysAt } from '../secret.ts'
-import type { Lane } from './lane.ts'
-import type { LaneJob, ManualDelivery } from './lane-job.ts'
-import type { Entry } from './progress.ts'
+import type { Lane } from './lane/lane.ts'
+import type { LaneJob, ManualDelivery } from './lane/lane-job.ts'
+import type { Entry } from './lane/progress.ts'
 
 export interface AttemptDeps {
   keyring: Keyring

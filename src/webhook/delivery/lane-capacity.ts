@@ -1,4 +1,4 @@
-import type { Lane } from './lane.ts'
+import type { Lane } from './lane/lane.ts'
 import type { LaneRegistry } from './lane-registry.ts'
 
 export interface LaneCapacityDeps {

@@ -8,7 +8,7 @@ import {
   WEBHOOK_DELIVERY_REQUESTED,
   WEBHOOK_REMOVED,
 } from '../webhook.ts'
-import type { Lane } from './lane.ts'
+import type { Lane } from './lane/lane.ts'
 import type { LaneReader } from './lane-reader.ts'
 import type { LaneRegistry } from './lane-registry.ts'
 

@@ -8,11 +8,11 @@ import type { Keyring } from '../../workspace/index.ts'
 import { readManualDeliveries } from '../manual-delivery.ts'
 import { openKeys } from '../secret.ts'
 import { type AgentBatch, AgentsWithEvents } from './agents-with-events.ts'
-import { Lane } from './lane.ts'
+import { Lane } from './lane/lane.ts'
+import { manualDeliveryOf } from './lane/lane-job.ts'
+import { type Lease, type LeasedLane, leaseOfAgents } from './lane/lease.ts'
+import { addJobs, type Read, type ReadRequest, readAhead } from './lane/read-ahead.ts'
 import { LaneCapacity, type LaneCapacityDeps } from './lane-capacity.ts'
-import { manualDeliveryOf } from './lane-job.ts'
-import { type Lease, type LeasedLane, leaseOfAgents } from './lease.ts'
-import { addJobs, type Read, type ReadRequest, readAhead } from './read-ahead.ts'
 
 export interface LaneReaderDeps extends Db, LaneCapacityDeps {
   lease: Lease

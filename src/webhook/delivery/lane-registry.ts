@@ -1,4 +1,4 @@
-import type { Lane } from './lane.ts'
+import type { Lane } from './lane/lane.ts'
 
 const NONE: ReadonlySet<Lane> = new Set()
 

@@ -2,9 +2,9 @@ import { messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Db } from '../../db/client.ts'
 import { readGrown } from '../../event/index.ts'
-import type { Lane } from './lane.ts'
+import type { Lane } from './lane/lane.ts'
+import { type Lease, renewLeases } from './lane/lease.ts'
 import type { LaneRegistry } from './lane-registry.ts'
-import { type Lease, renewLeases } from './lease.ts'
 
 export interface LeaseRenewalDeps extends Db {
   lease: Lease

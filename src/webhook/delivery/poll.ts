@@ -2,8 +2,8 @@ import { type Clock, systemClock } from '../../core/clock.ts'
 import { messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Db } from '../../db/client.ts'
+import { type Lease, leaseDue, markBehind, nextDueAt } from './lane/lease.ts'
 import type { LaneReader } from './lane-reader.ts'
-import { type Lease, leaseDue, markBehind, nextDueAt } from './lease.ts'
 
 export interface PollDeps extends Db {
   lease: Lease

@@ -3,8 +3,8 @@ import { messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Db } from '../../db/client.ts'
 import { type DayCounter, DELIVERY_ACCEPTED, DELIVERY_FAILED } from '../../workspace/index.ts'
-import type { Lease } from './lease.ts'
-import { type Progress, type Settled, settle, type WriteResult } from './progress.ts'
+import type { Lease } from './lane/lease.ts'
+import { type Progress, type Settled, settle, type WriteResult } from './lane/progress.ts'
 
 /**
  * Time in milliseconds for which progress is gathered and then written together: one commit for hundreds of

@@ -1,8 +1,8 @@
 import { describeOutcome, type Outcome } from '../post/post.ts'
 import { entryOf } from './attempt.ts'
-import type { Lane } from './lane.ts'
-import type { LaneJob, ManualDelivery } from './lane-job.ts'
-import type { Settled } from './progress.ts'
+import type { Lane } from './lane/lane.ts'
+import type { LaneJob, ManualDelivery } from './lane/lane-job.ts'
+import type { Settled } from './lane/progress.ts'
 import type { LaneProgress } from './progress-writer.ts'
 
 /** The start time and the outcome of an attempt. */

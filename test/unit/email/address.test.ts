@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { canonicalEntry } from '../../../src/agent/access-list.ts'
+import { canonicalEntry } from '../../../src/agent/access/access-list.ts'
 import { normalize, normalizeLoosely } from '../../../src/core/address/email-address.ts'
 import { toHostname } from '../../../src/core/address/hostname.ts'
 import { recipientCandidates } from '../../../src/mail/header/address.ts'

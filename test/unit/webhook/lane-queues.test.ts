@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { EventQueue } from '../../../src/webhook/delivery/event-queue.ts'
-import type { ManualDelivery } from '../../../src/webhook/delivery/lane-job.ts'
-import { LaneLease } from '../../../src/webhook/delivery/lane-lease.ts'
-import type { LeasedLane } from '../../../src/webhook/delivery/lease.ts'
-import { ManualQueue } from '../../../src/webhook/delivery/manual-queue.ts'
-import { policyOf } from '../../../src/webhook/delivery/policy.ts'
-import type { PendingDelivery } from '../../../src/webhook/delivery/read-ahead.ts'
+import { EventQueue } from '../../../src/webhook/delivery/lane/event-queue.ts'
+import type { ManualDelivery } from '../../../src/webhook/delivery/lane/lane-job.ts'
+import { LaneLease } from '../../../src/webhook/delivery/lane/lane-lease.ts'
+import type { LeasedLane } from '../../../src/webhook/delivery/lane/lease.ts'
+import { ManualQueue } from '../../../src/webhook/delivery/lane/manual-queue.ts'
+import { policyOf } from '../../../src/webhook/delivery/lane/policy.ts'
+import type { PendingDelivery } from '../../../src/webhook/delivery/lane/read-ahead.ts'
 
 const row = (changes: Partial<LeasedLane> = {}) =>
   ({

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import type { RootDb } from '../../../src/db/client.ts'
-import { leaseDue, markBehind, nextDueAt } from '../../../src/webhook/delivery/lease.ts'
+import { leaseDue, markBehind, nextDueAt } from '../../../src/webhook/delivery/lane/lease.ts'
 import { openTestDatabase } from '../../support/database.ts'
 import { createWebhookBench, type WebhookBench } from '../../support/webhooks.ts'
 

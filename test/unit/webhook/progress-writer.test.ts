@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { silentLogger } from '../../../src/core/logger.ts'
 import type { Db } from '../../../src/db/client.ts'
-import type { Progress } from '../../../src/webhook/delivery/progress.ts'
+import type { Progress } from '../../../src/webhook/delivery/lane/progress.ts'
 import { ProgressWriter } from '../../../src/webhook/delivery/progress-writer.ts'
 
 const base: Progress = {

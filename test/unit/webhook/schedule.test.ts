@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { policyOf } from '../../../src/webhook/delivery/policy.ts'
-import { givenUpAt, nextAttemptAt } from '../../../src/webhook/delivery/schedule.ts'
+import { policyOf } from '../../../src/webhook/delivery/lane/policy.ts'
+import { givenUpAt, nextAttemptAt } from '../../../src/webhook/delivery/lane/schedule.ts'
 
 const start = new Date('2026-11-20T00:00:00Z')
 const at = (ms: number) => new Date(start.getTime() + ms)

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { type Slot, Slots } from '../../../src/webhook/delivery/slots.ts'
+import { type Slot, Slots } from '../../../src/webhook/delivery/lane/slots.ts'
 
 const waiter = (workspaceId: string, isRetrying = false) => ({ workspaceId, isRetrying })
 

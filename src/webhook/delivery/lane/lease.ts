@@ -1,0 +1,246 @@
+import type { Db } from '../../../db/client.ts'
+import { adaptable, skipLockedOf } from '../../../db/dialect.ts'
+import type { WebhookKind } from '../../../db/generated/prisma/enums.ts'
+import { amongAgents, define, empty, raw, rows, type Sql, sql } from '../../../db/sql/sql.ts'
+import { composedOf } from '../../../db/sql/statement.ts'
+
+/** A lane that was just leased, with all data that the worker needs. */
+export interface LeasedLane {
+  id: string
+  workspace_id: string
+  agent_id: string
+  url: string
+  secret: Buffer
+  previous_secret: Buffer | null
+  previous_until: Date | null
+  position: number
+  attempts: number
+  error: string | null
+  retry_at: Date | null
+  failing_since: Date | null
+  revision: number
+  asked: number
+  answered: number
+  kind: WebhookKind
+  types: string[]
+  channels: string[]
+  subscription: string | null
+  token_id: string | null
+  expires_at: Date | null
+  /** Id of the agent's newest event. */
+  last_id: number
+  /** Number of webhooks of the agent. */
+  siblings: number
+}
+
+/** The primary key of a lane. */
+interface LaneKey {
+  id: string
+  agentId: string
+}
+
+export interface Lease {
+  owner: string
+  /** Duration without renewal, on the database's clock, so that the workers' clocks need not agree. */
+  ms: number
+}
+
+/** Maximum number of lanes to lease, and of those among them that are retrying. */
+export interface LeaseLimits {
+  lanes: number
+  retrying: number
+}
+
+/**
+ * `due_at` is on the schedule's clock after a failure, and on the database's clock for the end of a lease, so
+ * it is compared with the later of the two.
+ */
+const MARKED = sql`w.due_at <= greatest($3::timestamptz, now())`
+
+/**
+ * Condition for a free lane to look at now: it has an event, or is marked, and awaits no retry; or it has a
+ * manual delivery. A lane that was marked without a reason is released again, which removes the mark.
+ */
+const DUE = sql`
+  ((w.position < l.last_id or ${MARKED}) and (w.retry_at is null or w.retry_at <= $3) or w.answered < w.asked)
+  and (w.lease_until is null or w.lease_until < now()) and (w.expires_at is null or w.expires_at > $3) and w.paused_at is null`
+
+/** The number of webhooks of the agent of a row. */
+const siblingsOf = (row: 'l' | 'w'): Sql =>
+  sql`(select count(*)::int from webhook s where s.agent_id = ${raw(row)}.agent_id ${adaptable('siblings', {}, empty)}) as siblings`
+
+const PICKED = rows('picked', 'id')
+
+/**
+ * Leases the lanes in `PICKED` that are still free, and skips those that another worker is leasing at
+ * the moment. A new owner increases the revision: a worker that was suspended for longer than its lease may
+ * still have the lane in memory in an outdated state.
+ */
+const LEASE = sql`
+  free as materialized (
+    select w.id, w.agent_id from webhook w join event_log l on l.agent_id = w.agent_id
+     where w.id in (select id from ${PICKED}) and ${DUE}
+       ${skipLockedOf('w')}${amongAgents('w.agent_id')}${amongAgents('l.agent_id')}
+  ),
+  leased as (
+    update webhook w
+       set lease_owner = $1, lease_until = now() + $2 * interval '1 ms', due_at = now() + $2 * interval '1 ms',
+           revision = w.revision + (w.lease_owner is distinct from $1)::int
+      from free
+     where w.id = free.id and w.agent_id = free.agent_id and (w.lease_until is null or w.lease_until < now())
+       and (w.expires_at is null or w.expires_at > $3) and w.paused_at is null ${amongAgents('w.agent_id')}
+    returning w.id, w.workspace_id, w.agent_id, w.url, w.secret, w.previous_secret, w.previous_until, w.position, w.attempts, w.error,
+              w.retry_at, w.failing_since, w.revision, w.asked, w.answered, w.kind, w.types, w.channels::text[] as channels, w.subscription,
+              w.token_id, w.expires_at
+  )
+  select leased.*, l.last_id,
+         ${siblingsOf('l')}
+    from leased join event_log l on l.agent_id = leased.agent_id ${amongAgents('l.agent_id')}`
+
+const OF_AGENTS = {
+  name: 'lanes of agents',
+  ...composedOf(sql`
+    with ${define(PICKED)} as (
+      select w.id from webhook w join event_log l on l.agent_id = w.agent_id where w.agent_id = any($4::uuid[]) ${amongAgents('l.agent_id')} and ${DUE} limit $5
+    ), ${LEASE}`),
+}
+
+/** Maximum number of the newest events whose agents the poll looks at. */
+const MAX_NEW_EVENTS = 20_000
+
+/**
+ * Leases lanes that are marked, and lanes of agents with events of the last $6 milliseconds, whose
+ * notification may have been lost. Both are found by an index in which idle webhooks are not, so that they
+ * cost nothing. The arrays keep it so: of a join with them, PostgreSQL expects thousands of rows and reads the
+ * whole table.
+ *
+ * Lanes are leased in turn by workspace: the first lane of each, then the second of each, and so on. Lanes
+ * that are retrying are ranked separately, so that they do not delay the others.
+ */
+const ANY = {
+  name: 'lanes due',
+  ...composedOf(sql`
+    with seen as materialized (
+      select agent_id from event where created_at > least($3::timestamptz, now()) - $6 * interval '1 ms'
+       order by created_at desc limit ${MAX_NEW_EVENTS}
+    ),
+    candidates as materialized (
+      select w.id from webhook w where ${MARKED}
+      union
+      select w.id from webhook w where w.agent_id = any(array(select distinct agent_id from seen))
+    ),
+    due as materialized (
+      select w.id, w.attempts > 0 as suspect,
+             row_number() over (partition by w.workspace_id, w.attempts > 0 order by w.retry_at nulls first, w.id) as turn
+        from webhook w join event_log l on l.agent_id = w.agent_id
+       where w.id = any(array(select id from candidates)) and ${DUE}
+    ),
+    candidate as (select id, suspect, row_number() over (partition by suspect order by turn) as place from due),
+    ${define(PICKED)} as (select id from candidate where not suspect or place <= $5 order by place limit $4), ${LEASE}`),
+}
+
+interface LeaseRequest {
+  lease: Lease
+  /** The time on the schedule's clock, which determines which retries are due. */
+  now: Date
+}
+
+/** Leases at most `limit` lanes of these agents that have something to do now. */
+export const leaseOfAgents = async (
+  { pool }: Db,
+  { lease, now, agentIds, limit }: LeaseRequest & { agentIds: readonly string[]; limit: number },
+): Promise<LeasedLane[]> => {
+  const values = [lease.owner, lease.ms, now, agentIds, limit]
+  return (await pool.query<LeasedLane>({ ...OF_AGENTS, agents: agentIds, values })).rows
+}
+
+/**
+ * Leases lanes of any agents that have something to do now, fairly between workspaces. `newMs` is the age of
+ * the events whose notification may have been lost.
+ */
+export const leaseDue = async (
+  { pool }: Db,
+  { lease, now, limits, newMs }: LeaseRequest & { limits: LeaseLimits; newMs: number },
+): Promise<LeasedLane[]> => {
+  const values = [lease.owner, lease.ms, now, limits.lanes, limits.retrying, newMs]
+  return (await pool.query<LeasedLane>({ ...ANY, values })).rows
+}
+
+/**
+ * Marks the free lanes that have an event which the poll does not see: it was stored while no worker was
+ * running. Reads every webhook once, so it is for the start of a worker and rare intervals.
+ */
+export const markBehind = async ({ pool }: Db): Promise<void> => {
+  await pool.query(
+    `update webhook w set due_at = now() from event_log l
+      where l.agent_id = w.agent_id and w.position < l.last_id and w.due_at is null and w.lease_owner is null and w.paused_at is null`,
+  )
+}
+
+/** Returns when the next lane becomes due, or null when there is none. */
+export const nextDueAt = async ({ pool }: Db, now: Date): Promise<Date | null> => {
+  const { rows } = await pool.query<{ at: Date | null }>({
+    name: 'lanes next due',
+    text: 'select min(due_at) as at from webhook where due_at > $1',
+    values: [now],
+  })
+  return rows[0]?.at ?? null
+}
+
+const RENEW = {
+  name: 'lanes renew',
+  ...composedOf(sql`
+      with lane as materialized (select * from unnest($3::uuid[], $4::uuid[]) as lane(id, agent_id)),
+      free as materialized (
+        select w.id, w.agent_id from lane join webhook w using (id, agent_id) where w.lease_owner = $1 ${skipLockedOf('w')}${amongAgents('w.agent_id')}
+      ),
+      renewed as (
+        update webhook w set lease_until = now() + $2 * interval '1 ms', due_at = now() + $2 * interval '1 ms'
+          from free where w.id = free.id and w.agent_id = free.agent_id and w.lease_owner = $1 ${amongAgents('w.agent_id')}
+        returning w.id
+      )
+      select w.id, r.id is not null as renewed, w.secret, w.revision, w.asked,
+             ${siblingsOf('w')}
+        from lane join webhook w using (id, agent_id) left join renewed r on r.id = w.id
+       where w.lease_owner = $1 ${amongAgents('w.agent_id')}`),
+}
+
+/**
+ * Renews leases; returns the lanes that the owner still holds. Rows that another statement has locked are not
+ * renewed (`renewed` is false): writing progress renews the lease too, and two statements that wait for each
+ * other's rows would deadlock.
+ */
+export const renewLeases = async (
+  { pool }: Db,
+  lease: Lease,
+  lanes: readonly LaneKey[],
+): Promise<Map<string, Renewed>> => {
+  const { rows } = await pool.query<{ id: string } & Renewed>({
+    ...RENEW,
+    agents: lanes.map(({ agentId }) => agentId),
+    values: [lease.owner, lease.ms, lanes.map(({ id }) => id), lanes.map(({ agentId }) => agentId)],
+  })
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** Columns that may have changed since the lane was leased. */
+export interface Renewed {
+  renewed: boolean
+  secret: Buffer
+  revision: number
+  asked: number
+  siblings: number
+}
+
+/** When a lane `w` that is released becomes due, with its log `l` and the time `t`. */
+const DUE_AFTER_RELEASE = `
+  case when w.paused_at is not null then null when w.answered < w.asked then t.now when w.retry_at is not null then w.retry_at when w.position < l.last_id then t.now end`
+
+/** Releases all leases of this owner. */
+export const releaseAll = async ({ pool }: Db, owner: string): Promise<void> => {
+  await pool.query(
+    `update webhook w set lease_owner = null, lease_until = null, due_at = ${DUE_AFTER_RELEASE}
+       from event_log l, (select now() as now) t where l.agent_id = w.agent_id and w.lease_owner = $1`,
+    [owner],
+  )
+}

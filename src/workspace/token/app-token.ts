@@ -1,0 +1,39 @@
+import type { Prisma, Token } from '../../db/generated/prisma/client.ts'
+import { type EndSubscriptions, hashToken, newToken } from './token.ts'
+
+/** Tokens of connected apps: an app's access tokens act as its token, whose own value nobody knows. */
+
+/**
+ * The client id of the command line, `ams`. Its access tokens are valid at every interface, like the agent's
+ * own; those of other apps at `/mcp` only.
+ */
+export const COMMAND_LINE = 'ams'
+
+export interface NewAppToken {
+  workspaceId: string
+  agentId: string
+  /** Name of the app. */
+  name: string
+  createdAt: Date
+  expiresAt: Date
+}
+
+/** Creates the token of an app, for the transaction that stores the app. */
+export const createAppToken = (
+  tx: Pick<Prisma.TransactionClient, 'token'>,
+  token: NewAppToken,
+): Promise<Token> =>
+  tx.token.create({ data: { ...token, hash: Uint8Array.from(hashToken(newToken('agent'))) } })
+
+/**
+ * Deletes tokens of apps with everything that depends on them, and ends the subscriptions made with them.
+ * The caller publishes `TOKEN_REVOKED` for each after the transaction.
+ */
+export const deleteAppTokens = async (
+  tx: Prisma.TransactionClient,
+  endSubscriptions: EndSubscriptions,
+  tokenIds: readonly string[],
+): Promise<void> => {
+  await endSubscriptions(tx, { tokenIds })
+  await tx.token.deleteMany({ where: { id: { in: [...tokenIds] }, connectedApp: { isNot: null } } })
+}

@@ -1,0 +1,130 @@
+import type { Clock } from '../../core/clock.ts'
+import { AppError, invalidInput, notFound } from '../../core/errors.ts'
+import type { Db } from '../../db/client.ts'
+import { FOR_KEY_SHARE } from '../../db/dialect.ts'
+import type { Prisma, Token } from '../../db/generated/prisma/client.ts'
+import type { Notifier } from '../../db/notify.ts'
+import { sql } from '../../db/sql/sql.ts'
+import { composedOf } from '../../db/sql/statement.ts'
+import { rawIn } from '../../db/transaction.ts'
+import { audit } from '../change/audit.ts'
+import { type EndSubscriptions, hashToken, newToken, TOKEN_REVOKED } from './token.ts'
+import type { Viewer } from './viewer.ts'
+
+export interface IssueTokenDeps extends Db {
+  clock: Clock
+}
+
+export interface BearerTokenDeps extends IssueTokenDeps {
+  notifier: Pick<Notifier, 'publish'>
+  endSubscriptions: EndSubscriptions
+}
+
+export interface NewToken {
+  name?: string | null | undefined
+  expiresAt?: Date | null | undefined
+}
+
+/** Owner of a token. */
+export type Holder = { memberId: string } | { agentId: string }
+
+const agentIdOf = (holder: Holder) => ('agentId' in holder ? holder.agentId : null)
+
+/** Returns the holder's bearer tokens, oldest first. */
+export const listTokens = ({ prisma }: Db, holder: Holder): Promise<Token[]> =>
+  prisma.token.findMany({
+    where: { ...holder, session: null, connectedApp: null },
+    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+  })
+
+/** Tokens of a member or an agent: each is looked up, listed and kept for ever. @limit Tokens */
+const MAX_TOKENS = 100
+
+/** Throws `conflict` when the holder has the maximum number of tokens. Concurrent requests wait for each other. */
+const ensureRoomForToken = async (
+  tx: Pick<Prisma.TransactionClient, '$queryRawUnsafe' | 'token'>,
+  holder: Holder,
+): Promise<void> => {
+  const [table, id] = 'agentId' in holder ? ['agent', holder.agentId] : ['member', holder.memberId]
+  await tx.$queryRawUnsafe(`select 1 from ${table} where id = $1::uuid for no key update`, id)
+  const own = await tx.token.count({ where: { ...holder, session: null, connectedApp: null } })
+  if (own >= MAX_TOKENS)
+    throw new AppError(
+      'conflict',
+      `There can be at most ${MAX_TOKENS} tokens of one holder. Revoke one first.`,
+    )
+}
+
+const HOLD = composedOf(sql`select 1 from token where id = $1::uuid ${FOR_KEY_SHARE}`)
+
+/**
+ * Prevents the viewer's own token from being revoked until the transaction, which has inserted a token, ends. Throws
+ * `unauthorized` when it has been revoked.
+ */
+const holdOwn = async (
+  tx: Pick<Prisma.TransactionClient, '$queryRawUnsafe'>,
+  { tokenId }: Viewer,
+): Promise<void> => {
+  const { rows } = await rawIn(tx).query({ ...HOLD, values: [tokenId] })
+  if (rows.length === 0) throw new AppError('unauthorized', 'This token is not valid.')
+}
+
+/**
+ * Creates a token for the holder. It can be read only in the result's `token`. Throws `conflict` when the holder
+ * has too many, and `unauthorized` when the viewer's own token was revoked concurrently.
+ */
+export const issueToken = async (
+  deps: IssueTokenDeps,
+  viewer: Viewer,
+  holder: Holder,
+  { name = null, expiresAt = null }: NewToken,
+): Promise<Token & { token: string }> => {
+  const now = deps.clock.now()
+  if (expiresAt && expiresAt <= now) throw invalidInput('expiresAt', 'must be in the future')
+  const token = newToken('agentId' in holder ? 'agent' : 'member')
+  const data = {
+    workspaceId: viewer.workspaceId,
+    ...holder,
+    name,
+    hash: Uint8Array.from(hashToken(token)),
+    createdAt: now,
+    expiresAt,
+  }
+  const row = await deps.prisma.$transaction(async (prisma) => {
+    await ensureRoomForToken(prisma, holder)
+    const made = await prisma.token.create({ data })
+    await holdOwn(prisma, viewer)
+    await audit({ ...deps, prisma }, viewer, {
+      action: 'token.create',
+      agentId: agentIdOf(holder),
+      detail: { token: made.id },
+    })
+    return made
+  })
+  return { ...row, token }
+}
+
+/**
+ * Revokes a token of the holder: it is no longer valid, its open streams are closed in every process, and the
+ * subscriptions made with it end.
+ */
+export const revokeToken = async (
+  deps: BearerTokenDeps,
+  viewer: Viewer,
+  holder: Holder,
+  tokenId: string,
+): Promise<void> => {
+  await deps.prisma.$transaction(async (prisma) => {
+    const where = { id: tokenId, ...holder, session: null, connectedApp: null }
+    if ((await prisma.token.count({ where })) === 0) throw notFound('token')
+    await deps.endSubscriptions(prisma, { tokenIds: [tokenId] })
+    const { count } = await prisma.token.deleteMany({ where })
+    if (count === 0) throw notFound('token') // revoked a moment ago
+    await audit({ ...deps, prisma }, viewer, {
+      action: 'token.revoke',
+      agentId: agentIdOf(holder),
+      detail: { token: tokenId },
+    })
+  })
+  deps.afterCommit(() => deps.notifier.publish(TOKEN_REVOKED, tokenId))
+}

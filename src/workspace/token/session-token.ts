@@ -1,0 +1,54 @@
+import type { RootDb } from '../../db/client.ts'
+import type { Prisma, Token } from '../../db/generated/prisma/client.ts'
+import { hashToken, newToken } from './token.ts'
+
+/**
+ * Sessions have a row in the table of tokens, so that they are revoked, limited and followed like tokens. They
+ * are not bearer tokens: `authenticate` refuses them.
+ */
+
+/**
+ * Whether a token `t` is that of a session that was not opened with a passkey, in a workspace that requires one by
+ * now: it only allows to register one, and nothing that it has open goes on.
+ */
+export const isLimited = (t: string): string =>
+  `exists (select from session s join workspace w on w.id = ${t}.workspace_id
+            where s.token_id = ${t}.id and w.require_passkeys and s.way is distinct from 'passkey')`
+
+type Tx = Pick<Prisma.TransactionClient, 'token' | '$queryRaw'>
+
+/** Creates the token of a session. It can be read only in the result's `token`. */
+export const createSessionToken = async (
+  tx: Tx,
+  input: { workspaceId: string; memberId: string; createdAt: Date; expiresAt: Date },
+): Promise<Token & { token: string }> => {
+  const token = newToken('session')
+  const hash = Uint8Array.from(hashToken(token))
+  const row = await tx.token.create({ data: { ...input, hash, lastUsedAt: input.createdAt } })
+  return { ...row, token }
+}
+
+/** Deletes those of the tokens that are of sessions and still exist; returns them. */
+export const deleteSessionTokens = (
+  tx: Tx,
+  ids: readonly string[],
+): Promise<{ id: string; memberId: string }[]> =>
+  tx.$queryRaw`delete from token t using session s where s.token_id = t.id and t.id = any(${ids}::uuid[])
+               returning t.id::text, t.member_id::text as "memberId"`
+
+/**
+ * Deletes sessions that have ended. Idempotent; safe to run in any process at any time. They are looked for first: with
+ * Citus a deletion locks the tokens of all, even if it finds nothing.
+ */
+export const pruneSessions = async ({ pool }: RootDb, now: Date): Promise<number> => {
+  const { rows } = await pool.query<{ id: string }>(
+    'select t.id from session s join token t on t.id = s.token_id where t.expires_at <= $1',
+    [now],
+  )
+  if (rows.length === 0) return 0
+  const { rowCount } = await pool.query('delete from token where id = any($1::uuid[]) and expires_at <= $2', [
+    rows.map(({ id }) => id),
+    now,
+  ])
+  return rowCount ?? 0
+}
