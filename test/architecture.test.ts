@@ -1,6 +1,14 @@
 import { dirname, posix } from 'node:path'
 import { expect, test } from 'vitest'
-import { interfaces, one, readSources, type Sources, unitOf, withoutComments } from './support/sources.ts'
+import {
+  fileNames,
+  interfaces,
+  one,
+  readSources,
+  type Sources,
+  unitOf,
+  withoutComments,
+} from './support/sources.ts'
 
 /** Imports run one way: who may import whom, by the first folder (or top-level file) below src/. */
 const everything = '*'
@@ -312,6 +320,21 @@ test.each([
     ])
   expect(ringsOf(pair(''))).toEqual([ring])
   expect(ringsOf(pair('type'))).toEqual([ring])
+})
+
+/** With more, nobody finds a file by looking: they are grouped by subject. */
+const MOST_FILES = 25
+
+const fullFolders = (files: readonly string[]): string[] => {
+  const folders = files.map((file) => dirname(file))
+  return [...new Set(folders)].filter((one) => folders.filter((other) => other === one).length > MOST_FILES)
+}
+
+test('no folder has more files than can be taken in', () => {
+  expect(fullFolders(fileNames())).toEqual([])
+  const files = Array.from({ length: MOST_FILES + 1 }, (_, index) => `core/${index}.ts`)
+  expect(fullFolders(files.slice(1))).toEqual([])
+  expect(fullFolders(files)).toEqual(['core'])
 })
 
 test('no index.ts exports all that is in a file', () => {

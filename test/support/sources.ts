@@ -15,18 +15,20 @@ export const withoutComments = (source: string) =>
 
 const src = join(import.meta.dirname, '..', '..', 'src')
 
-/** Reads all source files except those that Prisma generates. */
-export function readSources(): Sources {
-  const files = readdirSync(src, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
-    .map((entry) => join(entry.parentPath, entry.name))
-  const named = files.map((file) => [relative(src, file).split(sep).join('/'), file] as const)
-  return new Map(
-    named
-      .filter(([name]) => !name.startsWith('db/generated/'))
-      .map(([name, file]) => [name, readFileSync(file, 'utf8')]),
+/** The paths of all files of the sources, relative to src/, with slashes, except those that Prisma generates. */
+export const fileNames = (): string[] =>
+  readdirSync(src, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(src, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    .filter((name) => !name.startsWith('db/generated/'))
+
+/** Reads all source files. */
+export const readSources = (): Sources =>
+  new Map(
+    fileNames()
+      .filter((name) => /\.tsx?$/.test(name))
+      .map((name) => [name, readFileSync(join(src, name), 'utf8')]),
   )
-}
 
 /** Returns sources with one made-up file; the other files are empty. */
 export const one = (file: string, source: string, ...others: string[]): Sources =>

@@ -1,6 +1,6 @@
 import { graphql } from '../live/graphql.ts'
 import { useLive } from '../live/use.ts'
-import { Select } from '../parts/field.tsx'
+import { Select } from '../parts/form/field.tsx'
 import { useAgents } from '../screen/viewer.tsx'
 import { text } from './strings.ts'
 

@@ -1,5 +1,5 @@
+import { toInput } from '../parts/form/local-time.ts'
 import type { Kept } from '../parts/kept.ts'
-import { toInput } from '../parts/local-time.ts'
 import type { AttachedFile } from './files.ts'
 import { EMPTY, isBlank, type Letter, type Problems, type Words } from './letter.ts'
 import type { Draft } from './service.ts'

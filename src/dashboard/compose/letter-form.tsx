@@ -1,6 +1,6 @@
 import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
 import { Button, IconButton } from '../parts/button.tsx'
-import { Field, TextField } from '../parts/field.tsx'
+import { Field, TextField } from '../parts/form/field.tsx'
 import { ClockIcon, FileTextIcon, PaperclipIcon, SendIcon, Trash2Icon, XIcon } from '../parts/icons.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { say } from '../parts/toast.ts'

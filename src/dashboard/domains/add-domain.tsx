@@ -2,8 +2,8 @@ import { useState } from 'react'
 import { graphql } from '../live/graphql.ts'
 import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
-import { Field } from '../parts/field.tsx'
-import { FormDialog } from '../parts/form-dialog.tsx'
+import { FormDialog } from '../parts/dialog/form-dialog.tsx'
+import { Field } from '../parts/form/field.tsx'
 import { text } from './strings.ts'
 
 const ADD = graphql(`

@@ -1,7 +1,7 @@
 import { Badge } from '../parts/badge.tsx'
 import { Copyable } from '../parts/copy.tsx'
 import { CircleAlertIcon, CircleCheckIcon } from '../parts/icons.tsx'
-import type { Column } from '../parts/table.tsx'
+import type { Column } from '../parts/list/table.tsx'
 import type { Domain } from './query.ts'
 import './domains.css'
 import { text } from './strings.ts'

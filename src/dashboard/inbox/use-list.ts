@@ -1,7 +1,7 @@
 import { useCallback, useMemo } from 'react'
 import { useSearchParams } from 'wouter'
-import { soughtIn } from '../parts/highlight.tsx'
 import { locale } from '../parts/language.ts'
+import { soughtIn } from '../parts/list/highlight.tsx'
 import { useAgents, useViewer } from '../screen/viewer.tsx'
 import { type Known, parseSearch } from './query.ts'
 import { text } from './strings.ts'

@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react'
-import { LabelDialog } from '../parts/label-dialog.tsx'
+import { LabelDialog } from '../parts/dialog/label-dialog.tsx'
 import { type Binding, useKeys } from '../screen/keys.ts'
 import type { Row } from '../triage/row.ts'
 import { SnoozeDialog } from '../triage/snooze.tsx'

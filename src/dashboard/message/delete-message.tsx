@@ -1,7 +1,7 @@
 import { graphql } from '../live/graphql.ts'
 import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
-import { Confirm } from '../parts/dialog.tsx'
+import { Confirm } from '../parts/dialog/dialog.tsx'
 import { say } from '../parts/toast.ts'
 import { useThreadContext } from './context.ts'
 import type { ShownMessage } from './message-fields.ts'

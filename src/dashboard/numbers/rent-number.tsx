@@ -5,10 +5,10 @@ import { graphql, type ResultOf } from '../live/graphql.ts'
 import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
 import { Button } from '../parts/button.tsx'
-import { Dialog } from '../parts/dialog.tsx'
-import { Field } from '../parts/field.tsx'
+import { Dialog } from '../parts/dialog/dialog.tsx'
+import { Field } from '../parts/form/field.tsx'
+import { type Column, Table } from '../parts/list/table.tsx'
 import { Failed, Loading } from '../parts/states.tsx'
-import { type Column, Table } from '../parts/table.tsx'
 import { text } from './strings.ts'
 
 const OFFERS = graphql(`

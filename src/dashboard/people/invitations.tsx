@@ -2,7 +2,7 @@ import { graphql } from '../live/graphql.ts'
 import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
 import { Button } from '../parts/button.tsx'
-import { type Column, Table } from '../parts/table.tsx'
+import { type Column, Table } from '../parts/list/table.tsx'
 import { Time } from '../parts/time.tsx'
 import { text } from './strings.ts'
 

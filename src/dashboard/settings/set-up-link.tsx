@@ -1,6 +1,6 @@
 import { Button } from '../parts/button.tsx'
 import { Copyable } from '../parts/copy.tsx'
-import { Dialog } from '../parts/dialog.tsx'
+import { Dialog } from '../parts/dialog/dialog.tsx'
 import { text as partsText } from '../parts/strings.ts'
 import { text } from './strings.ts'
 

@@ -1,5 +1,5 @@
 import { type KeyboardEvent, useEffect, useId, useState } from 'react'
-import { useModal } from '../parts/modal.ts'
+import { useModal } from '../parts/dialog/modal.ts'
 import { type Command, noteRun, useCommands } from './commands.tsx'
 import { Keys } from './key-help.tsx'
 import { text } from './strings.ts'

@@ -1,4 +1,4 @@
-import { Dialog } from '../parts/dialog.tsx'
+import { Dialog } from '../parts/dialog/dialog.tsx'
 import { type Binding, shownKeys, useBindings } from '../screen/keys.ts'
 import { text } from './strings.ts'
 

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { IconButton } from '../parts/button.tsx'
+import { LabelDialog } from '../parts/dialog/label-dialog.tsx'
 import { TagIcon, XIcon } from '../parts/icons.tsx'
-import { LabelDialog } from '../parts/label-dialog.tsx'
 import { text as partsText } from '../parts/strings.ts'
 import { useKeys } from '../screen/keys.ts'
 import { text } from './strings.ts'

@@ -1,5 +1,5 @@
-import { AGENT_ICONS, AgentIcon, type AgentIconName } from './agent-icon.tsx'
-import { text } from './strings.ts'
+import { AGENT_ICONS, AgentIcon, type AgentIconName } from '../agent-icon.tsx'
+import { text } from '../strings.ts'
 
 interface IconChoiceProps {
   chosen: AgentIconName

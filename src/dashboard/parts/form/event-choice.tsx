@@ -1,4 +1,4 @@
-import { text } from './strings.ts'
+import { text } from '../strings.ts'
 
 export const RECEIVED = 'message.received'
 

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react'
-import { Button } from './button.tsx'
-import { text } from './strings.ts'
+import { Button } from '../button.tsx'
+import { text } from '../strings.ts'
 
 /** The end of a list that has more: it loads when it comes into view, or when it is pressed. */
 export const More = ({ busy, onMore }: { busy: boolean; onMore(): void }) => {

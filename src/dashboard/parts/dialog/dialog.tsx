@@ -1,8 +1,8 @@
 import { type ReactNode, useId, useState } from 'react'
-import { Button, IconButton } from './button.tsx'
-import { XIcon } from './icons.tsx'
+import { Button, IconButton } from '../button.tsx'
+import { XIcon } from '../icons.tsx'
+import { text } from '../strings.ts'
 import { useModal } from './modal.ts'
-import { text } from './strings.ts'
 
 interface DialogProps {
   title: string

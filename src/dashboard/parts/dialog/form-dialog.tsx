@@ -1,7 +1,7 @@
 import { type ReactNode, useId } from 'react'
-import { Button } from './button.tsx'
+import { Button } from '../button.tsx'
+import { text } from '../strings.ts'
 import { Dialog } from './dialog.tsx'
-import { text } from './strings.ts'
 
 interface FormDialogProps {
   title: string

@@ -1,7 +1,7 @@
 import { useState } from 'react'
-import { Field } from './field.tsx'
+import { Field } from '../form/field.tsx'
+import { text } from '../strings.ts'
 import { FormDialog } from './form-dialog.tsx'
-import { text } from './strings.ts'
 
 interface LabelDialogProps {
   /** Resolves to whether it was done. */
