@@ -75,7 +75,7 @@ export {
 export { changeRole, readViews, type SavedView, updateOwnMember } from './member/member-settings.ts'
 export { createOwnToken, listOwnTokens, revokeOwnToken } from './member/member-token.ts'
 export { auditCursor, listAudit, presentAudit } from './read-audit.ts'
-export { presentWorkspace, readWorkspace, type SettingsDeps, updateWorkspace } from './settings.ts'
+export { presentWorkspace, readWorkspace, updateWorkspace } from './settings.ts'
 export { COMMAND_LINE, createAppToken, deleteAppTokens } from './token/app-token.ts'
 export {
   type BearerTokenDeps,

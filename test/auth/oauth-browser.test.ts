@@ -97,11 +97,14 @@ browserTest(
     await deliver(service, { from: owner.email, to: agent.address, text: 'hello' })
     await until(() => stream.of('notifications/events/event').length === 1)
 
-    await page.goto(`${publicUrlOf(service)}/app/account`)
+    await page.goto(`${publicUrlOf(service)}/app/profile`)
+    const disconnect = page.getByRole('button', { name: 'Disconnect', exact: true })
+    await page.getByText('Hosted Client').waitFor()
     await expectNarrow(page)
-    await picture(page, 'home-dark-390')
-    await page.getByRole('button', { name: 'Disconnect Hosted Client' }).click()
-    await page.getByText('Apps that you connect to an agent').waitFor()
+    await picture(page, 'profile-dark-390')
+    await disconnect.click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Disconnect', exact: true }).click()
+    await page.getByText('No app is connected.').waitFor()
     await stream.ended
     expect((await postRpc(service.http, tokens.access_token, 'tools/list')).status).toBe(401)
     expect(errorsOf(page)).toEqual([])

@@ -70,9 +70,10 @@ test('a pasted token becomes a session, whose cookie only this host gets, and of
     },
   ])
   expect(await who(surfer)).toMatchObject({ status: 200, viewer: { email: owner.email } })
-  const home = await surfer.get('/app/account')
-  expectPage(home, 200, /Firefox on Linux/)
-  expect(home.text).not.toContain(token)
+  const listed = await (await surfer.ask('{ viewer { sessions { browser current } } }')).text()
+  expect(JSON.parse(listed).data.viewer.sessions).toEqual([{ browser: 'Firefox on Linux', current: true }])
+  expect(listed).not.toContain(token)
+  expect((await surfer.get('/app/account')).location).toBe('/app/profile')
   const tokens = (await owner.api('GET', '/tokens')).body
   expect(tokens).toHaveLength(1)
   const audit = (await owner.api('GET', '/audit?action=session.create')).body.items[0]
@@ -177,7 +178,7 @@ test('an owner exports the workspace in the browser, by a form of its page', asy
 
   const other = (await colleague()).surfer
   expectPage(await other.get('/app/export'), 403, /Only an owner/)
-  const theirs = { form: formTokenIn(await other.get('/app/account')) }
+  const theirs = { form: formTokenIn(await other.get('/app/passkeys')) }
   expect((await other.submit('/app/export', theirs)).status).toBe(403)
   expect(await exports()).toBe(1)
 })
@@ -243,10 +244,10 @@ test('a second cookie of the same name, which another port can set, makes neithe
 test('forms need the page’s token and our origin; other forms and another session’s token are refused', async () => {
   const surfer = await signedIn(service, owner.token)
   const other = await signedIn(service, owner.token)
-  const form = formTokenIn(await surfer.get('/app/account'))
+  const form = formTokenIn(await surfer.get('/app/passkeys'))
   for (const [given, origin] of [
     ['', null],
-    [formTokenIn(await other.get('/app/account')), null],
+    [formTokenIn(await other.get('/app/passkeys')), null],
     [form, 'http://localhost:1'],
     [form, 'null'],
   ] as const) {
@@ -333,6 +334,12 @@ test('browsers that open / are sent to /app, and programs are told what this is'
   for (const path of ['/docs', '/openapi.json', '/mcp']) expect(text).toContain(path)
 })
 
+/** Ends a session, as the web application does. */
+const end = async (surfer: Surfer, id: string): Promise<unknown> => {
+  const mutation = 'mutation ($id: UUID!) { revokeSession(input: { sessionId: $id }) { sessionId } }'
+  return (await surfer.ask(mutation, { id })).json()
+}
+
 test('ended sessions end at once in every process, with their subscriptions', async () => {
   const agent = await createTestAgent(service, owner)
   const [mine, other] = [await signedIn(service, owner.token), await signedIn(service, owner.token)]
@@ -355,31 +362,26 @@ test('ended sessions end at once in every process, with their subscriptions', as
   })
   expect(stream.status).toBe(200)
   const reading = stream.text()
-  const form = formTokenIn(await mine.get('/app/account'))
   const { viewer } = await who(other)
-  const ended = await mine.submit('/app/sessions/end', { form, session: viewer!.tokenId })
-  expect([ended.status, ended.location]).toEqual([303, '/app/account'])
+  const ended = await end(mine, viewer!.tokenId)
+  expect(ended).toMatchObject({ data: { revokeSession: { sessionId: viewer!.tokenId } } })
   expect(await who(other)).toMatchObject({ status: 401 })
   expect(await reading).toContain('unauthorized')
   expect(await who(mine)).toMatchObject({ status: 200 })
-  const again = await mine.submit('/app/sessions/end', { form, session: viewer!.tokenId })
-  expectPage(again, 404, /There is no session/)
+  expect(await end(mine, viewer!.tokenId)).toMatchObject({ errors: [{ extensions: { code: 'not_found' } }] })
   const { detail } = (await owner.api('GET', '/audit?action=session.revoke')).body.items[0]
   expect(detail).toEqual({ member: owner.member, sessions: [viewer!.tokenId] })
 })
 
 test('signing out everywhere ends the member’s sessions and nobody else’s', async () => {
-  const { surfer, token } = await colleague()
+  const { id, surfer, token } = await colleague()
   const [second, ownersOwn] = [await signedIn(service, token), await signedIn(service, owner.token)]
   const { viewer } = await who(ownersOwn)
-  const form = formTokenIn(await surfer.get('/app/account'))
-  expectPage(
-    await surfer.submit('/app/sessions/end', { form, session: viewer!.tokenId }),
-    404,
-    /did not work/,
-  )
-  const out = await surfer.submit('/app/sessions/end-all', { form })
-  expect(out.location).toBe('/app/sign-in')
+  expect(await end(surfer, viewer!.tokenId)).toMatchObject({
+    errors: [{ extensions: { code: 'not_found' } }],
+  })
+  const endAll = 'mutation ($id: UUID!) { revokeSessions(input: { memberId: $id }) { count } }'
+  expect(await (await surfer.ask(endAll, { id })).json()).toEqual({ data: { revokeSessions: { count: 2 } } })
   expect([await who(surfer), await who(second)]).toMatchObject([{ status: 401 }, { status: 401 }])
   expect(await who(ownersOwn)).toMatchObject({ status: 200 })
 })

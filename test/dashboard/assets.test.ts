@@ -72,7 +72,7 @@ test('the pages for signing in and the application have the same colours', async
 
 test('without JavaScript the page says what is needed', async () => {
   const { text } = await member.get('/app/inbox')
-  expect(text).toMatch(/<noscript>[\s\S]*needs JavaScript[\s\S]*\/app\/account[\s\S]*<\/noscript>/)
+  expect(text).toMatch(/<noscript>[\s\S]*needs JavaScript[\s\S]*\/app\/passkeys[\s\S]*<\/noscript>/)
 })
 
 test('assets are compressed as the browser likes, and kept for ever', async () => {

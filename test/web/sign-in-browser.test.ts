@@ -15,6 +15,7 @@ import {
   startBrowser,
   type TestBrowser,
 } from '../support/browser.ts'
+import { expectAccessible } from '../support/dashboard.ts'
 import { startService, type Tenant, type TestService } from '../support/service.ts'
 import { signedIn as signedInSurfer } from '../support/surfer.ts'
 import { until } from '../support/until.ts'
@@ -37,13 +38,19 @@ const link = async (tenant = owner) => {
   return (await createOperatorLink(deps, { email: tenant.email })).url
 }
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
-/** Waits for the start page after signing in, then opens the one that says who is signed in, and where. */
+/** Waits for the start page after signing in, then opens the one of the member's account. */
 const toAccount = async (page: Page): Promise<void> => {
   await page.waitForURL(/\/app(\/inbox)?$/)
-  await page.goto(`${origin}/app/account`)
-  await page.getByText('You are signed in as').waitFor()
+  await page.goto(`${origin}/app/profile`)
+  await page.getByRole('heading', { name: 'Where you are signed in' }).waitFor()
 }
-/** Signs in by a link; returns the page, which says who is signed in. */
+/** Signs out on the page of the service that can do it without JavaScript. */
+const signOut = async (page: Page): Promise<void> => {
+  await page.goto(`${origin}/app/passkeys`)
+  await button(page, 'Sign out').click()
+  await page.waitForURL(`${origin}/app/sign-in`)
+}
+/** Signs in by a link; returns the page, which shows the member's account. */
 const enter = async (page: Page, tenant = owner): Promise<Page> => {
   await page.goto(await link(tenant))
   await button(page, 'Sign in').click()
@@ -71,20 +78,15 @@ browserTest('a link leaves the address bar at once and signs in on a click', asy
   expect(errorsOf(page)).toEqual([])
 })
 
-browserTest('without JavaScript, a pasted link signs in, and sessions are ended by forms', async () => {
+browserTest('without JavaScript, a pasted link signs in, and a form signs out', async () => {
   const page = await browser.page({ ...PHONE, javaScriptEnabled: false })
   await page.goto(`${origin}/app`)
   expect(page.url()).toBe(`${origin}/app/sign-in`)
   await page.getByText('Use a link to sign in').click()
   await page.getByLabel(/The link/).fill(await link())
   await button(page, 'Sign in').first().click()
-  await toAccount(page)
-  const other = await enter(await browser.page())
-  await page.reload()
-  await page.getByRole('button', { name: /^End/ }).first().click()
-  await page.getByText('Where you are signed in').waitFor()
-  await other.reload()
-  expect(other.url()).toContain('/app/sign-in')
+  await page.waitForURL(`${origin}/app`)
+  await page.getByRole('link', { name: '/app/passkeys' }).click()
   await button(page, 'Sign out').click()
   expect(page.url()).toBe(`${origin}/app/sign-in`)
 })
@@ -127,6 +129,11 @@ describe('passkeys', () => {
     return session
   }
 
+  const removePasskey = async (page: Page): Promise<void> => {
+    await button(page, 'Remove').click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click()
+  }
+
   browserTest('are registered after signing in, sign in, and can be removed', async () => {
     const tenant = await service.workspace('Keys')
     const page = await browser.page(PHONE)
@@ -136,19 +143,22 @@ describe('passkeys', () => {
     await page.getByLabel('Name').fill('My <b>phone</b>')
     await picture(page, 'passkey')
     await button(page, 'Add').click()
-    await page.getByRole('button', { name: 'Remove My <b>phone</b>' }).waitFor()
-    await picture(page, 'home')
+    await page.waitForURL(`${origin}/app/profile`)
+    await page.getByRole('cell', { name: 'My <b>phone</b>' }).waitFor()
+    await expectNarrow(page)
+    await expectAccessible(page)
+    await picture(page, 'passkeys')
     const outbox = join(service.dataDir, 'outbox')
     await until(() =>
       readdirSync(outbox).some((name) =>
         readFileSync(join(outbox, name), 'utf8').includes('A passkey was added'),
       ),
     )
-    await button(page, 'Sign out').click()
-    await page.goto(`${origin}/app/sign-in?to=/app/account?x=1`)
+    await signOut(page)
+    await page.goto(`${origin}/app/sign-in?to=/app/profile?x=1`)
     const replayed = page.waitForRequest((request) => request.url().endsWith('/app/sign-in/passkey'))
     await button(page, 'Sign in with a passkey').click()
-    await page.waitForURL(`${origin}/app/account?x=1`)
+    await page.waitForURL(`${origin}/app/profile?x=1`)
     // The same answer of the passkey once more, from the same origin, counts for nothing.
     const body = (await replayed).postData()!
     const again = await fetch(`${origin}/app/sign-in/passkey`, {
@@ -158,9 +168,9 @@ describe('passkeys', () => {
       body,
     })
     expect([again.status, again.headers.getSetCookie()]).toEqual([401, []])
-    await page.getByRole('button', { name: /^Remove/ }).click()
-    await page.getByText('With a passkey you sign in').waitFor()
-    await button(page, 'Sign out').click()
+    await removePasskey(page)
+    await page.getByRole('cell', { name: 'My <b>phone</b>' }).waitFor({ state: 'detached' })
+    await signOut(page)
     await button(page, 'Sign in with a passkey').click()
     await page.getByText('This passkey was not accepted').waitFor()
     const { items } = (await tenant.api('GET', '/audit')).body
@@ -197,7 +207,7 @@ describe('passkeys', () => {
       expect(page.url()).toBe(`${origin}/app/passkeys?to=%2Fapp`)
       await button(page, 'Add').click()
       await toAccount(page)
-      await page.getByRole('button', { name: /^Remove/ }).click()
+      await removePasskey(page)
       await page.getByText('This workspace requires a passkey: add another one first').waitFor()
       await page.goto(`${origin}/app/sign-in`)
       await page.getByText('Use a token').click()
@@ -247,8 +257,8 @@ describe('another site', () => {
     await page.waitForFunction('document.title !== ""')
     const title = await page.title()
     expect(await agents()).toBe(before)
-    await page.goto(`${origin}/app/account`)
-    expect(page.url()).toBe(`${origin}/app/account`)
+    await page.goto(`${origin}/app/passkeys`)
+    expect(page.url()).toBe(`${origin}/app/passkeys`)
     await page.close()
     return title
   }
@@ -324,19 +334,14 @@ describe('another site', () => {
     ['GraphQL', '/graphql', { query: CREATE.replaceAll('"', '&quot;') }, 'application/x-www-form-urlencoded'],
     ['GraphQL as text', '/graphql', { '{"query":"mutation { x }", "a': '":1}' }, 'text/plain'],
     ['signing out', '/app/sign-out', { form: '' }, 'application/x-www-form-urlencoded'],
-    ['signing out everywhere', '/app/sessions/end-all', {}, 'application/x-www-form-urlencoded'],
+    ['exporting the workspace', '/app/export', {}, 'application/x-www-form-urlencoded'],
     [
       'signing in as someone else',
       '/app/sign-in/token',
       { token: 'TOKEN' },
       'application/x-www-form-urlencoded',
     ],
-    [
-      'removing a passkey',
-      '/app/passkeys/remove',
-      { passkey: crypto.randomUUID() },
-      'application/x-www-form-urlencoded',
-    ],
+    ['adding a passkey', '/app/passkeys', { name: 'x', answer: '{}' }, 'application/x-www-form-urlencoded'],
   ])('cannot submit a form for %s', async (_, action, fields, type) => {
     const victim = await service.workspace('Victim')
     const page = await enter(await browser.page(), victim)
@@ -345,8 +350,8 @@ describe('another site', () => {
     const answered = page.waitForResponse((response) => response.url() === `${origin}${action}`)
     await button(page, 'Go').click()
     expect((await answered).status()).toBeGreaterThanOrEqual(400)
-    await page.goto(`${origin}/app/account`)
-    await page.getByText(victim.email).waitFor()
+    await page.goto(`${origin}/app/profile`)
+    await expect.poll(() => page.getByLabel('Email address').inputValue()).toBe(victim.email)
     expect((await victim.api('GET', '/agents')).body).toEqual([])
   })
 
@@ -354,24 +359,24 @@ describe('another site', () => {
     const { cookies } = await signedInSurfer(service, owner.token)
     const [token] = cookies.values()
     const { port } = new URL(origin)
-    const planted = ['', '/app', '/app/account'].map((path) => `ams-${port}=${token}; path=${path || '/'}`)
+    const planted = ['', '/app', '/app/passkeys'].map((path) => `ams-${port}=${token}; path=${path || '/'}`)
     const page = await browser.page()
     await page.goto(
       await attack(`<script>for (const one of ${JSON.stringify(planted)}) document.cookie = one</script>`),
     )
     expect(await page.evaluate<string>('document.cookie')).toContain(token)
-    await page.goto(`${origin}/app/account`)
+    await page.goto(`${origin}/app/passkeys`)
     expect(page.url()).toContain('/app/sign-in')
   })
 
   browserTest('that links here shows the page that was asked for to a signed-in member', async () => {
     const page = await enter(await browser.page())
     await page.goto(
-      (await attack(`<a href="${origin}/app/account?x=1">Go</a>`)).replace('localhost', '127.0.0.1'),
+      (await attack(`<a href="${origin}/app/passkeys?x=1">Go</a>`)).replace('localhost', '127.0.0.1'),
     )
     await page.getByRole('link', { name: 'Go' }).click()
-    await page.getByText('You are signed in as').waitFor()
-    expect(page.url()).toBe(`${origin}/app/account?x=1`)
+    await page.getByText('A passkey stays on your device').waitFor()
+    expect(page.url()).toBe(`${origin}/app/passkeys?x=1`)
   })
 })
 

@@ -2,26 +2,19 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import {
   checkForm,
   checkOrigin,
-  disconnectApp,
   findPageViewer,
   isLoopbackHost,
   type PageViewer,
   publicPlace,
-  removePasskey,
   returnPath,
-  revokeSession,
-  revokeSessions,
   signOut,
 } from '../../auth/index.ts'
-import { uuid } from '../../core/rules.ts'
 import { html } from '../../core/text/html.ts'
 import { assetNameOf, sendApplication, sendAsset } from '../page/assets.ts'
 import { type Download, sendDownload } from '../page/download.ts'
 import { type Problem, problemOf } from '../page/failure-words.ts'
 import { type Page, type Redirect, readForm, reply } from '../page/page.ts'
-import { checked } from '../page/rule.ts'
 import { scriptAt, sendScript } from '../page/scripts.ts'
-import { accountPage } from './account.ts'
 import { exportPage, submitExport } from './export.ts'
 import { passkeyPage, showPasskeys, submitNewPasskey } from './passkeys.ts'
 import type { AppDeps, Submitted, Visit } from './request.ts'
@@ -43,15 +36,17 @@ const OPEN_FORMS: Record<string, (deps: AppDeps, submitted: Submitted) => Answer
   '/app/sign-in/token': submitToken,
 }
 
+/** The web application's page about the member who is signed in. */
+const ACCOUNT = '/app/profile'
+
 /** Pages for signed-in members. */
 const PAGES: Record<string, (deps: AppDeps, page: PageViewer, visit: Visit) => Answered> = {
-  '/app/account': accountPage,
+  '/app/account': async () => ({ location: ACCOUNT }),
   '/app/export': exportPage,
   '/app/passkeys': showPasskeys,
 }
 
 const SIGNED_OUT = '/app/sign-in'
-const ACCOUNT = '/app/account'
 
 type Action = (deps: AppDeps, page: PageViewer, submitted: Submitted) => Promise<Page | Redirect | Download>
 
@@ -61,14 +56,6 @@ const FORMS: Record<string, Action> = {
     location: SIGNED_OUT,
     cookies: [await signOut(deps, request)],
   }),
-  '/app/sessions/end': async (deps, { viewer }, { form }) => {
-    await revokeSession(deps, viewer, checked(uuid, 'session', form.get('session') ?? ''))
-    return { location: ACCOUNT }
-  },
-  '/app/sessions/end-all': async (deps, { viewer }) => {
-    await revokeSessions(deps, viewer, { memberId: viewer.id })
-    return { location: SIGNED_OUT }
-  },
   '/app/export': submitExport,
   '/app/passkeys': async (deps, page, submitted) => {
     try {
@@ -76,14 +63,6 @@ const FORMS: Record<string, Action> = {
     } catch (error) {
       return passkeyPage(deps, page, { to: returnPath(submitted.form.get('to')), wrong: problemOf(error) })
     }
-  },
-  '/app/apps/disconnect': async (deps, { viewer }, { form }) => {
-    await disconnectApp(deps, viewer, checked(uuid, 'app', form.get('app') ?? ''))
-    return { location: ACCOUNT }
-  },
-  '/app/passkeys/remove': async (deps, { viewer }, { form }) => {
-    await removePasskey(deps, viewer, checked(uuid, 'passkey', form.get('passkey') ?? ''))
-    return { location: ACCOUNT }
   },
 }
 

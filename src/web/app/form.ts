@@ -29,7 +29,3 @@ ${content}
 
 export const alertOf = (wrong: Problem | null): readonly Html[] =>
   wrong ? [html`<p class="bad" role="alert">${wrong.problem}</p>`] : []
-
-/** A time that reads the same everywhere, because the page does not know the browser's time zone. */
-export const timeOf = (time: Date): Html =>
-  html`<time datetime="${time.toISOString()}">${time.toISOString().slice(0, 16).replace('T', ' ')} UTC</time>`

@@ -1,9 +1,8 @@
 import type { IncomingMessage } from 'node:http'
-import type { ChallengeDeps, ConnectedAppDeps, EmailLinks, SignInDeps } from '../../auth/index.ts'
+import type { ChallengeDeps, EmailLinks, SignInDeps } from '../../auth/index.ts'
 import type { ExportDeps } from '../../export/index.ts'
-import type { SettingsDeps } from '../../workspace/index.ts'
 
-export interface AppDeps extends SignInDeps, ChallengeDeps, SettingsDeps, ConnectedAppDeps, ExportDeps {
+export interface AppDeps extends SignInDeps, ChallengeDeps, ExportDeps {
   emailLinks: EmailLinks
   /** Folder with the mail that is not sent; null if mail is sent. */
   capturedMail: string | null

@@ -28,12 +28,6 @@ button, .button { background: var(--accent); border-color: var(--accent); color:
 a { color: var(--accent) }
 summary { margin-bottom: 1rem; cursor: pointer }
 h2 { margin: 2rem 0 .75rem; font-size: 1.1rem }
-.rows { margin: 0 0 1rem; padding: 0; list-style: none }
-.rows li { display: flex; gap: 1rem; align-items: center; justify-content: space-between; padding: .75rem 0; border-top: 1px solid var(--line) }
-.rows p { font-size: .875rem }
-.rows form { flex: none }
-.rows button { width: auto }
-.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
 .ways + details { margin-top: 1.5rem }
 details:not([open]) > summary { margin-bottom: 0 }
 details + .ways, .ways > details + p { margin-top: .75rem }
