@@ -1,5 +1,5 @@
 import { entriesForSql } from '../../agent/index.ts'
-import { lowerCaseSql } from '../../core/lower-case.ts'
+import { lowerCaseSql } from '../../core/text/lower-case.ts'
 import type { Queryable } from '../../db/client.ts'
 import type { Approval } from '../../db/generated/prisma/enums.ts'
 import { raw, type Sql, sql } from '../../db/sql/sql.ts'
