@@ -76,6 +76,13 @@ export const findSent = async (
 /** How long the transaction may take, in milliseconds, with its wait for a connection. */
 const TRANSACTION = { timeout: 60_000, maxWait: 10_000 }
 
+/** In one order: two imports of the same mails would otherwise each wait for a mail that the other has stored first. */
+const inOrder = (mails: readonly Prepared[]): Prepared[] =>
+  mails.toSorted(({ message: one }, { message: other }) =>
+    Buffer.compare(one.fingerprint ?? NONE, other.fingerprint ?? NONE),
+  )
+const NONE = Buffer.alloc(0)
+
 /** Stores mails of one agent with their threads. Returns how many were not stored before. Throws `plan_limit`. */
 const commit = (deps: StoreDeps, mails: readonly Prepared[]): Promise<number> =>
   deps.prisma.$transaction(async (tx) => {
@@ -86,7 +93,7 @@ const commit = (deps: StoreDeps, mails: readonly Prepared[]): Promise<number> =>
     const { threads, merged } = threadMails(messages, await findThreads(pool, agentId, messages))
     const stored = await storeBatch(
       { pool },
-      mails.map(({ message, name: _, ...rest }) => ({
+      inOrder(mails).map(({ message, name: _, ...rest }) => ({
         ...rest,
         message: { ...message, threadId: threads.get(message.id)! },
         event: null,
