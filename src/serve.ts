@@ -22,12 +22,22 @@ const STOP_SECONDS = 30
 /** Loaded only when needed: invalid settings and commands such as `token` do not need most of it. */
 const loadApp = () => import('./app.ts')
 
-/** Starts the service on an open foundation, and prints where it listens. */
-const bringUp = async (config: Config, log: Logger, foundation: Foundation): Promise<App> => {
-  // stdout is reserved for the lines below, but a library (mailauth, for some mails with `l=`) writes to the
-  // console.
+/**
+ * Puts into the log what others write as text: stdout is reserved for the lines below, but a library (mailauth, for some
+ * mails with `l=`) writes to the console; and Node writes warnings to stderr, also of functions that a library only tries.
+ */
+const logOutput = (log: Logger): void => {
   console.log = (...output: unknown[]) =>
     log.debug({ said: output.map(String) }, 'console output of a library')
+  process.removeAllListeners('warning')
+  process.on('warning', ({ name, message }) =>
+    log[name === 'ExperimentalWarning' ? 'debug' : 'warn']({ name, warning: message }, 'warning of Node'),
+  )
+}
+
+/** Starts the service on an open foundation, and prints where it listens. */
+const bringUp = async (config: Config, log: Logger, foundation: Foundation): Promise<App> => {
+  logOutput(log)
   const ownerToken = await untilAvailable(log, 'create the first workspace', () =>
     welcomeOwner(config, foundation),
   )

@@ -4,6 +4,7 @@ import type { Context } from '../context.ts'
 import { AppError, noSuchPath } from '../core/errors.ts'
 import { MAX_SEND_BODY_BYTES } from '../core/rules.ts'
 import { documentationRoutes } from './documentation/documentation.ts'
+import { manualRoutes } from './documentation/manual.ts'
 import { registerParts } from './documentation/openapi.ts'
 import { bodyLimit } from './request/body-limit.ts'
 import { idempotency } from './request/idempotency.ts'
@@ -134,5 +135,6 @@ export const createRest = (deps: Context): OpenAPIHono<RestEnv> => {
   fileRoutes(app)
   registerParts(app.openAPIRegistry)
   documentationRoutes(app, deps)
+  manualRoutes(app, deps)
   return app
 }

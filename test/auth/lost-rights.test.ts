@@ -46,7 +46,8 @@ interface Person {
 const address = () => `${Math.random().toString(36).slice(2)}@example.com`
 const invite = async (api: Api, role: string): Promise<{ email: string; path: string }> => {
   const email = address()
-  const { body } = await api('POST', '/members/invitations', { email, role })
+  const { status, body } = await api('POST', '/members/invitations', { email, role })
+  expect({ status, body }).toMatchObject({ status: 201 })
   return { email, path: new URL(body.url).pathname }
 }
 const joinAt = async (path: string): Promise<Person> => {
@@ -96,11 +97,13 @@ describe('who was an owner', () => {
   test('gets no more of an export that is running', async () => {
     const agent = await createTestAgent(service, owner)
     const content = Buffer.alloc(8 * 1024 * 1024, 'x').toString('base64')
-    for (let n = 0; n < 2; n++)
-      await agent.api('POST', `/agents/${agent.id}/messages`, {
+    for (let n = 0; n < 2; n++) {
+      const sent = await agent.api('POST', `/agents/${agent.id}/messages`, {
         ...{ channel: 'email', to: ['bo@example.com'], text: 'large' },
         attachments: [{ name: 'a.bin', type: 'application/octet-stream', content }],
       })
+      expect(sent.status).toBe(201)
+    }
     const bo = await hire('owner')
     const exported = await fetch(`${service.http}/export`, {
       headers: { Authorization: `Bearer ${bo.token}` },

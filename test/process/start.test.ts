@@ -281,3 +281,17 @@ test('SIGINT stops the service and PostgreSQL', async () => {
   expect(await service.exited).toEqual({ code: 0, signal: null })
   expect(lives(postgres)).toBe(false)
 })
+
+test('warnings of Node are lines of the log', async () => {
+  const warn = "data:text/javascript,process.on('SIGWINCH',()=>process.emitWarning('odd'))"
+  service = run({ ...settings, NODE_OPTIONS: `--import ${warn}` })
+  await service.ready()
+  service.kill('SIGWINCH')
+  await until(() => service.stderr.includes('odd'))
+  const lines = service.stderr.trimEnd().split('\n')
+  expect(lines.map((line) => JSON.parse(line))).toContainEqual(
+    expect.objectContaining({ level: 'warn', name: 'Warning', warning: 'odd', msg: 'warning of Node' }),
+  )
+  service.kill('SIGTERM')
+  await service.exited
+})
