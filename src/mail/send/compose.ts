@@ -4,6 +4,7 @@ import { spell } from '../../core/address/email-address.ts'
 import type { Outbound } from '../../core/channel/outbound.ts'
 import { oneLine } from '../../core/text/sanitize-text.ts'
 import { AGENT_HEADER } from '../header/loop.ts'
+import { build } from './build.ts'
 
 /**
  * Composes the message as RFC 5322 bytes with CRLF line ends, identical for every attempt. Every address is
@@ -44,7 +45,7 @@ export async function compose(out: Outbound): Promise<Buffer> {
   })
   const message = mail.compile()
   if (out.report) message.setHeader('Content-Type', `multipart/report; report-type=${out.report.type}`)
-  return message.build()
+  return build(message)
 }
 
 /** Spam filters distrust HTML without these tags. A style sheet at its beginning is read as part of the head. */
