@@ -1,15 +1,24 @@
 import { randomUUID } from 'node:crypto'
-import { type FileHandle, link, open, rename, rm, stat } from 'node:fs/promises'
+import { closeSync, fchownSync, fsync, openSync, renameSync, statSync, writeFile } from 'node:fs'
+import { link, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { promisify } from 'node:util'
+
+/*
+ * What the disk has to do is waited for in a thread. Opening, closing and renaming a file are done at once: the way to
+ * a thread and back takes more time than they do. See docs/decisions.md#captured-mail.
+ */
+const sync = promisify(fsync)
+const writeAndSync = promisify(writeFile)
 
 /** Makes the names in a folder durable. */
 export const syncFolder = async (folder: string): Promise<void> => {
   if (process.platform === 'win32') return // folders cannot be opened on Windows
-  const handle = await open(folder, 'r')
+  const opened = openSync(folder, 'r')
   try {
-    await handle.sync()
+    await sync(opened)
   } finally {
-    await handle.close()
+    closeSync(opened)
   }
 }
 
@@ -29,27 +38,26 @@ const syncShared = (folder: string): Promise<void> => {
 }
 
 /** Root writes for the owner of the folder: the service, which is another user, could not read its key any more. */
-const giveToOwner = async (handle: FileHandle, folder: string): Promise<void> => {
+const giveToOwner = (opened: number, folder: string): void => {
   if (process.getuid?.() !== 0) return
-  const { uid, gid } = await stat(folder)
-  if (uid !== 0) await handle.chown(uid, gid)
+  const { uid, gid } = statSync(folder)
+  if (uid !== 0) fchownSync(opened, uid, gid)
 }
 
 /** Writes a file that only its owner can read, and gives it its name by `place` once it is on disk. */
 const write = async (
   file: string,
   content: string | Uint8Array,
-  place: (draft: string, file: string) => Promise<void>,
+  place: (draft: string, file: string) => Promise<void> | void,
 ): Promise<void> => {
   const draft = `${file}.${randomUUID()}.tmp`
   try {
-    const handle = await open(draft, 'wx', 0o600)
+    const opened = openSync(draft, 'wx', 0o600)
     try {
-      await giveToOwner(handle, dirname(file))
-      await handle.writeFile(content)
-      await handle.sync()
+      giveToOwner(opened, dirname(file))
+      await writeAndSync(opened, content, { flush: true })
     } finally {
-      await handle.close()
+      closeSync(opened)
     }
     await place(draft, file)
   } catch (error) {
@@ -64,7 +72,7 @@ const write = async (
  * file may contain a key.
  */
 export const writePrivate = (file: string, content: string | Uint8Array): Promise<void> =>
-  write(file, content, rename)
+  write(file, content, renameSync)
 
 /** Like `writePrivate`, but keeps a file that exists: of several processes, the first one creates it. */
 export const createPrivate = (file: string, content: string | Uint8Array): Promise<void> =>

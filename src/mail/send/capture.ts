@@ -1,4 +1,5 @@
-import { access, mkdir } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Outbound, SendResult } from '../../core/channel/outbound.ts'
 import { writePrivate } from '../../core/private-file.ts'
@@ -28,11 +29,7 @@ export async function capture(
   const time = out.createdAt.toISOString().replace(/:/g, '-')
   const id = out.messageId.replace(/[^\w.@+=-]/g, '_').slice(0, 180)
   const file = join(outboxDir, `${time}-${id}.eml`)
-  const exists = await access(file).then(
-    () => true,
-    () => false,
-  )
-  if (!exists) {
+  if (!existsSync(file)) {
     const lines = [...new Set(envelopes.map(({ reversePath }) => `Return-Path: <${reversePath}>\r\n`))]
     await writeInto(outboxDir, file, Buffer.concat([Buffer.from(lines.join('')), raw]))
   }
