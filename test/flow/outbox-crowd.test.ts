@@ -1,3 +1,4 @@
+import pg from 'pg'
 import { beforeAll, expect, test } from 'vitest'
 import type { Channel } from '../../src/channel/channel.ts'
 import { createEmailChannel } from '../../src/channel/email/email-channel.ts'
@@ -56,6 +57,37 @@ const startWorker = (send: Channel['send']) => {
   outbox.start()
   return outbox
 }
+
+test('sent mail whose outcome cannot be written yet holds up no other mail', async () => {
+  const [busy, second, other] = await Promise.all([1, 2, 3].map(() => createTestAgent(service, owner)))
+  for (let n = 0; n < 8; n++)
+    await Promise.all([write(busy!, 'a@example.com'), write(second!, 'b@example.com')])
+  clock.advance(10)
+  const id = await write(other!, 'next@example.com')
+  const holder = new pg.Client({ connectionString: service.databaseUrl })
+  await holder.connect()
+  await holder.query('begin')
+  const agents = [busy!.id, second!.id]
+  await holder.query('select from message where agent_id = any($1) for update', [agents])
+  const started: string[] = []
+  const outbox = startWorker(({ envelopeTo }: Outbound) => {
+    started.push(...envelopeTo)
+    return Promise.resolve({ accepted: envelopeTo, rejected: [] })
+  })
+  const statuses = async () =>
+    (await service.db.pool.query('select status from message where agent_id = any($1)', [agents])).rows
+  await until(() => started.length >= 16)
+  expect(started).not.toContain('next@example.com')
+  clock.advance(1_000)
+  await until(
+    async () => (await other!.api('GET', `/agents/${other!.id}/messages/${id}`)).body.status === 'sent',
+  )
+  expect((await statuses()).every(({ status }) => status === 'sending')).toBe(true)
+  await holder.query('commit')
+  await holder.end()
+  await until(async () => (await statuses()).every(({ status }) => status === 'sent'))
+  await outbox.stop(0)
+})
 
 test('recipients whose servers hang delay only the mail of their own agent', async () => {
   const [slow, other] = [await createTestAgent(service, owner), await createTestAgent(service, owner)]

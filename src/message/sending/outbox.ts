@@ -12,7 +12,10 @@ import { type ClaimedSend, claimSends } from './claim-sends.ts'
 import { createSettlementStore } from './settle-sends.ts'
 import { type TransmitDeps, transmit } from './transmit.ts'
 
-/** Maximum number of concurrent attempts in this process that started within `FRESH_MS`. */
+/**
+ * Maximum number of concurrent attempts in this process that started within `FRESH_MS` and whose channel has not
+ * answered. Those of which only the outcome is still to be written hold up none: see docs/decisions.md#settling-many.
+ */
 const MAX_FRESH = 16
 const FRESH_MS = 5_000
 /**
@@ -27,7 +30,10 @@ const MAX_CONCURRENT = 48
  * @limit Sending
  */
 const MAX_PER_AGENT = 8
-/** Interval of the fallback poll in case a notification is missed; also the precision of retry times. */
+/**
+ * Interval of the fallback poll in case a notification is missed; also the precision of retry times. A claim that left
+ * something has used up what was free, and the end of an attempt wakes the worker.
+ */
 const POLL_MS = 1_000
 const RENEW_MS = (SEND_LEASE_S * 1000) / 4
 /** Why a sleep ends. Without a reason, `abort` makes an error with its stack, several times for each message. */
@@ -36,6 +42,8 @@ const WOKEN = 'woken'
 interface Attempt {
   job: SendJob
   startedAt: number
+  /** Whether the channel has answered, so that only the outcome is still to be written. */
+  isSent: boolean
   work: Promise<void>
 }
 
@@ -80,9 +88,8 @@ export class Outbox {
     while (!signal.aborted) {
       const wake = new AbortController()
       this.#wake = wake
-      const claimed = await this.#claim()
-      for (const job of claimed) this.#start(job)
-      if (claimed.length === 0 && !signal.aborted) await this.#deps.clock.sleep(POLL_MS, wake.signal)
+      for (const job of await this.#claim()) this.#start(job)
+      if (!signal.aborted) await this.#deps.clock.sleep(POLL_MS, wake.signal)
     }
   }
 
@@ -105,7 +112,8 @@ export class Outbox {
   }
 
   #capacity(now: Date): number {
-    const fresh = [...this.#inFlight.values()].filter(({ startedAt }) => startedAt > now.getTime() - FRESH_MS)
+    const since = now.getTime() - FRESH_MS
+    const fresh = [...this.#inFlight.values()].filter((each) => !each.isSent && each.startedAt > since)
     return Math.min(MAX_FRESH - fresh.length, MAX_CONCURRENT - this.#inFlight.size)
   }
 
@@ -117,7 +125,10 @@ export class Outbox {
 
   #start(claimed: ClaimedSend): void {
     const { message: _, ...job } = claimed
-    const work = transmit(this.#deps, claimed, this.#sending.signal)
+    const onSent = () => {
+      attempt.isSent = true
+    }
+    const work = transmit(this.#deps, claimed, { signal: this.#sending.signal, onSent })
       .catch(async (error: unknown) => {
         const fields = { err: error, messageId: job.messageId }
         if (error instanceof LeaseLost)
@@ -132,7 +143,8 @@ export class Outbox {
         this.#inFlight.delete(job.id)
         this.#wake.abort(WOKEN)
       })
-    this.#inFlight.set(job.id, { job, startedAt: this.#deps.clock.now().getTime(), work })
+    const attempt: Attempt = { job, startedAt: this.#deps.clock.now().getTime(), isSent: false, work }
+    this.#inFlight.set(job.id, attempt)
   }
 
   /** Renews the leases while anything is being sent, including during a graceful stop. */

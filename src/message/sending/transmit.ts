@@ -192,16 +192,17 @@ const settle = async (deps: TransmitDeps, attempted: Attempted, signal: AbortSig
 
 /**
  * Makes one attempt to send a message to those of its recipients who do not have it yet, unless it needs approval by
- * now.
+ * now. Calls `onSent` when only the outcome is still to be written.
  */
 export const transmit = async (
   deps: TransmitDeps,
   { message, ...job }: ClaimedSend,
-  signal: AbortSignal,
+  { signal, onSent }: { signal: AbortSignal; onSent(): void },
 ): Promise<void> => {
   if (!message || (message.isUnapproved && (await holdQueued(deps, message, job)))) return
   const startedAt = deps.clock.now()
   const result = await attempt(deps, message, job, signal)
+  onSent()
   await settle(deps, { message, job, result, startedAt }, signal)
   deps.afterCommit(() => deps.notifier.publish(MESSAGE_CHANGED, `${message.agentId}/${message.id}`))
   const fields = {
