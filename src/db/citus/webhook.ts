@@ -4,6 +4,9 @@ import { amongAgents, type Sql, sql } from '../sql/sql.ts'
 export const webhook = {
   siblings: (): Sql => sql`${amongAgents('s.agent_id')} group by s.agent_id`,
 
+  /** Their events are read by 'read ahead'. */
+  'lanes with events': ({ lanes }: { lanes: Sql }): Sql => lanes,
+
   /**
    * It takes no query with a limit for each row of a parameter. Ids above the horizon have no gaps, so a range of them
    * has the same events.

@@ -141,8 +141,16 @@ export class LaneReader {
     if ([row.id, row.token_id].some((id) => id !== null && this.#deleted.has(id))) return
     const lane = new Lane(row, keys, dialler.connectionTo(row.url), leasedUntil)
     lanes.add(lane)
+    if (row.read) this.#takeFirst(lane, row.read)
     for (const event of events) lane.events.announce(event)
     proceed(lane)
+  }
+
+  /** Queues the events that were read with the lease. Those that miss a job are read again, which adds it. */
+  #takeFirst({ events }: Lane, read: Read): void {
+    if (read.jobs.some((job) => events.misses(job))) return
+    const { limit } = events.beginReading()
+    events.endReading(read, limit, this.#deps.clock.now())
   }
 
   get #hasWork(): boolean {
@@ -193,9 +201,10 @@ export class LaneReader {
     const { lease, clock } = this.#deps
     const batch = this.#agents.take(MAX_AGENTS_PER_LEASE)
     const agentIds = [...batch.keys()]
+    const events = [...batch.values()].includes(null)
     try {
       const full = await this.lease(
-        (limit) => leaseOfAgents(this.#deps, { lease, now: clock.now(), agentIds, limit }),
+        (limit) => leaseOfAgents(this.#deps, { lease, now: clock.now(), agentIds, limit, events }),
         batch,
       )
       if (full) this.#agents.putBack(batch)

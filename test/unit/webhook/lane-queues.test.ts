@@ -39,7 +39,7 @@ const pending = (seq: number, changes: Partial<PendingDelivery> = {}): PendingDe
   detail: null,
   agent_name: 'Scout',
   state: 'pending',
-  attempts: 0,
+  attempted: 0,
   payload: null,
   asked_at: null,
   ...changes,

@@ -2,10 +2,8 @@ import type { LoggedEvent, PayloadEvent } from '../../../event/index.ts'
 import { gapJob, hasNoJob, isDue, jobOf, type LaneJob } from './lane-job.ts'
 import type { LeasedLane } from './lease.ts'
 import type { Policy } from './policy.ts'
-import type { PendingDelivery, Read, ReadRequest } from './read-ahead.ts'
+import { FIRST_READ, type PendingDelivery, type Read, type ReadRequest } from './read-ahead.ts'
 
-/** The first read is small, because most lanes have one event to deliver. Each full read doubles the next. */
-const FIRST_READ = 16
 const MAX_READ = 256
 
 /** While this many jobs are queued, further events stay in the log until they are read from it. */

@@ -46,7 +46,7 @@ export const jobOf = (agentId: string, row: PendingDelivery): LaneJob => {
   return {
     seq: row.seq,
     event,
-    attempts: row.attempts,
+    attempts: row.attempted,
     payload: row.payload,
     since: row.asked_at ?? row.created_at,
   }

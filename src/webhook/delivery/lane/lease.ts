@@ -3,6 +3,7 @@ import { adaptable, skipLockedOf } from '../../../db/dialect.ts'
 import type { WebhookKind } from '../../../db/generated/prisma/enums.ts'
 import { amongAgents, define, empty, raw, rows, type Sql, sql } from '../../../db/sql/sql.ts'
 import { composedOf } from '../../../db/sql/statement.ts'
+import { EVENT, FIRST_READ, type PendingDelivery, type Read } from './read-ahead.ts'
 
 /** A lane that was just leased, with all data that the worker needs. */
 export interface LeasedLane {
@@ -31,6 +32,8 @@ export interface LeasedLane {
   last_id: number
   /** Number of webhooks of the agent. */
   siblings: number
+  /** Its first events, at most `FIRST_READ`, where the statement read them too. */
+  read?: Read
 }
 
 /** The primary key of a lane. */
@@ -70,6 +73,7 @@ const siblingsOf = (row: 'l' | 'w'): Sql =>
   sql`(select count(*)::int from webhook s where s.agent_id = ${raw(row)}.agent_id ${adaptable('siblings', {}, empty)}) as siblings`
 
 const PICKED = rows('picked', 'id')
+const LEASED = rows('leased', 'id', 'agent_id', 'position', 'found')
 
 /**
  * Leases the lanes in `PICKED` that are still free, and skips those that another worker is leasing at
@@ -78,11 +82,11 @@ const PICKED = rows('picked', 'id')
  */
 const LEASE = sql`
   free as materialized (
-    select w.id, w.agent_id from webhook w join event_log l on l.agent_id = w.agent_id
+    select w.id, w.agent_id, w.revision from webhook w join event_log l on l.agent_id = w.agent_id
      where w.id in (select id from ${PICKED}) and ${DUE}
        ${skipLockedOf('w')}${amongAgents('w.agent_id')}${amongAgents('l.agent_id')}
   ),
-  leased as (
+  ${define(LEASED)} as (
     update webhook w
        set lease_owner = $1, lease_until = now() + $2 * interval '1 ms', due_at = now() + $2 * interval '1 ms',
            revision = w.revision + (w.lease_owner is distinct from $1)::int
@@ -91,18 +95,44 @@ const LEASE = sql`
        and (w.expires_at is null or w.expires_at > $3) and w.paused_at is null ${amongAgents('w.agent_id')}
     returning w.id, w.workspace_id, w.agent_id, w.url, w.secret, w.previous_secret, w.previous_until, w.position, w.attempts, w.error,
               w.retry_at, w.failing_since, w.revision, w.asked, w.answered, w.kind, w.types, w.channels::text[] as channels, w.subscription,
-              w.token_id, w.expires_at
-  )
+              w.token_id, w.expires_at, free.revision as found
+  )`
+
+const LANES = sql`
   select leased.*, l.last_id,
          ${siblingsOf('l')}
-    from leased join event_log l on l.agent_id = leased.agent_id ${amongAgents('l.agent_id')}`
+    from ${LEASED} join event_log l on l.agent_id = leased.agent_id ${amongAgents('l.agent_id')}`
+
+/**
+ * The same with their first events, a row for each (docs/decisions.md#lease-with-events). `is_current` is false where
+ * a replay was committed between the statement's snapshot and its lock, so that it saw jobs from before the replay.
+ */
+const LANES_WITH_EVENTS = sql`
+  select leased.*, l.last_id, ${siblingsOf('l')}, l.horizon, p.revision = leased.found as is_current, n.*
+    from ${LEASED} join ${PICKED} p using (id) join event_log l on l.agent_id = leased.agent_id
+    left join lateral (
+      select ${EVENT}
+        from event e join agent a on a.id = e.agent_id
+        left join job j on j.agent_id = e.agent_id and j.lane = leased.id and j.seq = e.id
+       where e.agent_id = leased.agent_id and e.id > leased.position
+       order by e.id limit ${FIRST_READ}
+    ) n on true
+   order by leased.id, n.seq`
+
+const PICKED_OF_AGENTS = sql`${define(PICKED)} as (
+      select w.id, w.revision from webhook w join event_log l on l.agent_id = w.agent_id where w.agent_id = any($4::uuid[]) ${amongAgents('l.agent_id')} and ${DUE} limit $5
+    )`
 
 const OF_AGENTS = {
   name: 'lanes of agents',
-  ...composedOf(sql`
-    with ${define(PICKED)} as (
-      select w.id from webhook w join event_log l on l.agent_id = w.agent_id where w.agent_id = any($4::uuid[]) ${amongAgents('l.agent_id')} and ${DUE} limit $5
-    ), ${LEASE}`),
+  ...composedOf(sql`with ${PICKED_OF_AGENTS}, ${LEASE} ${LANES}`),
+}
+
+const OF_AGENTS_WITH_EVENTS = {
+  name: 'lanes of agents with events',
+  ...composedOf(
+    sql`with ${PICKED_OF_AGENTS}, ${LEASE} ${adaptable('lanes with events', { lanes: LANES }, LANES_WITH_EVENTS)}`,
+  ),
 }
 
 /** Maximum number of the newest events whose agents the poll looks at. */
@@ -136,7 +166,7 @@ const ANY = {
        where w.id = any(array(select id from candidates)) and ${DUE}
     ),
     candidate as (select id, suspect, row_number() over (partition by suspect order by turn) as place from due),
-    ${define(PICKED)} as (select id from candidate where not suspect or place <= $5 order by place limit $4), ${LEASE}`),
+    ${define(PICKED)} as (select id from candidate where not suspect or place <= $5 order by place limit $4), ${LEASE} ${LANES}`),
 }
 
 interface LeaseRequest {
@@ -145,13 +175,37 @@ interface LeaseRequest {
   now: Date
 }
 
+type LeasedRow = LeasedLane & { horizon: number; is_current?: boolean } & (PendingDelivery | { seq: null })
+
+/** Returns each lane once, with the events of its rows. */
+const withEvents = (rows: readonly LeasedRow[]): LeasedLane[] => {
+  const lanes = new Map<string, LeasedLane>()
+  for (const row of rows) {
+    const lane = lanes.get(row.id) ?? row
+    lanes.set(row.id, lane)
+    if (!row.is_current) continue
+    lane.read ??= { lastId: row.last_id, horizon: row.horizon, jobs: [] }
+    if (row.seq !== null) lane.read.jobs.push(row)
+  }
+  return [...lanes.values()]
+}
+
+interface AgentsRequest extends LeaseRequest {
+  agentIds: readonly string[]
+  limit: number
+  /** Whether to read the lanes' first events too. */
+  events: boolean
+}
+
 /** Leases at most `limit` lanes of these agents that have something to do now. */
 export const leaseOfAgents = async (
   { pool }: Db,
-  { lease, now, agentIds, limit }: LeaseRequest & { agentIds: readonly string[]; limit: number },
+  { lease, now, agentIds, limit, events }: AgentsRequest,
 ): Promise<LeasedLane[]> => {
   const values = [lease.owner, lease.ms, now, agentIds, limit]
-  return (await pool.query<LeasedLane>({ ...OF_AGENTS, agents: agentIds, values })).rows
+  const statement = events ? OF_AGENTS_WITH_EVENTS : OF_AGENTS
+  const { rows } = await pool.query<LeasedRow>({ ...statement, agents: agentIds, values })
+  return withEvents(rows)
 }
 
 /**

@@ -10,6 +10,9 @@ import type { EventDetail } from '../../../event/index.ts'
  * reads for many lanes.
  */
 
+/** The first read is small, because most lanes have one event to deliver. Each full read doubles the next. */
+export const FIRST_READ = 16
+
 /** A request for the next events of one lane. */
 export interface ReadRequest {
   lane: string
@@ -39,7 +42,7 @@ export interface PendingDelivery {
    * while the event was being stored.
    */
   state: JobState | null
-  attempts: number
+  attempted: number
   payload: Buffer | null
   /** Time when a replay requested the event again; null without one. */
   asked_at: Date | null
@@ -58,9 +61,10 @@ export interface Read {
 
 type ReadRow = { lane: string; last_id: number; horizon: number } & (PendingDelivery | { seq: null })
 
-const EVENT = sql`
+/** Columns of an event `e` of an agent `a` with its job `j`, as `PendingDelivery`. */
+export const EVENT = sql`
         e.id as seq, e.type, e.channel, e.message_id, e.created_at, case when e.channel = 'url' then e.sender end as sender,
-               e."from", e.subject, e.detail, coalesce(e.agent_name, a.name) as agent_name, j.state, coalesce(j.attempts, 0) as attempts, j.payload, j.asked_at`
+               e."from", e.subject, e.detail, coalesce(e.agent_name, a.name) as agent_name, j.state, coalesce(j.attempts, 0) as attempted, j.payload, j.asked_at`
 
 /** Requests, as arrays of equal length. */
 interface Asked {
