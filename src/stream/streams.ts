@@ -100,7 +100,7 @@ export class Streams {
       idOf('id', agentId),
       idOf('connectionId', connectionId),
     )
-    const after = resumeAt(request) ?? Number(connection.startAfter)
+    const after = resumeAt(request) ?? connection.startAfter
     const types = typesOf(request)
     const opening = { ...connection, listens: hearsMessages(types) }
     const session = connection.replacedAt === null ? await this.#openSession(viewer, opening) : null

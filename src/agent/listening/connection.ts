@@ -64,19 +64,31 @@ export const connectClient = async (
   return connection
 }
 
-/** Returns the connection, for the agent itself. `replacedAt` is null while it is current. */
+/** A connection as its stream needs it. `replacedAt` is null while it is current. */
+interface FoundConnection {
+  id: string
+  agentId: string
+  startAfter: number
+  replacedAt: Date | null
+}
+
+/** Not through Prisma: see docs/decisions.md#opening-a-stream. */
+const BY_ID = {
+  name: 'connection',
+  text: 'select id, agent_id as "agentId", start_after as "startAfter", replaced_at as "replacedAt" from connection where id = $1 and agent_id = $2',
+}
+
+/** Returns the connection, for the agent itself. */
 export const findConnection = async (
   deps: Db,
   viewer: Viewer,
   agentId: string,
   connectionId: string,
-): Promise<Connection> => {
+): Promise<FoundConnection> => {
   await findAgent(deps, viewer, agentId, 'be')
-  const connection = await deps.prisma.connection.findUnique({
-    where: { id_agentId: { id: connectionId, agentId } },
-  })
-  if (!connection) throw notFound('connection')
-  return connection
+  const { rows } = await deps.pool.query<FoundConnection>({ ...BY_ID, values: [connectionId, agentId] })
+  if (!rows[0]) throw notFound('connection')
+  return rows[0]
 }
 
 const BEGUN = rows('begun', 'id', 'agent_id', 'workspace_id')

@@ -41,7 +41,7 @@ const startOf = async (
   }
   const connection = await findConnection(deps, viewer, agentId, connectionId)
   if (connection.replacedAt !== null) throw replaced()
-  return Number(connection.startAfter)
+  return connection.startAfter
 }
 
 /**
