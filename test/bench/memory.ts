@@ -62,11 +62,16 @@ const measure = async (holder: Holder): Promise<number> => {
   return each
 }
 
-const startPlain = async (file: string, requests: string[], ...args: string[]): Promise<Holder> => {
-  process.env.NODE_OPTIONS = COLLECT
+const startPlain = async (
+  file: string,
+  requests: string[],
+  collects: boolean,
+  ...args: string[]
+): Promise<Holder> => {
+  if (collects) process.env.NODE_OPTIONS = COLLECT
   const { child, ready } = await startPart<number>(file, ...args)
   delete process.env.NODE_OPTIONS
-  return { port: ready, pid: child.pid!, collects: true, requests }
+  return { port: ready, pid: child.pid!, collects, requests }
 }
 
 const mcpRequest = ({ token }: StreamAgent): string => {
@@ -83,15 +88,18 @@ const mcpRequest = ({ token }: StreamAgent): string => {
 }
 
 /** Measures a fresh process of the service. */
-const measureOurs = async (bench: Bench, requests: string[]): Promise<number> => {
-  const service = await bench.another({ NODE_OPTIONS: COLLECT })
+const measureOurs = async (bench: Bench, requests: string[], collects = true): Promise<number> => {
+  const service = await bench.another(collects ? { NODE_OPTIONS: COLLECT } : {})
   const port = Number(new URL(service.http).port)
-  const each = await measure({ port, pid: service.pid, collects: true, requests })
+  const each = await measure({ port, pid: service.pid, collects, requests })
   await service.stop()
   return each
 }
 
-/** The memory of one of 1,000 open streams and subscriptions, each kind in a fresh process. */
+/**
+ * The memory of one of 1,000 open streams and subscriptions, each kind in a fresh process. Without a forced collection it
+ * contains what V8's young generation grew by while they were opened, which more streams do not add to.
+ */
 export const benchMemory: Suite = async (report) => {
   if (process.platform !== 'linux')
     return report({ skipped: 'memory: only Linux has /proc/PID/smaps_rollup' })
@@ -109,18 +117,23 @@ export const benchMemory: Suite = async (report) => {
     spread: [ours / counterpart, ours / counterpart],
   })
   const stream = await measureOurs(bench, agents.map(streamRequest))
+  const uncollected = await measureOurs(bench, agents.map(streamRequest), false)
+  const own = 'a stream, no forced collection'
   const nchan = await startNchan()
   if ('missing' in nchan) report({ skipped: `memory against nchan: ${nchan.missing}` })
   else {
     const requests = agents.map(({ id }) => subscriberRequest(id))
     const theirs = await measure({ port: nchan.port, pid: nchan.pid, collects: false, requests })
     report(row('a stream', 'nchan', [stream, theirs], atMostItself(18)))
+    report(row(own, 'nchan', [uncollected, theirs], atMostItself(14)))
   }
   const plain = agents.map(({ id }) => `GET /${id} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
-  const bare = await measure(await startPlain('bare-streams.ts', plain, bench.postgres.url))
-  report(row('a stream', 'bare node', [stream, bare], atMostItself(18)))
+  const bareOf = async (collects: boolean) =>
+    measure(await startPlain('bare-streams.ts', plain, collects, bench.postgres.url))
+  report(row('a stream', 'bare node', [stream, await bareOf(true)], atMostItself(18)))
+  report(row(own, 'bare node', [uncollected, await bareOf(false)], atMostItself(14)))
   const subscription = await measureOurs(bench, agents.map(subscribeRequest))
-  const yoga = await measure(await startPlain('bare-subscriptions.ts', agents.map(subscribeRequest)))
+  const yoga = await measure(await startPlain('bare-subscriptions.ts', agents.map(subscribeRequest), true))
   report(row('a subscription', 'Yoga', [subscription, yoga], atMostItself(25)))
   report(row('an MCP stream', 'a stream', [await measureOurs(bench, agents.map(mcpRequest)), stream]))
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventIdOf } from '../../src/event/event.ts'
+import { until } from '../support/until.ts'
 import { compare, compareAll, type Side } from './paired.ts'
 import { atLeast, atMost, percentile, type Suite } from './row.ts'
 import { type Deliverer, expectPosts, openWebhookWorld, type WebhookWorld } from './webhook-world.ts'
@@ -7,6 +8,7 @@ import { type Deliverer, expectPosts, openWebhookWorld, type WebhookWorld } from
 const ENDPOINTS = 200
 const PER_SECOND = 100
 const SECONDS = 2
+const COLD_PER_SECOND = 50
 
 const now = () => performance.timeOrigin + performance.now()
 const idsOf = ({ endpoints }: Deliverer) => endpoints.map(({ agentId }) => agentId)
@@ -28,16 +30,29 @@ const throughput = (world: WebhookWorld, deliverer: Deliverer, each: number) => 
   }
 }
 
-/** Measures the time from before the insert to the arrival of the POST in ms, for events at a steady rate. */
-const latency = (world: WebhookWorld, deliverer: Deliverer): Side => ({
+/** Resolves when no lane is leased any more: what comes next finds neither a lane nor a connection. */
+const lanesFree = ({ committer }: WebhookWorld): Promise<true> =>
+  until(
+    async () =>
+      (await committer.db.pool.query('select from webhook where lease_owner is not null limit 1'))
+        .rowCount === 0,
+    30_000,
+  )
+
+/**
+ * Measures the time from before the insert to the arrival of the POST in ms, for events at a steady rate. `cold`: each
+ * endpoint gets one event, and had none for so long that its lane was released.
+ */
+const latency = (world: WebhookWorld, deliverer: Deliverer, perSecond: number, cold = false): Side => ({
   round: async () => {
-    const total = PER_SECOND * SECONDS
+    const total = perSecond * SECONDS
+    if (cold) await lanesFree(world)
     const { arrived } = await expectPosts(world, total)
     const began = new Map<string, number>()
     const from = performance.now()
     const writes: Promise<void>[] = []
     for (let n = 0; n < total; n++) {
-      await sleep(Math.max(0, from + (n * 1000) / PER_SECOND - performance.now()))
+      await sleep(Math.max(0, from + (n * 1000) / perSecond - performance.now()))
       const at = now()
       const write = async () => {
         const { agentId } = deliverer.endpoints[n % deliverer.endpoints.length]!
@@ -76,11 +91,22 @@ export const benchWebhooks: Suite = async (report) => {
       { name: `${steady}, p50`, against: 'durable limit', unit: 'ms', goal: atMost(1.4) },
       { name: `${steady}, p99`, against: 'durable limit', unit: 'ms', goal: atMost(2) },
     ],
-    latency(world, many[0]),
-    latency(world, many[1]),
+    latency(world, many[0], PER_SECOND),
+    latency(world, many[1], PER_SECOND),
     { rounds: 3, seconds: 15 },
   )
   for (const row of latencies) report(row)
+  const idle = `the same of lanes that were idle, ${COLD_PER_SECOND}/s`
+  const cold = await compareAll(
+    [
+      { name: `${idle}, p50`, against: 'durable limit', unit: 'ms', goal: atMost(1.4) },
+      { name: `${idle}, p99`, against: 'durable limit', unit: 'ms', goal: atMost(2) },
+    ],
+    latency(world, many[0], COLD_PER_SECOND, true),
+    latency(world, many[1], COLD_PER_SECOND, true),
+    { rounds: 4, seconds: 60 },
+  )
+  for (const row of cold) report(row)
   const one = [
     throughput(world, await world.ours(1), 2_000),
     throughput(world, await world.limit(1), 2_000),
