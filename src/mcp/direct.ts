@@ -1,17 +1,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { classifyInboundRequest, isJsonContentType, SERVER_INFO_META_KEY } from '@modelcontextprotocol/server'
+import type { Viewer } from '../workspace/index.ts'
 import { INFO } from './info.ts'
+import { LISTS } from './protocol.ts'
+import { describeTools } from './tools.ts'
 
 /**
- * Answers tool calls in their usual form without the SDK's server, which costs more for each request than the call
- * itself (docs/decisions.md#direct-tool-calls). The SDK still classifies the request, and handles everything unusual,
- * including every refusal.
+ * Answers `tools/call` and `tools/list` in their usual form without the SDK's server, which costs more for each request
+ * than the call itself (docs/decisions.md#direct-tool-calls). The SDK still classifies the request, and handles
+ * everything unusual, including every refusal.
  */
 
 const REVISION = '2026-07-28'
 
-export interface DirectCall {
+export interface DirectRequest {
   id: string | number
+}
+
+export interface DirectCall extends DirectRequest {
   name: string
   given: unknown
 }
@@ -19,33 +25,36 @@ export interface DirectCall {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The parameters of a usual `tools/call`. */
-const KNOWN = new Set(['name', 'arguments', '_meta'])
+/** The parameters of the usual requests. */
+const KNOWN = { 'tools/call': new Set(['name', 'arguments', '_meta']), 'tools/list': new Set(['_meta']) }
 
 const takesJson = (accept: string | undefined): boolean => /\bapplication\/json\b|\*\/\*/.test(accept ?? '')
 
-/** The tool call in a request; null unless it has the usual form. */
-export const directCallOf = ({ headers }: IncomingMessage, body: object): DirectCall | null => {
+/** The parameters of a request for this method, if it has no others than usual. */
+const paramsOf = (body: object, method: keyof typeof KNOWN): Record<string, unknown> | null => {
   const { params } = body as { params?: unknown }
-  if (
-    !isObject(params) ||
-    typeof params.name !== 'string' ||
-    !Object.keys(params).every((key) => KNOWN.has(key))
-  )
-    return null
-  if (params.arguments !== undefined && !isObject(params.arguments)) return null
-  const [version, method, name] = [
+  return isObject(params) && Object.keys(params).every((key) => KNOWN[method].has(key)) ? params : null
+}
+
+/** The request in a body, if its headers are those of this method and of what it names, and the SDK would serve it. */
+const usualOf = (
+  { headers }: IncomingMessage,
+  body: object,
+  method: keyof typeof KNOWN,
+  named?: string,
+): DirectRequest | null => {
+  const [version, given, name] = [
     headers['mcp-protocol-version'],
     headers['mcp-method'],
-    headers['mcp-name'],
+    headers['mcp-name'] as string | undefined,
   ]
-  if (version !== REVISION || method !== 'tools/call' || name !== params.name) return null
+  if (version !== REVISION || given !== method || name !== named) return null
   if (!isJsonContentType(headers['content-type'] ?? null) || !takesJson(headers.accept)) return null
   const received = {
     httpMethod: 'POST',
     protocolVersionHeader: version,
     mcpMethodHeader: method,
-    mcpNameHeader: name,
+    ...(name === undefined ? {} : { mcpNameHeader: name }),
     body,
   }
   const outcome = classifyInboundRequest(received)
@@ -55,15 +64,47 @@ export const directCallOf = ({ headers }: IncomingMessage, body: object): Direct
     outcome.classification.revision !== REVISION
   )
     return null
-  return { id: outcome.message.id, name, given: params.arguments }
+  return { id: outcome.message.id }
 }
+
+/** The tool call in a request; null unless it has the usual form. */
+export const directCallOf = (request: IncomingMessage, body: object): DirectCall | null => {
+  const params = paramsOf(body, 'tools/call')
+  if (typeof params?.name !== 'string') return null
+  if (params.arguments !== undefined && !isObject(params.arguments)) return null
+  const usual = usualOf(request, body, 'tools/call', params.name)
+  return usual && { id: usual.id, name: params.name, given: params.arguments }
+}
+
+/** The request for the list of tools; null unless it has the usual form. */
+export const directListOf = (request: IncomingMessage, body: object): DirectRequest | null =>
+  paramsOf(body, 'tools/list') && usualOf(request, body, 'tools/list')
 
 const META = { _meta: { [SERVER_INFO_META_KEY]: INFO } }
 
-/** Writes the same response as the SDK. */
-export const answerDirectly = (response: ServerResponse, { id }: DirectCall, result: object): void => {
-  const text = JSON.stringify({ jsonrpc: '2.0', id, result: { ...result, ...META, resultType: 'complete' } })
-  response
+const write = (response: ServerResponse, text: string): void =>
+  void response
     .writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) })
     .end(text)
+
+/** Writes the same response as the SDK. */
+export const answerDirectly = (response: ServerResponse, { id }: DirectCall, result: object): void =>
+  write(
+    response,
+    JSON.stringify({ jsonrpc: '2.0', id, result: { ...result, ...META, resultType: 'complete' } }),
+  )
+
+const lists = new Map<Viewer['kind'], string>()
+
+/** The list of tools as the SDK writes it. It is the same for all viewers of a kind. */
+const listFor = (viewer: Viewer): string => {
+  const known = lists.get(viewer.kind)
+  if (known !== undefined) return known
+  const made = JSON.stringify({ tools: describeTools(viewer), resultType: 'complete', ...LISTS, ...META })
+  lists.set(viewer.kind, made)
+  return made
 }
+
+/** Writes the same response to a request for the list of tools as the SDK. */
+export const answerList = (response: ServerResponse, { id }: DirectRequest, viewer: Viewer): void =>
+  write(response, `{"result":${listFor(viewer)},"jsonrpc":"2.0","id":${JSON.stringify(id)}}`)

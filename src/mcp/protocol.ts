@@ -33,7 +33,8 @@ const listParams = z.looseObject({})
 const EVENTS = 'io.modelcontextprotocol/events'
 
 const HOUR_MS = 3_600_000
-const LISTS = { ttlMs: HOUR_MS, cacheScope: 'private' } as const
+/** What a client may do with a list that never changes. */
+export const LISTS = { ttlMs: HOUR_MS, cacheScope: 'private' } as const
 const NOW = { ttlMs: 0, cacheScope: 'private' } as const
 const cacheHints = {
   'tools/list': LISTS,

@@ -9,7 +9,7 @@ import { Places } from '../core/places.ts'
 import { publicError } from '../db/failure.ts'
 import { authenticate, bearerOf, countRequest, overQuota, type Viewer } from '../workspace/index.ts'
 import { goneOf, webRequestOf, writeAnswer } from './adapter.ts'
-import { answerDirectly, directCallOf } from './direct.ts'
+import { answerDirectly, answerList, directCallOf, directListOf } from './direct.ts'
 import { challenge, isForeign, isHeld, readMessage, refuse } from './entrance.ts'
 import { holdOpen, letGo, permitted } from './listen.ts'
 import { showPage, wantsPage } from './page.ts'
@@ -148,6 +148,8 @@ class McpServer implements Mcp {
     if (GREETINGS.has(method) && viewer.kind === 'agent')
       exchange.instructors = (await findAgent(this.#deps, viewer, viewer.id)).instructors
     if (method === 'subscriptions/listen') return this.#listen(request, response, exchange, body)
+    const list = method === 'tools/list' ? directListOf(request, body) : null
+    if (list) return answerList(response, list, viewer)
     const direct = method === 'tools/call' ? directCallOf(request, body) : null
     const result = direct && (await callFor(exchange, direct.name, direct.given))
     if (direct && result) return answerDirectly(response, direct, result)

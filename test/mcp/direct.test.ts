@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createMcpHandler, Server } from '@modelcontextprotocol/server'
 import { expect, test } from 'vitest'
-import { answerDirectly, directCallOf } from '../../src/mcp/direct.ts'
+import { answerDirectly, answerList, directCallOf, directListOf } from '../../src/mcp/direct.ts'
 import { INFO } from '../../src/mcp/info.ts'
+import { type Exchange, serverFor } from '../../src/mcp/protocol.ts'
+import type { Viewer } from '../../src/workspace/index.ts'
 import { rpc } from '../support/mcp.ts'
 
 /**
@@ -26,13 +28,13 @@ type Changes = {
   body?: Record<string, unknown>
 }
 
-const requestOf = ({ headers = {}, params = {}, body = {} }: Changes) => {
-  const lower = Object.entries({ ...usual.headers, ...headers }).flatMap(([name, value]) =>
+const requestOf = ({ headers = {}, params = {}, body = {} }: Changes, of = usual) => {
+  const lower = Object.entries({ ...of.headers, ...headers }).flatMap(([name, value]) =>
     value === undefined ? [] : [[name.toLowerCase(), value]],
   )
   return {
     headers: Object.fromEntries(lower) as Record<string, string>,
-    body: { ...usual.body, params: { ...usual.body.params, ...params }, ...body },
+    body: { ...of.body, params: { ...of.body.params, ...params }, ...body },
   }
 }
 const bySdk = async ({ headers, body }: ReturnType<typeof requestOf>) => {
@@ -43,6 +45,17 @@ const bySdk = async ({ headers, body }: ReturnType<typeof requestOf>) => {
 }
 const directly = ({ headers, body }: ReturnType<typeof requestOf>) =>
   directCallOf({ headers } as unknown as IncomingMessage, body)
+
+/** What is written to a response. */
+const written = (write: (response: ServerResponse) => void) => {
+  const wrote: { status?: number; text?: string } = {}
+  const writeHead = (status: number) => {
+    wrote.status = status
+    return { end: (text: string) => void Object.assign(wrote, { text }) }
+  }
+  write({ writeHead } as unknown as ServerResponse)
+  return wrote
+}
 
 test.each<[string, Changes]>([
   ['the usual form', {}],
@@ -55,15 +68,8 @@ test.each<[string, Changes]>([
   const request = requestOf(changes)
   const call = directly(request)
   expect(call).toMatchObject({ name: 'whoami', id: request.body.id })
-  const written: { status?: number; text?: string } = {}
-  const response = {
-    writeHead: (status: number) => {
-      written.status = status
-      return { end: (text: string) => void Object.assign(written, { text }) }
-    },
-  }
-  answerDirectly(response as unknown as ServerResponse, call!, RESULT)
-  expect({ status: written.status, body: JSON.parse(written.text!) }).toEqual(await bySdk(request))
+  const { status, text } = written((response) => answerDirectly(response, call!, RESULT))
+  expect({ status, body: JSON.parse(text!) }).toEqual(await bySdk(request))
 })
 
 test.each<[string, Changes]>([
@@ -92,4 +98,36 @@ test.each<[string, Changes]>([
   ['an answer to a question that was never asked', { params: { requestState: 'x' } }],
 ])('with %s: the SDK decides', (_name, changes) => {
   expect(directly(requestOf(changes))).toBeNull()
+})
+
+const usualList = rpc('tools/list', {}, 8)
+const listed = (changes: Changes) => {
+  const { headers, body } = requestOf(changes, usualList)
+  return { headers, body, list: directListOf({ headers } as unknown as IncomingMessage, body) }
+}
+
+test.each<[Viewer['kind'], Changes]>([
+  ['agent', {}],
+  ['member', {}],
+  ['agent', { body: { id: 'a "word"' } }],
+])('the list of tools for a(n) %s, byte by byte as the SDK answers', async (kind, changes) => {
+  const viewer = { kind } as Viewer
+  const { headers, body, list } = listed(changes)
+  const exchange = { call: { viewer }, method: 'tools/list' } as unknown as Exchange
+  const server = createMcpHandler(({ era }) => serverFor(era, exchange))
+  const request = new Request('http://localhost/mcp', { method: 'POST', headers })
+  const answer = await server.fetch(request, { parsedBody: body })
+  const { status, text } = written((response) => answerList(response, list!, viewer))
+  expect({ status, text }).toEqual({ status: answer.status, text: await answer.text() })
+})
+
+test.each<[string, Changes]>([
+  ['a cursor', { params: { cursor: 'x' } }],
+  ['a name in its header', { headers: { 'Mcp-Name': 'whoami' } }],
+  ['another revision', { headers: { 'MCP-Protocol-Version': '2025-11-25' } }],
+  ['no envelope', { params: { _meta: undefined } }],
+  ['no id', { body: { id: undefined } }],
+  ['no parameters', { body: { params: undefined } }],
+])('a list of tools with %s: the SDK decides', (_name, changes) => {
+  expect(listed(changes).list).toBeNull()
 })
