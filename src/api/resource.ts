@@ -183,13 +183,17 @@ const writeOf = (rule: z.ZodType): Write => {
 const writeAll = (fields: Fields, made: Makings<string>) => {
   const each = Object.entries(fields).map(([name, rule]) => ({
     ...{ name, write: writeOf(rule), isLeftOut: isOptional(rule) && !isNullable(rule) },
-    read: made[name]?.make ?? ((row: Readonly<Record<string, unknown>>) => row[name]),
+    make: made[name]?.make,
   }))
+  // Copying an object that has all names is faster than adding them one by one (docs/decisions.md#presented-rows).
+  const blank: Record<string, unknown> = each.some(({ isLeftOut }) => isLeftOut)
+    ? {}
+    : Object.fromEntries(each.map(({ name }) => [name, null]))
   return (row: never): Record<string, unknown> => {
-    const written: Record<string, unknown> = {}
-    for (const { name, write, isLeftOut, read } of each) {
-      const value = read(row) ?? null
-      if (value !== null) written[name] = write(value as never)
+    const written = { ...blank }
+    for (const { name, write, isLeftOut, make } of each) {
+      const value = (make ? make(row) : (row as Readonly<Record<string, unknown>>)[name]) ?? null
+      if (value !== null) written[name] = write === same ? value : write(value as never)
       else if (!isLeftOut) written[name] = null
     }
     return written
