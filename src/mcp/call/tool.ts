@@ -112,14 +112,12 @@ export const tool = <Shape extends z.ZodRawShape>({
   }
 }
 
+const isEmpty = (value: unknown): boolean =>
+  value === null || value === undefined || value === false || (Array.isArray(value) && value.length === 0)
+
 /** Leaves out empty fields: a model reads every word of a result. */
-export const compact = <Fields extends Record<string, unknown>>(fields: Fields): Partial<Fields> =>
-  Object.fromEntries(
-    Object.entries(fields).filter(
-      ([, value]) =>
-        value !== null &&
-        value !== undefined &&
-        value !== false &&
-        !(Array.isArray(value) && value.length === 0),
-    ),
-  ) as Partial<Fields>
+export const compact = <Fields extends Record<string, unknown>>(fields: Fields): Partial<Fields> => {
+  const kept: Partial<Fields> = {}
+  for (const name in fields) if (!isEmpty(fields[name])) kept[name] = fields[name]
+  return kept
+}

@@ -80,6 +80,9 @@ const summaryOf = (message: PresentedMessage, fence: Fence, recipients: number) 
   }
 }
 
+/** White space that is not a single blank. */
+const SPACE = /\s{2,}|[^\S ]/g
+
 /** The words of a message in a list, in one line. */
 const previewOf = (message: PresentedMessage): string => {
   const { counterpart, counterpartName, subject, text, replyText } = message
@@ -90,7 +93,7 @@ const previewOf = (message: PresentedMessage): string => {
     ? [subject && isOthersSubject(subject) ? null : subject]
     : [isPlain(counterpart) ? null : counterpart, counterpartName, subject]
   const parts = [...heads.map((head) => head && clip(head, MAX_HEAD)), words].filter(Boolean)
-  return clip(clean(parts.join(' | ')).replace(/\s+/g, ' ').trim(), PREVIEW).toWellFormed()
+  return clip(clean(parts.join(' | ')).replace(SPACE, ' ').trim(), PREVIEW).toWellFormed()
 }
 
 /**
@@ -104,7 +107,7 @@ export const lineOf = (message: PresentedMessage, fence: Fence) => {
     ...summary,
     at: `${message.createdAt.toISOString().slice(0, 19)}Z`,
     channel: channel === 'email' ? null : channel,
-    from: from && isPlain(message.counterpart) ? from : null,
+    from: from === message.counterpart ? from : null, // any other is fenced
     to: own ? to : null,
     files: message.attachments.length || null,
     preview: own ? previewOf(message) : null,
