@@ -81,11 +81,10 @@ const REPORTS =
 
 type Parts = Pick<Content, 'body' | 'marked' | 'attachments' | 'doubts' | 'stub'>
 
-function readParts(
-  { texts: sent, attachments: parts, charsets }: Structure,
-  budget: Budget,
-  subject: () => string,
-): Parts {
+type Texts = Pick<Content, 'doubts' | 'stub'> & { texts: string[] }
+
+/** Reads each text from the form of it that people see, as far as the budget allows. */
+function readTexts(sent: Structure['texts'], budget: Budget, subject: () => string): Texts {
   const doubts = new Set<string>()
   const doubt = (what: string) => doubts.add(what)
   let stub = ''
@@ -104,6 +103,17 @@ function readParts(
     else if (unshown > 0) doubt(`${unshown} words of the plain text are not in the HTML that is shown`)
     return text
   })
+  return { texts, doubts: [...doubts], stub }
+}
+
+function readParts(
+  { texts: sent, attachments: parts, charsets }: Structure,
+  budget: Budget,
+  subject: () => string,
+): Parts {
+  const read = () => readTexts(sent, budget, subject)
+  const hasHtml = sent.some(({ html }) => html.length > 0)
+  const { texts, doubts, stub } = hasHtml ? budget.together(read) : read()
   const attachments = parts.map((part, index) => toAttachment(part, charsets[index], index))
   // Some servers send bounces with nothing but the machine-readable part.
   const report = attachments
@@ -113,7 +123,7 @@ function readParts(
   return {
     ...bodyOf(visible.filter((text) => text.trim() !== '').join('\n')),
     attachments,
-    doubts: [...doubts],
+    doubts,
     stub,
   }
 }
