@@ -120,6 +120,10 @@ const TEAMMATE = sql`select jsonb_build_object('id', a.id, 'name', a.name)
     where o.channel = q.channel and o.value = q.sender and o.workspace_id = t.workspace_id and o.agent_id <> t.agent_id
       and (o.domain_id is null or d.state = 'verified')`
 
+/** The same signed content, received from a proven sender. */
+const RECEIVED_SIGNED = sql`exists (select from message m where m.agent_id = c.agent_id
+                     and (m.signed_content = any(q.contents) or m.fingerprint = any(q.contents)) and m.proven and m.status <> 'refused')`
+
 /** The same mail, received while its signature could not be verified, or before signed contents were recorded. */
 const RECEIVED_UNSIGNED = sql`exists (select from message m where m.agent_id = c.agent_id and m.internet_message_id = q.signed_id
                      and m.counterpart = q.sender and m.direction = 'inbound' and m.status = 'received' and m.proven and m.signed_content is null)`
@@ -140,17 +144,20 @@ const WAKE_LIMITS = sql`select jsonb_build_object('hour', g.wakes_per_hour, 'thr
 
 const ADDRESSED = sql`t.channel = q.channel and t.value = any(q.recipients)`
 
-/** What is read of each address `t` of an agent's that a message `q` is for, with the agent's access list `c`. */
+/**
+ * What is read of each address `t` of an agent's that a message `q` is for, with the agent's access list `c`. What the
+ * message has no ids for is not looked up (docs/decisions.md#kept-plans).
+ */
 const FACTS = sql`
            q.n, q.channel, q.proven, q.since, t.id as address_id, c.agent_id, t.workspace_id, c.admit, c.senders, c.blocked, c.member_senders,
            (select g.instructors from agent g where g.id = t.agent_id) as instructors, (${WAKE_LIMITS}) as wake_limits,
            exists (select from address o where o.channel = q.channel and o.value = q.sender and o.agent_id = c.agent_id) as own_address,
            exists (select from message m where m.agent_id = c.agent_id and m.internet_message_id = q.message_id and m.direction = 'outbound') as own_message,
-           exists (select from message m where m.agent_id = c.agent_id and (m.signed_content = any(q.contents) or m.fingerprint = any(q.contents)) and m.proven and m.status <> 'refused') or ${RECEIVED_UNSIGNED} as known,
+           (q.contents <> '{}' and ${RECEIVED_SIGNED}) or (q.signed_id is not null and ${RECEIVED_UNSIGNED}) as known,
            exists (select from address o where o.channel = q.channel and o.value = any(q.named) and o.agent_id = c.agent_id) as named,
            ${MEMBER} as member,
            (${TEAMMATE}) as teammate,
-           coalesce((${THREAD_OF_ANSWERED}), case when q.channel <> 'email' then (${THREAD_OF_SENT}) end,
+           coalesce(case when q.refs <> '{}' then (${THREAD_OF_ANSWERED}) end, case when q.channel <> 'email' then (${THREAD_OF_SENT}) end,
                     case when q.chat then (${THREAD_OF_CHAT}) end) as thread_id,
            ${isAgent(raw('q.channel'), raw('q.sender'))} or q.by_agent as is_agent`
 
