@@ -6,7 +6,8 @@ import { type DkimKey, type Letter, rawOf } from '../support/mail.ts'
 
 /**
  * The SMTP client, in its own process: `smtp-client.ts KEY`, the DKIM key of example.com as JSON.
- * `{prepare: {kind, mails, to}}` → `'prepared'`: composes and signs mails of 10 KB, or with a file of 50 KB; `{port, sessions, rate}` →
+ * `{prepare: {kind, mails, to}}` → `'prepared'`: composes and signs mails of 10 KB (those of strangers are from a domain each that
+ * does not exist), or with a file of 50 KB; `{port, sessions, rate}` →
  * `{seconds, answers, startedAt, ends}`: sends them, and returns for each the milliseconds from the end of DATA to
  * the 250, and when DATA ended (milliseconds since 1970).
  */
@@ -18,7 +19,7 @@ export interface Sent {
   ends: number[]
 }
 
-export type MailKind = 'plain' | 'signed' | 'file'
+export type MailKind = 'plain' | 'scripts' | 'strangers' | 'signed' | 'file'
 
 interface Sending {
   port: number
@@ -37,19 +38,35 @@ const BYTES = 10_000
 const FILE_BYTES = 50_000
 const key = JSON.parse(process.argv[2]!) as DkimKey
 const LINE = 'The quick brown fox jumps over the lazy dog, and it does so many times.\n'
+/** The same in Latin, Cyrillic, Greek, Chinese and Japanese script. */
+const SCRIPTS = [
+  LINE,
+  'Быстрая коричневая лиса перепрыгивает через ленивую собаку, и делает это много раз.\n',
+  'Η γρήγορη καφέ αλεπού πηδάει πάνω από το τεμπέλικο σκυλί, και το κάνει πολλές φορές.\n',
+  '敏捷的棕色狐狸跳过了那只懒狗，而且它这样做了很多次。\n',
+  '素早い茶色の狐がのろまな犬を飛び越え、それを何度も繰り返します。\n',
+]
 /** The base64 of the attachment and the two bodies are about 10 KB together. */
 const FILE = Buffer.from(LINE.repeat(45))
 let made = 0
 let prepared: Prepared[] = []
 
+const senderOf = (kind: MailKind, n: number): string =>
+  `ann${n}@${kind === 'strangers' ? `n${process.pid}-${n}.example.net` : 'example.com'}`
+
 const letterOf = (kind: MailKind, n: number, to: string): Letter => {
   const head = {
-    from: `Ann Example <ann${n}@example.com>`,
+    from: `Ann Example <${senderOf(kind, n)}>`,
     to,
     subject: `Order ${n}`,
     messageId: `<${process.pid}.${n}@example.com>`,
   }
-  if (kind === 'plain') return { ...head, text: LINE.repeat(Math.round(BYTES / LINE.length)) }
+  if (kind === 'plain' || kind === 'strangers')
+    return { ...head, text: LINE.repeat(Math.round(BYTES / LINE.length)) }
+  if (kind === 'scripts') {
+    const all = SCRIPTS.join('')
+    return { ...head, text: all.repeat(Math.round(BYTES / Buffer.byteLength(all))) }
+  }
   if (kind === 'file')
     return { ...head, text: LINE, attachments: [{ filename: 'order.bin', content: randomBytes(FILE_BYTES) }] }
   const html = `<p>Hello, this is about <b>order ${n}</b>.</p>${`<p style="color: #333">${LINE}</p>`.repeat(30)}`
@@ -63,7 +80,7 @@ const prepare = async ({ kind, mails, to }: { kind: MailKind; mails: number; to:
     const n = made++
     const recipient = to[n % to.length]!
     const raw = await rawOf(letterOf(kind, n, recipient))
-    const envelope = `MAIL FROM:<ann${n}@example.com>\r\nRCPT TO:<${recipient}>\r\nDATA\r\n`
+    const envelope = `MAIL FROM:<${senderOf(kind, n)}>\r\nRCPT TO:<${recipient}>\r\nDATA\r\n`
     prepared.push({ envelope, data: Buffer.concat([raw, Buffer.from('\r\n.\r\n')]) })
   }
 }

@@ -40,15 +40,20 @@ export interface DnsServer {
   stop(): Promise<void>
 }
 
-/** Starts a real name server for `zone` over UDP and TCP on a free loopback port. */
-export async function startDns(zone: Zone): Promise<DnsServer> {
+/**
+ * Starts a real name server for `zone` over UDP and TCP on a free loopback port. Names that the zone lacks are answered
+ * after `unknownMs`.
+ */
+export async function startDns(zone: Zone, unknownMs = 0): Promise<DnsServer> {
   const udp = createSocket('udp4')
   udp.on('message', (query, peer) => {
     const answer = reply(query, zone)
     if (answer === null) return
     // Over 512 bytes: truncated, with TC set, so that the client retries over TCP (RFC 1035 4.2.1).
     if (answer.length > 512) answer.writeUInt16BE(answer.readUInt16BE(2) | 0x0200, 2)
-    udp.send(answer.length > 512 ? truncated(answer) : answer, peer.port, peer.address)
+    const send = () => udp.send(answer.length > 512 ? truncated(answer) : answer, peer.port, peer.address)
+    if (unknownMs === 0 || zone[readName(query)]) send()
+    else setTimeout(send, unknownMs).unref()
   })
   const tcp = createServer((socket) => {
     let pending = Buffer.alloc(0)
