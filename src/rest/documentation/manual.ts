@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { Context } from '../../context.ts'
@@ -6,6 +6,9 @@ import { ROOT } from '../../core/root.ts'
 import type { RestEnv } from '../route/env.ts'
 
 const FOLDER = join(ROOT, 'docs')
+/** None where only what runs was installed. */
+const namesOfPages = (): string[] =>
+  existsSync(FOLDER) ? readdirSync(FOLDER).filter((name) => name.endsWith('.md')) : []
 
 /** The pages that llms.txt names first, with what they say. */
 const PAGES = {
@@ -70,7 +73,7 @@ export const manualRoutes = (app: OpenAPIHono<RestEnv>, { publicUrl }: Context):
   app.get('/llms.txt', (c) =>
     c.body(beginning(publicUrl()), 200, { ...MARKDOWN, 'Content-Type': 'text/plain; charset=UTF-8' }),
   )
-  for (const name of readdirSync(FOLDER).filter((name) => name.endsWith('.md'))) {
+  for (const name of namesOfPages()) {
     let page: Uint8Array<ArrayBuffer> | undefined
     app.get(`/docs/${name}`, (c) => {
       page ??= Uint8Array.from(readFileSync(join(FOLDER, name)))
