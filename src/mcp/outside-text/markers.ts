@@ -82,7 +82,7 @@ export const RULES: readonly { pattern: RegExp; opening?: RegExp; by(found: stri
 ]
 
 /** Any of them: most texts have none, and one pattern is faster than all in turn (docs/decisions.md#cleaning-text). */
-const ANY = new RegExp(RULES.map(({ pattern }) => `(?:${pattern.source})`).join('|'), 'm')
+export const ANY: RegExp = new RegExp(RULES.map(({ pattern }) => `(?:${pattern.source})`).join('|'), 'm')
 
 /** Removes what looks like a marker, until nothing does: removing one can join what surrounded it. */
 export const withoutMarkers = (text: string): string => {
