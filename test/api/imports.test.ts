@@ -98,15 +98,29 @@ test('the same mail again changes nothing, also from another kind of mailbox', a
   expect(await bySubject('Once')).toHaveLength(1)
 })
 
-test('two imports of the same mails at once store each once', async () => {
-  const mails = Array.from({ length: 9 }, (_, n) => mailOf({ subject: 'At once', text: `mail ${n}` }))
-  const by = (api: typeof owner.api, ordered: string[]) =>
-    post(mboxOf(...ordered), 'application/mbox', { api, id: agent.id } as never)
-  const [one, other] = await Promise.all([by(owner.api, mails), by(agent.api, mails.toReversed())])
-  expect(one.body.imported + other.body.imported).toBe(9)
-  expect(one.body.duplicates + other.body.duplicates).toBe(9)
-  expect(await bySubject('At once')).toHaveLength(9)
-})
+/** Makes each insert of a message take so long that two transactions meet. */
+const whileInsertingSlowly = async (work: () => Promise<void>) => {
+  await service.db.pool.query(`
+    create function wait_a_little() returns trigger language plpgsql as $$ begin perform pg_sleep(0.02); return new; end $$;
+    create trigger slow before insert on message for each row execute function wait_a_little()`)
+  try {
+    await work()
+  } finally {
+    await service.db.pool.query('drop function wait_a_little() cascade')
+  }
+}
+
+test('two imports of the same mails at once, in opposite orders, store each once', () =>
+  whileInsertingSlowly(async () => {
+    const mails = Array.from({ length: 9 }, (_, n) => mailOf({ subject: 'At once', text: `mail ${n}` }))
+    const by = (api: typeof owner.api, ordered: string[]) =>
+      post(mboxOf(...ordered), 'application/mbox', { api, id: agent.id } as never)
+    const [one, other] = await Promise.all([by(owner.api, mails), by(agent.api, mails.toReversed())])
+    expect([one.status, other.status]).toEqual([200, 200])
+    expect(one.body.imported + other.body.imported).toBe(9)
+    expect(one.body.duplicates + other.body.duplicates).toBe(9)
+    expect(await bySubject('At once')).toHaveLength(9)
+  }))
 
 test('mails without a Message-ID are the same only if all else is', async () => {
   const one = mailOf({ id: null, subject: 'Nameless', text: 'one' })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { clean, Fence } from '../../src/mcp/outside-text/fence.ts'
+import { RULES } from '../../src/mcp/outside-text/markers.ts'
 
 /** What outsiders write stays between the markers of the answer that it stands in, whatever it is. */
 
@@ -251,4 +252,11 @@ test.each<[string, (size: number) => string]>([
   timeOf(make, 20_000)
   // Sixteen times as much takes sixteen times as long; were it quadratic, 256 times.
   expect(timeOf(make, 320_000)).toBeLessThan(Math.max(10, timeOf(make, 20_000)) * 100)
+})
+
+test('every rule for markers can be part of the one pattern that is tried first', () => {
+  for (const { pattern } of RULES) {
+    expect(pattern.flags).toMatch(/^gm?$/)
+    expect(pattern.source).not.toMatch(/\\[1-9]|\\k</)
+  }
 })
