@@ -14,6 +14,7 @@ import { invalidInput } from '../../core/errors.ts'
 import { once } from '../../workspace/index.ts'
 import { keyMeaningOf, unstoredInputOf } from '../builder/idempotency-option.ts'
 import type { Operation } from '../context/context.ts'
+import { run } from './compiled.ts'
 
 const operationOf = ({ document, operationName }: Operation): OperationDefinitionNode | null | undefined =>
   getOperationAST(document, operationName)
@@ -91,7 +92,7 @@ const deserialize = (stored: string, text: string | null): ExecutionResult =>
 export const executeOnce = async (operation: Operation): Promise<ExecutionResult> => {
   const { deps, viewer, attempt } = operation.contextValue
   const mutation = attempt && onceOf(operation)
-  if (!attempt || !mutation) return execute(operation)
+  if (!attempt || !mutation) return run(operation)
   let result: ExecutionResult = {}
   const first = await once(deps, viewer, attempt, async (within) => {
     result = await execute({ ...operation, contextValue: { ...operation.contextValue, deps: within } })

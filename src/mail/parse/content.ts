@@ -106,14 +106,23 @@ function readTexts(sent: Structure['texts'], budget: Budget, subject: () => stri
   return { texts, doubts: [...doubts], stub }
 }
 
+/**
+ * Whether no HTML of this kind takes long to read: style sheets alone make little of it slow, and setting a time limit takes
+ * as long as reading it (docs/decisions.md#time-to-read-mail).
+ */
+const isQuickToRead = (html: readonly string[]): boolean =>
+  html.reduce((length, each) => length + each.length, 0) <= QUICK_LENGTH &&
+  !html.some((each) => /<style/i.test(each))
+const QUICK_LENGTH = 16 * 1024
+
 function readParts(
   { texts: sent, attachments: parts, charsets }: Structure,
   budget: Budget,
   subject: () => string,
 ): Parts {
   const read = () => readTexts(sent, budget, subject)
-  const hasHtml = sent.some(({ html }) => html.length > 0)
-  const { texts, doubts, stub } = hasHtml ? budget.together(read) : read()
+  const html = sent.flatMap((each) => each.html)
+  const { texts, doubts, stub } = html.length > 0 ? budget.together(read, isQuickToRead(html)) : read()
   const attachments = parts.map((part, index) => toAttachment(part, charsets[index], index))
   // Some servers send bounces with nothing but the machine-readable part.
   const report = attachments

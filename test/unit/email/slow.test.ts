@@ -121,6 +121,14 @@ describe('mail crafted to be slow is read in bounded time', () => {
           `<style>${filled('.a{color:red}', 100 * KB)}</style>${filled('<p class=a>x', 500 * KB)}`,
         ),
     ],
+    [
+      'relational selectors in 16 KB of HTML',
+      () =>
+        typed(
+          'text/html',
+          `<style>${filled(':has(b){display:none}', 8 * KB)}</style>${filled('<u>x', 8 * KB)}`,
+        ),
+    ],
     ['reply attributions', () => typed('text/plain', filled('Op schreef\n', 220 * KB))],
     ['a reply attribution of at-signs', () => typed('text/plain', `<${filled('@', 200 * KB)}\n> x`)],
     [

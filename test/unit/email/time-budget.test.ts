@@ -4,6 +4,11 @@ import { Budget } from '../../../src/mail/decode/time-budget.ts'
 const forever = (): never => {
   for (;;);
 }
+const busy = (ms: number): string => {
+  const until = performance.now() + ms
+  while (performance.now() < until);
+  return 'busy'
+}
 const fail = (): never => {
   throw new Error('unreadable')
 }
@@ -21,6 +26,13 @@ test('parts of a message that are read together lose only what takes too long or
     expect(begun).toBe(ms === 150 ? 1 : 2)
     expect(budget.spend(0.5, () => 'next')).toBe('next')
   }
+})
+
+test('parts that cannot take long are read once, without a limit of their own', () => {
+  const budget = new Budget(60_000)
+  let begun = 0
+  const read = () => [++begun, budget.spend(0.5, fail), budget.spend(0.000_001, () => busy(20))]
+  expect(budget.together(read, true)).toEqual([1, null, 'busy'])
 })
 
 test('parts that are read together within the time are read once', () => {
