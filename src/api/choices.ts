@@ -26,6 +26,12 @@ export const Direction = choice('Direction', 'The direction of a message.', {
   outbound: 'Sent by the agent.',
 })
 
+export const Addressed = choice('Addressed', 'How a received message names the agent.', {
+  to: 'Among its To recipients; or the message is in a chat.',
+  cc: 'In copy.',
+  bcc: 'Not at all, as in a blind copy, or when it was forwarded.',
+})
+
 export const MessageStatus = choice('MessageStatus', 'The status of a message.', {
   received: 'Received, and the agent was notified.',
   refused: 'Received but withheld from the agent; `refusal` says why.',

@@ -37,6 +37,13 @@ export const threadsOf = (call: AgentCall) => ({
     ),
   read: (threadId: string, options?: CallOptions) =>
     call('get', '/agents/{id}/threads/{threadId}', { path: { threadId }, ...options }),
+  /** Who wrote what, newest first, within so many tokens. */
+  transcript: (threadId: string, { tokens, ...options }: { tokens?: number } & CallOptions = {}) =>
+    call('get', '/agents/{id}/threads/{threadId}/transcript', {
+      path: { threadId },
+      query: tokens === undefined ? {} : { tokens },
+      ...options,
+    }),
   update: (threadId: string, changes: BodyOf<'updateThread'>, options?: CallOptions) =>
     call('patch', '/agents/{id}/threads/{threadId}', { path: { threadId }, body: changes, ...options }),
   /** All of up to 100 threads, or none. */

@@ -1260,7 +1260,7 @@ export interface paths {
         };
         /**
          * Returns a thread
-         * @description Its messages are listed with `thread`: `GET /agents/{id}/messages?thread=`.
+         * @description Its messages are listed with `threadId`: `GET /agents/{id}/messages?threadId=`.
          */
         get: operations["readThread"];
         put?: never;
@@ -1270,6 +1270,26 @@ export interface paths {
         head?: never;
         /** Marks a thread as done, postpones it, assigns it, labels it, or marks it as read or unread */
         patch: operations["updateThread"];
+        trace?: never;
+    };
+    "/agents/{id}/threads/{threadId}/transcript": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Returns what was written in a thread, newest first, as far as it fits into so many tokens
+         * @description Quotations are left out.
+         */
+        get: operations["readTranscript"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/agents/{id}/threads/{threadId}/notes": {
@@ -1801,7 +1821,12 @@ export interface components {
          *           "from": "Ann Example <ann@example.com>",
          *           "subject": "Where is my order?",
          *           "mayInstruct": false
-         *         }
+         *         },
+         *         "messageId": "0193a5c2-9d20-7f4b-8a11-5e6f7a8b9c0d",
+         *         "from": "Ann Example <ann@example.com>",
+         *         "threadId": "0193a5c2-9d20-7f4b-8a11-5e6f7a8b9c0d",
+         *         "conversation": null,
+         *         "addressed": "to"
          *       },
          *       "cursor": "42"
          *     }
@@ -1888,6 +1913,25 @@ export interface components {
                     /** @description Why the message failed; it may quote a mail server. Only for message.failed */
                     error?: string;
                 };
+                /**
+                 * Format: uuid
+                 * @description As `message.id`
+                 */
+                messageId: string;
+                /** @description As `message.from` */
+                from: string;
+                /**
+                 * Format: uuid
+                 * @description The thread of its message, the same for all of a conversation; null for `url`
+                 */
+                threadId: string | null;
+                /** @description The agent's own key of the thread, if it gave one (`sendMessage`) */
+                conversation: string | null;
+                /**
+                 * @description How a received message names the agent; null for the messages of the agent itself and for `url`. `to`: Among its To recipients; or the message is in a chat. `cc`: In copy. `bcc`: Not at all, as in a blind copy, or when it was forwarded
+                 * @enum {string|null}
+                 */
+                addressed: "to" | "cc" | "bcc" | null;
             };
             /** @description Pass it as `after` to continue from here */
             cursor: string;
@@ -2782,7 +2826,10 @@ export interface components {
          *         "email": "ann@example.com",
          *         "phone": null
          *       },
-         *       "mayInstruct": false
+         *       "mayInstruct": false,
+         *       "threadId": "0193a5c2-9d20-7f4b-8a11-5e6f7a8b9c0d",
+         *       "conversation": null,
+         *       "addressed": "to"
          *     }
          */
         Event: {
@@ -2832,6 +2879,18 @@ export interface components {
             /** @description Whether its sender could instruct the agent when it happened */
             mayInstruct: boolean;
             /**
+             * Format: uuid
+             * @description The thread of its message, the same for all of a conversation; null for `url`
+             */
+            threadId: string | null;
+            /** @description The agent's own key of the thread, if it gave one (`sendMessage`) */
+            conversation: string | null;
+            /**
+             * @description How a received message names the agent; null for the messages of the agent itself and for `url`. `to`: Among its To recipients; or the message is in a chat. `cc`: In copy. `bcc`: Not at all, as in a blind copy, or when it was forwarded
+             * @enum {string|null}
+             */
+            addressed: "to" | "cc" | "bcc" | null;
+            /**
              * @description Why the message was refused. Only for message.refused. `self`: The agent's own message, or an automatic reply. `spam`: The message is spam. `plan_limit`: A limit of the workspace's plan was reached. `rate_limit`: The sender exceeded the rate limit. `sender`: The sender is not on the channel's list. `outsider`: The sender is neither in the team nor on the channel's list. `unverified`: The message claims to be from an allowed sender, but the sender could not be verified
              * @enum {string}
              */
@@ -2876,7 +2935,10 @@ export interface components {
          *           "email": "ann@example.com",
          *           "phone": null
          *         },
-         *         "mayInstruct": false
+         *         "mayInstruct": false,
+         *         "threadId": "0193a5c2-9d20-7f4b-8a11-5e6f7a8b9c0d",
+         *         "conversation": null,
+         *         "addressed": "to"
          *       }
          *     }
          */
@@ -2945,6 +3007,8 @@ export interface components {
          *         "references": []
          *       },
          *       "threadId": "0193a5c2-9d20-7f4b-8a11-5e6f7a8b9c0d",
+         *       "conversation": null,
+         *       "addressed": "to",
          *       "status": "received",
          *       "refusal": null,
          *       "admission": "listed",
@@ -3021,9 +3085,16 @@ export interface components {
             } | null;
             /**
              * Format: uuid
-             * @description The id of its thread, the same for all messages of a conversation; pass it as `thread`
+             * @description The id of its thread, the same for all messages of a conversation
              */
             threadId: string;
+            /** @description The agent's own key of the thread, as of when the message was stored; see `sendMessage` */
+            conversation: string | null;
+            /**
+             * @description How a received message names the agent. Null for sent and imported messages, and for those received before this was recorded. `to`: Among its To recipients; or the message is in a chat. `cc`: In copy. `bcc`: Not at all, as in a blind copy, or when it was forwarded
+             * @enum {string|null}
+             */
+            addressed: "to" | "cc" | "bcc" | null;
             /**
              * @description The current status. `received`: Received, and the agent was notified. `refused`: Received but withheld from the agent; `refusal` says why. `sending`: Queued, or waiting for a retry. `sent`: Accepted by the receiving server or provider. `failed`: The message could not be sent or delivered; `error` says why. `imported`: It was imported from another mailbox. `reported`: The recipient marked an email that the agent sent as spam
              * @enum {string}
@@ -3145,6 +3216,8 @@ export interface components {
          *         "references": []
          *       },
          *       "threadId": "0193a5c2-9d20-7f4b-8a11-5e6f7a8b9c0d",
+         *       "conversation": null,
+         *       "addressed": "to",
          *       "status": "received",
          *       "refusal": null,
          *       "admission": "listed",
@@ -3297,6 +3370,10 @@ export interface components {
          *       "unreadCount": 0,
          *       "lastActivityAt": "2026-11-20T09:30:00.000Z",
          *       "lastMessageId": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
+         *       "labels": [
+         *         "orders"
+         *       ],
+         *       "conversation": null,
          *       "doneAt": "2026-11-20T09:30:00.000Z",
          *       "snoozedUntil": null,
          *       "assignedTo": null
@@ -3341,6 +3418,10 @@ export interface components {
              * @description Its newest message
              */
             lastMessageId: string;
+            /** @description The labels of its messages, in alphabetical order; at most 100 */
+            labels: string[];
+            /** @description The agent's own key of it, if it gave one (`sendMessage`) */
+            conversation: string | null;
             /**
              * Format: date-time
              * @description When it was done; null while it is not. A new message opens it again
@@ -3361,6 +3442,49 @@ export interface components {
                 /** @description The member's name, or else the email address */
                 name: string;
             } | null;
+        };
+        /**
+         * @example {
+         *       "entries": [
+         *         {
+         *           "messageId": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
+         *           "at": "2026-11-20T09:30:00.000Z",
+         *           "direction": "inbound",
+         *           "from": "Ann Example <ann@example.com>",
+         *           "text": "It has not arrived yet.",
+         *           "isCut": false
+         *         }
+         *       ],
+         *       "more": false
+         *     }
+         */
+        Transcript: {
+            /** @description Its messages, newest first, without refused ones */
+            entries: {
+                /**
+                 * Format: uuid
+                 * @description The message
+                 */
+                messageId: string;
+                /**
+                 * Format: date-time
+                 * @description When it was received, or accepted for sending
+                 */
+                at: string;
+                /**
+                 * @description Whether the agent received or sent it. `inbound`: Received by the agent. `outbound`: Sent by the agent
+                 * @enum {string}
+                 */
+                direction: "inbound" | "outbound";
+                /** @description Who wrote it: name and address of its sender, or the name of the agent or member that sent it */
+                from: string;
+                /** @description What they wrote, without quotations */
+                text: string;
+                /** @description Whether the text goes on: read the message for the rest */
+                isCut: boolean;
+            }[];
+            /** @description Whether there are older messages than these */
+            more: boolean;
         };
         /**
          * @example {
@@ -4133,6 +4257,8 @@ export interface components {
                 /** @description The content in base64, padded and without line breaks. In GraphQL, pass it in a variable: a document is limited to 100,000 characters. */
                 content: string;
             }[];
+            /** @description The agent's own key of the conversation, such as the number of a ticket: it is on every later message and event of the thread, until another one is given */
+            conversation?: string;
         };
         /**
          * @example {
@@ -6924,6 +7050,8 @@ export interface operations {
                 status?: "received" | "refused" | "sending" | "sent" | "failed" | "imported" | "reported";
                 /** @description Only messages in the same thread as the message with this id */
                 thread?: string;
+                /** @description Only messages of the thread with this id, as `threadId` of a message or an event says it */
+                threadId?: string;
                 /** @description Full-text search in subject, text and counterpart: at most 128 words, "a phrase", or, -without, and `begin*` for words that begin so (at least 2 characters) */
                 q?: string;
                 /** @description Only messages with this label */
@@ -7083,6 +7211,8 @@ export interface operations {
                 status?: "received" | "refused" | "sending" | "sent" | "failed" | "imported" | "reported";
                 /** @description Only messages in the same thread as the message with this id */
                 thread?: string;
+                /** @description Only messages of the thread with this id, as `threadId` of a message or an event says it */
+                threadId?: string;
                 /** @description Full-text search in subject, text and counterpart: at most 128 words, "a phrase", or, -without, and `begin*` for words that begin so (at least 2 characters) */
                 q?: string;
                 /** @description Only messages with this label */
@@ -8056,6 +8186,44 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["NotJson"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    readTranscript: {
+        parameters: {
+            query?: {
+                /** @description How many tokens it may have, with four characters each; defaults to 2000 */
+                tokens?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The agent that it belongs to */
+                id: string;
+                /** @description The id of the thread */
+                threadId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The transcript */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Transcript"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

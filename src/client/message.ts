@@ -38,13 +38,15 @@ interface Images {
 }
 
 /** A message as the API describes it, with what can be done with it. */
-export type Message = Omit<Stored, 'channel' | 'addressId' | 'threadId' | 'attachments'> & {
+export type Message = Omit<Stored, 'channel' | 'addressId' | 'threadId' | 'conversation' | 'attachments'> & {
   /** `url`: sent to the agent's Message URL; the service does not store it. */
   channel: Stored['channel'] | 'url'
   /** Null on the channel `url`. */
   addressId: string | null
   /** Null on the channel `url`. */
   threadId: string | null
+  /** The agent's own key of the thread: `conversation` of the API. */
+  conversationKey: string | null
   attachments: Attachment[]
   /** Replies in the same thread, to whoever the message is from unless `to` says otherwise. */
   reply(content: string | Reply, options?: SendOptions): Promise<Message>
@@ -148,6 +150,7 @@ export const messageOf = (box: Mailbox, fields: Stored): Message => {
   const path = { messageId: fields.id }
   return {
     ...fields,
+    conversationKey: fields.conversation,
     attachments: fields.attachments.map((one, index) => attachmentOf(box, fields.id, index, one)),
     reply: (content, options) => send(box, { ...withText(content), replyTo: fields.id }, options),
     forward: (to, content, options) =>
@@ -257,6 +260,8 @@ export const messageOfUrl = (event: Event): Message => {
     attachments: [],
     thread: null,
     threadId: null,
+    conversationKey: null,
+    addressed: null,
     status: 'received',
     refusal: null,
     admission: null,

@@ -105,6 +105,11 @@ export const label = text(1, 64, z.string().trim().normalize('NFC')).refine(
   'must not contain line breaks or control characters',
 )
 export const labels = z.array(label).max(MAX_LABELS, `must contain at most ${MAX_LABELS} labels`)
+/** The agent's own key of a conversation. */
+export const conversationKey = text(1, 100, z.string().trim()).refine(
+  (value) => !NOT_IN_NAMES.test(value),
+  'must not contain line breaks or control characters',
+)
 /** Messages that one request changes. */
 export const messageIds = z
   .array(uuid)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Channel, HoldReason, Refusal } from '../db/generated/prisma/enums.ts'
+import { Addressed, Channel, HoldReason, Refusal } from '../db/generated/prisma/enums.ts'
 
 export const MESSAGE_RECEIVED = 'message.received'
 export const MESSAGE_REFUSED = 'message.refused'
@@ -94,6 +94,12 @@ type DetailOf<Type extends EventType> = {
 export type EventDetail = { [Type in EventType]: DetailOf<Type> }[EventType] & Facts
 
 interface Facts {
+  /** The conversation of the message. Missing for Message URLs, and in rows older than this. */
+  threadId?: string
+  /** The agent's own key of the conversation, if it gave one. */
+  conversation?: string | null
+  /** How a received message names the agent. */
+  addressed?: Addressed
   /** Whether the message's sender may instruct the agent, as its settings were then. */
   mayInstruct?: boolean
   /** What continues the trace of the message in other processes; only while traces are exported. */
@@ -122,6 +128,13 @@ type PayloadOf<Type extends EventType> = Omit<EventOf<Type>, 'sender' | 'agentNa
 }
 export type PayloadEvent<Type extends EventType = EventType> = { [Each in Type]: PayloadOf<Each> }[Type]
 
+/** What events tell of the conversation that their message is in. */
+const placeOf = ({ threadId, conversation, addressed }: Facts) => ({
+  threadId: threadId ?? null,
+  conversation: conversation ?? null,
+  addressed: addressed ?? null,
+})
+
 const string = { type: 'string' } as const
 const object = (properties: Record<string, object>, ...optional: string[]) => ({
   type: 'object',
@@ -138,6 +151,17 @@ const MESSAGE_SCHEMA = {
     type: 'boolean',
     description:
       "Whether the sender is proven and one of those whom the agent's setting `instructors` names.",
+  },
+}
+
+const PLACE_SCHEMA = {
+  messageId: { ...string, format: 'uuid', description: 'As `message.id`.' },
+  from: { ...string, description: 'As `message.from`.' },
+  threadId: { type: ['string', 'null'], description: 'The conversation that the message is in.' },
+  conversation: { type: ['string', 'null'], description: "The agent's own key of the conversation." },
+  addressed: {
+    enum: [...Object.values(Addressed), null],
+    description: 'How a received message names the agent.',
   },
 }
 
@@ -172,6 +196,9 @@ export const dataOf = (event: PayloadEvent): object => ({
     ...textOf(event),
     ...detailOf(event),
   },
+  messageId: event.messageId,
+  from: event.from,
+  ...placeOf(event),
 })
 
 /** The JSON Schema of what an event tells. */
@@ -197,6 +224,7 @@ export const dataSchemaOf = (type: EventType): object =>
       },
       ...Object.keys(TEXT_SCHEMA),
     ),
+    ...PLACE_SCHEMA,
   })
 
 /** Returns an event in its public form, the same for all interfaces. */
@@ -209,6 +237,7 @@ export const presentEvent = (event: LoggedEvent) => ({
   ...(event.text === undefined ? {} : { text: event.text }),
   sender: event.sender,
   mayInstruct: event.mayInstruct ?? false,
+  ...placeOf(event),
   ...detailOf(event),
 })
 

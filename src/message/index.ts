@@ -73,6 +73,7 @@ export {
   type ThreadRef,
 } from './reading/thread.ts'
 export { readThreadPlaces, type ThreadListKey } from './reading/thread-places.ts'
+export { readTranscript } from './reading/transcript.ts'
 export {
   createViews,
   type MailView,

@@ -123,6 +123,7 @@ const tests: { [Field in keyof MessageFilter]-?: (row: Row, wanted: never) => bo
   direction: ({ direction }, wanted) => direction === wanted,
   status: ({ status }, wanted) => status === wanted,
   thread: ({ threadId }, wanted) => threadId === wanted,
+  threadId: ({ threadId }, wanted) => threadId === wanted,
   q: ({ text, subject, counterpartName, counterpart }, wanted: string) => {
     const words = searchWords([text, subject, counterpartName, counterpart].join(' '))
     const [, start, isPrefix] = /^(.*?)(\*?)$/.exec(wanted.toLowerCase())!

@@ -313,6 +313,7 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?, R
   yield [member, 'DELETE', `${path}/drafts/${spare.body.id}`]
   const thread = `${path}/threads/${message.threadId}`
   yield [member, 'GET', `${path}/threads?state=open`]
+  yield [member, 'GET', `${thread}/transcript?tokens=500`]
   yield [member, 'GET', thread]
   yield [member, 'PATCH', thread, { done: true, read: true, assignedTo: owner.member }]
   yield [

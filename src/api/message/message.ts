@@ -18,7 +18,15 @@ import {
   sentByOf,
   threadOf,
 } from '../../message/index.ts'
-import { AddressChannel, Admission, Direction, HoldReason, MessageStatus, Refusal } from '../choices.ts'
+import {
+  AddressChannel,
+  Addressed,
+  Admission,
+  Direction,
+  HoldReason,
+  MessageStatus,
+  Refusal,
+} from '../choices.ts'
 import { ID, OTHER, TIME } from '../example.ts'
 import { one, operation, PAGE, page, pageOf } from '../operation.ts'
 import { count, detail, id, madeFrom, part, resource, says, several, text, texts, time } from '../resource.ts'
@@ -76,7 +84,14 @@ const FIELDS = {
   segments: says(z.int().min(1), 'Number of SMS segments; null on other channels.').nullable(),
   attachments: several(MessageFile, 'Its files.'),
   thread: part(ThreadHeaders, 'The threading headers; null if the message has none.').nullable(),
-  threadId: id('The id of its thread, the same for all messages of a conversation; pass it as `thread`.'),
+  threadId: id('The id of its thread, the same for all messages of a conversation.'),
+  conversation: text(
+    "The agent's own key of the thread, as of when the message was stored; see `sendMessage`.",
+  ).nullable(),
+  addressed: says(
+    Addressed,
+    'How a received message names the agent. Null for sent and imported messages, and for those received before this was recorded.',
+  ).nullable(),
   status: says(MessageStatus, 'The current status.'),
   refusal: says(Refusal, 'Why an inbound message was refused.').nullable(),
   mayInstruct: says(
@@ -121,6 +136,8 @@ const EXAMPLE = {
   attachments: [{ name: 'receipt.pdf', type: 'application/pdf', size: 48213 }],
   thread: { messageId: '<order-1@example.com>', references: [] },
   threadId: OTHER,
+  conversation: null,
+  addressed: 'to',
   status: 'received',
   refusal: null,
   admission: 'listed',
@@ -169,6 +186,10 @@ export const FILTER = {
   direction: says(Direction, 'Only messages in this direction.').optional(),
   status: says(MessageStatus, 'Only messages with this status.').optional(),
   thread: says(uuid, 'Only messages in the same thread as the message with this id.').optional(),
+  threadId: says(
+    uuid,
+    'Only messages of the thread with this id, as `threadId` of a message or an event says it.',
+  ).optional(),
   q: says(
     searchText,
     'Full-text search in subject, text and counterpart: at most 128 words, "a phrase", or, -without, and `begin*` for words that begin so (at least 2 characters).',

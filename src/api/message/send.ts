@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import {
+  conversationKey,
   copies,
   fileContent,
   fileName,
@@ -66,7 +67,14 @@ export const sendMessage = operation({
   says: 'Sends a message: a reply (`replyTo`), a forward (`forward` with `to`) or a new message (`channel` with `to`). It is accepted for sending; its status shows its progress.',
   rest: 'POST /agents/{agentId}/messages',
   tag: 'Messages',
-  input: { agentId: says(uuid, 'The agent that sends it.'), ...SENT },
+  input: {
+    agentId: says(uuid, 'The agent that sends it.'),
+    ...SENT,
+    conversation: says(
+      conversationKey,
+      "The agent's own key of the conversation, such as the number of a ticket: it is on every later message and event of the thread, until another one is given.",
+    ).optional(),
+  },
   example: { channel: 'email', to: ['ann@example.com'], subject: 'Hello', text: 'Hello Ann' },
   fails: ['agent', 'plan', 'conflict'],
   output: created(Message, 'The message, with status `sending`.'),

@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { findAgent } from '../../agent/index.ts'
 import { notFound } from '../../core/errors.ts'
 import { label, recipient, searchedSubject, uuid } from '../../core/rules.ts'
-import { listThreads as list, readThreads } from '../../message/index.ts'
-import { AddressChannel } from '../choices.ts'
+import { listThreads as list, readTranscript as readLines, readThreads } from '../../message/index.ts'
+import { AddressChannel, Direction } from '../choices.ts'
 import { ID, OTHER, TIME } from '../example.ts'
 import { one, operation, PAGE, page, pageOf } from '../operation.ts'
-import { choice, count, detail, id, part, resource, says, several, text, time } from '../resource.ts'
+import { choice, count, detail, id, part, resource, says, several, text, texts, time } from '../resource.ts'
 
 const Participant = detail('Participant', 'A sender or recipient in a thread.', {
   address: text('The email address, phone number or Telegram user.'),
@@ -35,6 +35,8 @@ export const Thread = resource('Thread', 'A conversation: messages of one agent 
     unreadCount: count('Number of received messages that are not marked as read.'),
     lastActivityAt: time('When its newest message was received or accepted for sending.'),
     lastMessageId: id('Its newest message.'),
+    labels: texts('The labels of its messages, in alphabetical order; at most 100.', 100),
+    conversation: text("The agent's own key of it, if it gave one (`sendMessage`).").nullable(),
     doneAt: time('When it was done; null while it is not. A new message opens it again.').nullable(),
     snoozedUntil: time(
       'Until when it is postponed; null while it is not. A new message opens it again.',
@@ -45,6 +47,7 @@ export const Thread = resource('Thread', 'A conversation: messages of one agent 
     ...{ id: ID, agentId: OTHER, channel: 'email', subject: 'Where is my order?' },
     participants: [{ address: 'ann@example.com', name: 'Ann Example' }],
     ...{ messageCount: 2, unreadCount: 0, lastActivityAt: TIME, lastMessageId: ID },
+    ...{ labels: ['orders'], conversation: null },
     ...{ doneAt: TIME, snoozedUntil: null, assignedTo: null },
   },
 })
@@ -96,7 +99,7 @@ export const listThreads = operation({
 
 export const readThread = operation({
   name: 'readThread',
-  says: 'Returns a thread. Its messages are listed with `thread`: `GET /agents/{id}/messages?thread=`.',
+  says: 'Returns a thread. Its messages are listed with `threadId`: `GET /agents/{id}/messages?threadId=`.',
   rest: 'GET /agents/{agentId}/threads/{threadId}',
   tag,
   input: ONE,
@@ -108,4 +111,57 @@ export const readThread = operation({
     if (!thread) throw notFound('thread')
     return thread
   },
+})
+
+const TranscriptEntry = detail('TranscriptEntry', 'A message in a transcript.', {
+  messageId: id('The message.'),
+  at: time('When it was received, or accepted for sending.'),
+  direction: says(Direction, 'Whether the agent received or sent it.'),
+  from: text(
+    'Who wrote it: name and address of its sender, or the name of the agent or member that sent it.',
+  ),
+  text: text('What they wrote, without quotations.'),
+  isCut: says(z.boolean(), 'Whether the text goes on: read the message for the rest.'),
+})
+
+export const Transcript = resource('Transcript', 'Who wrote what in a conversation.', {
+  fields: {
+    entries: several(TranscriptEntry, 'Its messages, newest first, without refused ones.', 100),
+    more: says(z.boolean(), 'Whether there are older messages than these.'),
+  },
+  example: {
+    entries: [
+      {
+        ...{ messageId: ID, at: TIME, direction: 'inbound', from: 'Ann Example <ann@example.com>' },
+        ...{ text: 'It has not arrived yet.', isCut: false },
+      },
+    ],
+    more: false,
+  },
+})
+
+const DEFAULT_TOKENS = 2_000
+
+/** What a transcript takes besides its thread. */
+export const TRANSCRIPT = {
+  tokens: z
+    .int()
+    .min(300)
+    .max(20_000)
+    .meta({
+      default: DEFAULT_TOKENS,
+      description: `How many tokens it may have, with four characters each; defaults to ${DEFAULT_TOKENS}.`,
+    })
+    .optional(),
+}
+
+export const readTranscript = operation({
+  name: 'readTranscript',
+  says: 'Returns what was written in a thread, newest first, as far as it fits into so many tokens. Quotations are left out.',
+  rest: 'GET /agents/{agentId}/threads/{threadId}/transcript',
+  tag,
+  input: { ...ONE, ...TRANSCRIPT },
+  fails: ['agent'],
+  output: one(Transcript, 'The transcript.'),
+  run: (deps, viewer, { tokens = DEFAULT_TOKENS, ...key }) => readLines(deps, viewer, key, tokens),
 })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { urlText, uuid } from '../../core/rules.ts'
 import { EVENT_NAMES, EVENT_TYPES, MESSAGE_RECEIVED, presentEvent } from '../../event/index.ts'
 import { sendToUrl as send } from '../../message/index.ts'
-import { Channel, Refusal, SenderKind } from '../choices.ts'
+import { Addressed, Channel, Refusal, SenderKind } from '../choices.ts'
 import { ID, OTHER, TIME } from '../example.ts'
 import { one, operation } from '../operation.ts'
 import { id, resource, says, sentenceOf, text, time } from '../resource.ts'
@@ -38,6 +38,16 @@ const SENT_BY = says(
 const channel = says(Channel, 'The channel of the message.')
 const MAY_INSTRUCT = says(z.boolean(), 'Whether its sender could instruct the agent when it happened.')
 
+/** What an event tells of the conversation that its message is in. */
+export const PLACE = {
+  threadId: id('The thread of its message, the same for all of a conversation; null for `url`.').nullable(),
+  conversation: text("The agent's own key of the thread, if it gave one (`sendMessage`).").nullable(),
+  addressed: says(
+    Addressed,
+    'How a received message names the agent; null for the messages of the agent itself and for `url`.',
+  ).nullable(),
+}
+
 /** What an event shows that is in its row. */
 export const COLUMNS = {
   id: says(
@@ -52,11 +62,11 @@ export const COLUMNS = {
 }
 
 export const Event = resource('Event', "One entry of an agent's event log, which is kept for 7 days.", {
-  fields: { ...COLUMNS, sender: SENT_BY, mayInstruct: MAY_INSTRUCT, ...DETAIL },
+  fields: { ...COLUMNS, sender: SENT_BY, mayInstruct: MAY_INSTRUCT, ...PLACE, ...DETAIL },
   example: {
     ...{ id: 42, type: MESSAGE_RECEIVED, channel: 'email', messageId: ID, createdAt: TIME },
     sender: { id: null, kind: 'contact', name: 'Ann Example', email: 'ann@example.com', phone: null },
-    mayInstruct: false,
+    ...{ mayInstruct: false, threadId: OTHER, conversation: null, addressed: 'to' },
   },
 })
 
@@ -79,6 +89,9 @@ export const WebhookPayload = resource('WebhookPayload', 'The body of a webhook 
         sender: says(SENT_BY, 'For `url` only.').optional(),
         ...DETAIL,
       }),
+      messageId: id('As `message.id`.'),
+      from: text('As `message.from`.'),
+      ...PLACE,
     }),
     cursor: text('Pass it as `after` to continue from here.'),
   },
@@ -95,6 +108,8 @@ export const WebhookPayload = resource('WebhookPayload', 'The body of a webhook 
         subject: 'Where is my order?',
         mayInstruct: false,
       },
+      ...{ messageId: OTHER, from: 'Ann Example <ann@example.com>' },
+      ...{ threadId: OTHER, conversation: null, addressed: 'to' },
     },
     cursor: '42',
   },

@@ -19,6 +19,7 @@ export const fieldsOf = (
   AMS_EVENT_TYPE: type,
   AMS_MESSAGE_ID: message.id,
   AMS_THREAD_ID: message.threadId ?? '',
+  AMS_CONVERSATION: field(message.conversationKey),
   AMS_CHANNEL: channel,
   AMS_FROM: field(message.counterpart),
   AMS_FROM_NAME: field(message.counterpartName),

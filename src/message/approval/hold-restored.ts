@@ -12,7 +12,7 @@ const HOLD_DUE = composedOf(sql`
     update message m set hold_reason = 'approval', hold_until = now() + interval '${APPROVAL_DAYS} days', hold_by = null
       from job j
      where j.kind = 'send' and j.due_at <= now() and m.id = j.lane and m.agent_id = j.agent_id and m.status = 'sending'
-    returning m.id, m.agent_id, m.workspace_id, m.address_id, m.channel, m.subject, m.hold_reason, m.hold_until, m.created_at
+    returning m.id, m.agent_id, m.workspace_id, m.address_id, m.thread_id, m.conversation, m.channel, m.subject, m.hold_reason, m.hold_until, m.created_at
   ),
   withdrawn as (delete from job j using ${DRAFTED} d where j.kind = 'send' and j.agent_id = d.agent_id and j.lane = d.id),
   ${noteChanges('message_changed', DRAFTED)},${raise(holdEvents(DRAFTED))},${APPEND_EVENTS},${enqueueWebhookJobs()}

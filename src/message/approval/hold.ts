@@ -3,6 +3,7 @@ import type { Message } from '../../db/generated/prisma/client.ts'
 import type { Approval, HoldReason } from '../../db/generated/prisma/enums.ts'
 import { raw, rows, rowsOf, sql } from '../../db/sql/sql.ts'
 import { MESSAGE_HELD } from '../../event/index.ts'
+import type { Sent } from '../stored/raise.ts'
 import type { RecipientFacts } from './recipient-facts.ts'
 
 /** How many days ahead a message can be scheduled. @limit Messages */
@@ -62,6 +63,8 @@ export const DRAFTED = rows(
     'agent_id',
     'workspace_id',
     'address_id',
+    'thread_id',
+    'conversation',
     'channel',
     'subject',
     'hold_reason',
@@ -71,9 +74,9 @@ export const DRAFTED = rows(
 )
 
 /** The events of those messages of `DRAFTED` that wait. */
-export const holdEvents = (drafted: typeof DRAFTED) =>
-  rowsOf<'id' | 'agent_id' | 'address_id' | 'channel' | 'subject' | 'type' | 'detail' | 'at'>(sql`
-      select id, agent_id, address_id, channel, subject, created_at as at, '${raw(MESSAGE_HELD)}' as type,
+export const holdEvents = (drafted: typeof DRAFTED): Sent =>
+  rowsOf(sql`
+      select id, agent_id, address_id, thread_id, conversation, channel, subject, created_at as at, '${raw(MESSAGE_HELD)}' as type,
              jsonb_build_object('hold', jsonb_build_object('reason', hold_reason,
                'until', to_char(hold_until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))) as detail
         from ${drafted} where hold_reason is not null`)

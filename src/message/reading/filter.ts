@@ -21,6 +21,8 @@ export interface MessageFilter {
   status?: MessageStatus | undefined
   /** The id of any message of the thread. */
   thread?: string | undefined
+  /** The same, as messages and events say it. */
+  threadId?: string | undefined
   /**
    * Words to find in subject, text and counterpart, in the syntax of search engines: `"a phrase"`, `or`,
    * `-without`.
@@ -89,10 +91,16 @@ const likeAll = (text: string, patterns: readonly string[]): Sql =>
 const isLike = (text: string, pattern: string): Sql => sql`${raw(lowerCaseSql(text))} like ${bind(pattern)}`
 
 /** The conditions of a filter that depend on the message itself: not its thread, its time or its words. */
-export type Marks = Omit<MessageFilter, 'thread' | 'q' | 'since' | 'until'>
+export type Marks = Omit<MessageFilter, 'thread' | 'threadId' | 'q' | 'since' | 'until'>
 
-const marksOf = ({ thread: _thread, q: _q, since: _since, until: _until, ...marks }: MessageFilter): Marks =>
-  marks
+const marksOf = ({
+  thread: _thread,
+  threadId: _threadId,
+  q: _q,
+  since: _since,
+  until: _until,
+  ...marks
+}: MessageFilter): Marks => marks
 
 /** Returns the conditions under which a message `m` has this sender, these recipients and this subject. */
 export const named = (

@@ -149,15 +149,16 @@ const readListed = async <Field extends ReadableField>(
   keys: readonly MessageListKey[],
   read: MessagePageRead<Field>,
 ): Promise<(MessagePage<Field> | AppError)[]> => {
-  const { filter } = read
-  if (filter.thread === undefined) return readPages(db, keys, read)
+  const { threadId: named, ...filter } = read.filter
+  const asked = filter.thread ?? named
+  if (asked === undefined) return readPages(db, keys, read)
   const agentIds = keys.flatMap((key) => ('agentId' in key ? [key.agentId] : []))
-  const found = await findThread(db, filter.thread, agentIds)
+  const found = await findThread(db, asked, agentIds)
   const [workspaceId] = keys.flatMap((key) => ('workspaceId' in key ? [key.workspaceId] : []))
   const thread =
     found || workspaceId === undefined
       ? found
-      : await findThread(db, filter.thread, await agentIdsOf(db, workspaceId))
+      : await findThread(db, asked, await agentIdsOf(db, workspaceId))
   const has = (key: MessageListKey) =>
     'workspaceId' in key ? thread?.workspaceId === key.workspaceId : thread?.agentId === key.agentId
   const ofThread = ({ agentId, threadId }: ThreadRef) =>
@@ -166,7 +167,11 @@ const readListed = async <Field extends ReadableField>(
   return keys.map((key) => {
     if (has(key)) return page!
     const whose = 'workspaceId' in key ? 'workspace' : 'agent'
-    return invalidInput('thread', `is not a message of this ${whose}`)
+    const isById = filter.thread === undefined
+    return invalidInput(
+      isById ? 'threadId' : 'thread',
+      `is not a ${isById ? 'thread' : 'message'} of this ${whose}`,
+    )
   })
 }
 

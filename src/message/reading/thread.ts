@@ -29,6 +29,9 @@ export interface Thread {
   unreadCount: number
   lastActivityAt: Date
   lastMessageId: string
+  /** Those of its messages. */
+  labels: string[]
+  conversation: string | null
   /** When it was done; null while it is not. */
   doneAt: Date | null
   /** Until when it is postponed; null while it is not. */
@@ -102,6 +105,8 @@ export const findThreads = async (
 }
 
 const MAX_PARTICIPANTS = 100
+/** Labels of a thread that are listed. */
+const MAX_LABELS = 100
 
 /**
  * All participants of a thread `t` except the agent's own addresses, in lower case, as addresses are
@@ -126,10 +131,11 @@ const SUMMARY = sql`
                (array_agg(m.id order by m.created_at desc, m.id desc))[1] as last_message_id,
                max(m.created_at) as last_activity_at,
                (count(*) filter (where ${isUnread('m')}))::int as unread_count,
-               count(*) filter (where ${isOpen('m')}) = 0 as handled`
+               count(*) filter (where ${isOpen('m')}) = 0 as handled,
+               coalesce(json_agg(m.labels) filter (where m.labels <> '{}'), '[]') as labels`
 
 /** The state of a thread `t`. It holds while all messages of the thread are handled. */
-const STATE = sql`z.done_at, z.snoozed_until, z.assigned_to,
+const STATE = sql`z.done_at, z.snoozed_until, z.assigned_to, z.conversation,
                (select coalesce(p.name, p.email) from member p where p.id = z.assigned_to) as assignee`
 const OF_THREAD = sql`left join thread_state z on z.agent_id = t.agent_id and z.thread_id = t.thread_id`
 
@@ -162,6 +168,9 @@ interface SummaryRow {
   last_activity_at: Date
   last_message_id: string
   handled: boolean
+  /** Of each message that has any. */
+  labels: string[][]
+  conversation: string | null
   done_at: Date | null
   snoozed_until: Date | null
   assigned_to: string | null
@@ -202,6 +211,8 @@ export const readThreads = async (
       unreadCount: row.unread_count,
       lastActivityAt: row.last_activity_at,
       lastMessageId: row.last_message_id,
+      labels: [...new Set(row.labels.flat())].sort().slice(0, MAX_LABELS),
+      conversation: row.conversation,
       ...stateOf(row, now),
     }
   })

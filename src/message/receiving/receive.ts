@@ -14,6 +14,7 @@ import { noTracer, type Tracer, traced } from '../../core/tracer.ts'
 import type { Batch } from '../../db/batch.ts'
 import type { Db } from '../../db/client.ts'
 import { refuseUnstorable } from '../../db/failure.ts'
+import type { Addressed } from '../../db/generated/prisma/enums.ts'
 import type { Notifier } from '../../db/notify.ts'
 import { type Feed, MESSAGE_RECEIVED, MESSAGE_REFUSED } from '../../event/index.ts'
 import { type Plans, type RateLimits, WORKSPACE_CHANGED } from '../../workspace/index.ts'
@@ -86,16 +87,30 @@ const fingerprintOf = ({ channel, raw, messageId, deliveryId }: Inbound): Uint8A
   return id ? digest(`${channel}:${id}`) : null
 }
 
+/** How the message names the agent at its address; `bcc` when it does not. */
+const addressedBy = ({ channel, to, cc }: Inbound, { address }: Target): Addressed => {
+  const isNamed = (names: readonly string[]) => names.includes(address)
+  return !CHANNELS[channel].mail || isNamed(to) ? 'to' : isNamed(cc) ? 'cc' : 'bcc'
+}
+
+/** What the message has from the conversation that it is in. */
+const placeOf = (id: string, message: Inbound, target: Target) => ({
+  threadId: target.threadId ?? id,
+  conversation: target.conversation,
+  addressed: addressedBy(message, target),
+})
+
 /** A message that was refused raises an event for agents that ask for it. */
 const eventOf = (
   { verdict: { refusal }, instructor }: Awaited<ReturnType<typeof judge>>,
   message: Inbound,
   target: Target,
+  place: ReturnType<typeof placeOf>,
 ): Arrival['event'] => {
   const facts = { sender: senderOf(message, target), from: displayOf(message.from) }
   return refusal
-    ? { type: MESSAGE_REFUSED, ...facts, detail: { refusal } }
-    : { type: MESSAGE_RECEIVED, ...facts, detail: { mayInstruct: mayInstruct(instructor, target) } }
+    ? { type: MESSAGE_REFUSED, ...facts, detail: { refusal, ...place } }
+    : { type: MESSAGE_RECEIVED, ...facts, detail: { mayInstruct: mayInstruct(instructor, target), ...place } }
 }
 
 /** The columns that a message has from its content. */
@@ -126,6 +141,7 @@ const arrivalOf = async (
   const judged = await judge(deps, message, target)
   const { verdict, instructor } = judged
   const id = newId()
+  const place = placeOf(id, message, target)
   const arrival: Arrival = {
     message: newMessage({
       id,
@@ -140,7 +156,7 @@ const arrivalOf = async (
       proven: message.proven,
       instructor,
       ...contentOf(message),
-      threadId: target.threadId ?? id,
+      ...place,
       checks: [...message.checks, ...agentCheck(message), ...keywordCheck(message), evidenceOf(verdict)].map(
         (check) => ({ ...check }),
       ),
@@ -149,7 +165,7 @@ const arrivalOf = async (
     }),
     raw: message.raw,
     attachments: message.attachments,
-    event: message.keyword ? null : eventOf(judged, message, target),
+    event: message.keyword ? null : eventOf(judged, message, target, place),
     wakeLimits: verdict.refusal || message.keyword ? null : target.wakeLimits,
   }
   return limitWakes(deps.pool, arrival)

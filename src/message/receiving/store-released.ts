@@ -16,6 +16,7 @@ import {
 } from '../../event/index.ts'
 import { enqueueWebhookJobs } from '../../webhook/index.ts'
 import { countArrivals, noteChanges } from '../../workspace/index.ts'
+import { conversationOf } from '../stored/raise.ts'
 
 export type Refused = Pick<
   Message,
@@ -73,12 +74,12 @@ const RELEASE = statement<Releases>(
                            instructor = g.instructor::"Instructors",
                            checks = m.checks || g.checked::jsonb
         from given g where m.agent_id = ${agentId}::uuid and m.id = any(${ids}::uuid[]) and m.id = g.id and m.status = 'refused'
-      returning m.id, m.agent_id, m.workspace_id, m.channel, m.status, m.refusal, m.subject, m.created_at, g.ord, g.sender, g."from", g.may_instruct
+      returning m.id, m.agent_id, m.workspace_id, m.channel, m.status, m.refusal, m.subject, m.created_at, m.thread_id, m.conversation, m.addressed, g.ord, g.sender, g."from", g.may_instruct
     ),
     ${define(RAISED)} as (
-      select id, agent_id, ord, ${type}::text as type, channel, subject, ${now}::timestamptz as created_at, sender::jsonb as sender, "from",
-             jsonb_build_object('mayInstruct', may_instruct) as detail
-        from ${RELEASED}
+      select r.id, r.agent_id, r.ord, ${type}::text as type, r.channel, r.subject, ${now}::timestamptz as created_at, r.sender::jsonb as sender, r."from",
+             jsonb_strip_nulls(jsonb_build_object('mayInstruct', r.may_instruct, 'addressed', r.addressed)) || ${conversationOf('r')} as detail
+        from ${RELEASED} r
     ),${countArrivals(RELEASED)},${noteChanges('message_arrived', RELEASED)},${APPEND_EVENTS},${enqueueWebhookJobs()}
 ${SELECT_APPENDED}`,
 )

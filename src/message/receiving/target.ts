@@ -44,6 +44,10 @@ export interface Target {
    * last message exchanged with the sender.
    */
   threadId: string | null
+  /** The agent's own key of that thread, if it has one. */
+  conversation: string | null
+  /** The agent's address that the message was sent to. */
+  address: string
   /**
    * Number of messages from agents that the thread has admitted within the last hour, at most
    * `AGENT_TURNS_AN_HOUR`; 0 when a person writes. Verified and unverified messages are counted separately,
@@ -71,6 +75,8 @@ interface TargetRow {
   member: Target['member']
   teammate: Target['teammate']
   thread_id: string | null
+  conversation: string | null
+  address: string
   agent_turns: number
 }
 
@@ -139,6 +145,8 @@ const AGENT_TURNS = adaptable(
   sql`(select count(*)::int from (select from ${TURNS} limit ${AGENT_TURNS_AN_HOUR}) turn)`,
 )
 
+const CONVERSATION = sql`select s.conversation from thread_state s where s.agent_id = c.agent_id and s.thread_id = c.thread_id`
+
 const WAKE_LIMITS = sql`select jsonb_build_object('hour', g.wakes_per_hour, 'threadDay', g.wakes_per_thread_day) from agent g
     where g.id = t.agent_id and (g.wakes_per_hour is not null or g.wakes_per_thread_day is not null)`
 
@@ -149,7 +157,7 @@ const ADDRESSED = sql`t.channel = q.channel and t.value = any(q.recipients)`
  * message has no ids for is not looked up (docs/decisions.md#kept-plans).
  */
 const FACTS = sql`
-           q.n, q.channel, q.proven, q.since, t.id as address_id, c.agent_id, t.workspace_id, c.admit, c.senders, c.blocked, c.member_senders,
+           q.n, q.channel, q.proven, q.since, t.id as address_id, t.value as address, c.agent_id, t.workspace_id, c.admit, c.senders, c.blocked, c.member_senders,
            (select g.instructors from agent g where g.id = t.agent_id) as instructors, (${WAKE_LIMITS}) as wake_limits,
            exists (select from address o where o.channel = q.channel and o.value = q.sender and o.agent_id = c.agent_id) as own_address,
            exists (select from message m where m.agent_id = c.agent_id and m.internet_message_id = q.message_id and m.direction = 'outbound') as own_message,
@@ -184,8 +192,8 @@ const TARGETS = statement<{ messages: string }>(
                                                contents bytea[], named text[], signed_id text)
        where q.n between 0 and ${MAX - 1}
     )
-    select c.n, c.address_id, c.agent_id, c.workspace_id, c.admit, c.senders, c.blocked, c.member_senders, c.instructors, c.wake_limits, c.own_address, c.own_message, c.known, c.named,
-           c.member, c.teammate, c.thread_id, case when c.is_agent then ${AGENT_TURNS} else 0 end as agent_turns
+    select c.n, c.address_id, c.address, c.agent_id, c.workspace_id, c.admit, c.senders, c.blocked, c.member_senders, c.instructors, c.wake_limits, c.own_address, c.own_message, c.known, c.named,
+           c.member, c.teammate, c.thread_id, (${CONVERSATION}) as conversation, case when c.is_agent then ${AGENT_TURNS} else 0 end as agent_turns
       from ${TARGETS_OF_EACH}
      order by c.n, c.agent_id`,
 )
@@ -246,6 +254,8 @@ const toTarget = (row: TargetRow): Target => ({
   member: row.member,
   teammate: row.teammate,
   threadId: row.thread_id,
+  conversation: row.conversation,
+  address: row.address,
   agentTurns: row.agent_turns,
 })
 

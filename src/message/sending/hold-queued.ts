@@ -43,7 +43,7 @@ const HOLD_QUEUED = statement<Queued>(
       from job j
      where j.id = ${job}::uuid and j.agent_id = ${agent}::uuid and j.lease_owner = ${owner} and m.id = j.lane and m.agent_id = j.agent_id
        and m.status = 'sending' and m.hold_by is null
-    returning m.id, m.agent_id, m.workspace_id, m.address_id, m.channel, m.subject, m."to", m.hold_reason, m.hold_until, m.created_at
+    returning m.id, m.agent_id, m.workspace_id, m.address_id, m.thread_id, m.conversation, m.channel, m.subject, m."to", m.hold_reason, m.hold_until, m.created_at
   ),
   withdrawn as (delete from job j using ${DRAFTED} where j.id = ${job}::uuid and j.agent_id = drafted.agent_id),
   ${noteChanges('message_changed', DRAFTED)},${raise(holdEvents(DRAFTED))},${APPEND_EVENTS},${enqueueWebhookJobs()}

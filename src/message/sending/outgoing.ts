@@ -157,6 +157,7 @@ export const outgoingOf = async (deps: OutgoingDeps, sender: Sender, input: Send
           ? conversationOf(answered).filter((reference) => reference !== answered.internetMessageId)
           : [],
       threadId,
+      conversation: input.conversation ?? null,
       replyToId: answered?.id ?? null,
       forwardOfId: mode === 'forward' ? plan.original!.id : null,
       checks: [],

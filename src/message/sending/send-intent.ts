@@ -34,6 +34,8 @@ export interface SendInput {
   to?: readonly string[] | undefined
   cc?: readonly string[] | undefined
   subject?: string | undefined
+  /** The agent's own key of the thread, which its later messages have too. */
+  conversation?: string | undefined
   /** When to send it. Left out: at once. */
   sendAt?: Date | undefined
   /** Attachments, in addition to those of a forwarded message. */

@@ -69,6 +69,7 @@ const DRAFTED = rows(
       'workspace_id',
       'address_id',
       'thread_id',
+      'conversation',
       'channel',
       'direction',
       'status',
@@ -90,7 +91,12 @@ const ANSWERED = rows('answered', 'id', 'agent_id', 'workspace_id')
 /** Inserts those of the messages `m` whose agents `g` meet the condition. */
 const insertMessagesOf = ({ messages }: ParametersOf<Stored>, condition: Sql): Sql => {
   const drafts = sql`json_populate_recordset(null::message, (select ${messages}::json)) m`
-  const insert = (addressId: Sql, threadId: Sql) => insertMessages({ addressId, threadId })
+  const insert = (addressId: Sql, threadId: Sql) =>
+    insertMessages({
+      addressId,
+      threadId,
+      conversation: sql`coalesce(m.conversation, (select s.conversation from thread_state s where s.agent_id = m.agent_id and s.thread_id = ${threadId}))`,
+    })
   return adaptable(
     'insert drafts',
     { drafts, place: PLACE, chats: CHATS, insert, condition, drafted: DRAFTED },
@@ -114,6 +120,16 @@ const markAnswered = ({ answered }: ParametersOf<Stored>): Sql => sql`
          and exists (select from ${DRAFTED} d where d.reply_to_id = m.id and d.agent_id = m.agent_id)
       returning m.id, m.agent_id, m.workspace_id`,
     )}
+    )`
+
+/** Keeps the agents' keys of threads for their later messages. The newest one counts. */
+const KEEP_CONVERSATIONS = sql`
+    conversations as (
+      insert into thread_state as s (agent_id, thread_id, workspace_id, conversation)
+      select distinct on (agent_id, thread_id) agent_id, thread_id, workspace_id, conversation
+        from ${DRAFTED} where conversation is not null order by agent_id, thread_id, id desc
+      on conflict (agent_id, thread_id) do update set conversation = excluded.conversation
+       where s.conversation is distinct from excluded.conversation
     )`
 
 /** The messages that a batch changes: the new ones, and those that they answer. */
@@ -168,8 +184,8 @@ const storing = (name: string, events: typeof EVENTS) =>
         from unnest(${hidden(given.files, 'uuid')}, ${hidden(given.indexes, 'int')}, ${hidden(given.names, 'text')}, ${hidden(given.types, 'text')},
                     ${hidden(given.contents, 'bytea')}, ${hidden(given.sizes, 'int')}, ${hidden(given.blobs, 'uuid')})
                as f(id, index, name, type, content, size, blob_id) join ${DRAFTED} using (id)
-    ),${markAnswered(given)},${noteUnindexed(DRAFTED)},${auditSends(DRAFTED, audited)},${countMessages(DRAFTED)},${noteChanges('message_changed', NOTED)},${enqueueSends(DRAFTED)}${events.parts}
-    select d.id as outgoing_id, d.address_id as "addressId", thread_id as "threadId", hold_reason as "holdReason", hold_until as "holdUntil",
+    ),${KEEP_CONVERSATIONS},${markAnswered(given)},${noteUnindexed(DRAFTED)},${auditSends(DRAFTED, audited)},${countMessages(DRAFTED)},${noteChanges('message_changed', NOTED)},${enqueueSends(DRAFTED)}${events.parts}
+    select d.id as outgoing_id, d.address_id as "addressId", thread_id as "threadId", conversation, hold_reason as "holdReason", hold_until as "holdUntil",
            a.id is not null as "marksRead", ${events.columns}
       from ${DRAFTED} d left join ${ANSWERED} a on a.id = d.reply_to_id ${events.join}`
   })
@@ -180,7 +196,7 @@ const STORE = storing('store outgoing messages', NO_EVENTS)
 const STORE_LOGGED = storing('store and log outgoing messages', EVENTS)
 
 /** Columns whose values are determined when it is stored. */
-export type Placed = Pick<Message, 'addressId' | 'threadId' | 'holdReason' | 'holdUntil'> & {
+export type Placed = Pick<Message, 'addressId' | 'threadId' | 'conversation' | 'holdReason' | 'holdUntil'> & {
   /** Whether it marked the message that it answers as read. */
   marksRead: boolean
   /** The event that it waits, if it raised one. */
@@ -190,8 +206,8 @@ export type Placed = Pick<Message, 'addressId' | 'threadId' | 'holdReason' | 'ho
 type PlacedRow = Omit<Placed, 'events'> & { outgoing_id: string } & AppendedRow
 
 const placedOf = (row: PlacedRow): Placed => {
-  const { addressId, threadId, holdReason, holdUntil, marksRead } = row
-  return { addressId, threadId, holdReason, holdUntil, marksRead, events: toAppended([row]) }
+  const { addressId, threadId, conversation, holdReason, holdUntil, marksRead } = row
+  return { addressId, threadId, conversation, holdReason, holdUntil, marksRead, events: toAppended([row]) }
 }
 
 const write = async (

@@ -60,10 +60,10 @@ const MERGE = {
     ended as (
       delete from thread_state s using unnest($2::uuid[], $3::uuid[]) as t(source, target)
        where s.agent_id = $1::uuid and s.thread_id = t.source
-      returning t.target, s.workspace_id, s.done_at, s.snoozed_until, s.assigned_to
+      returning t.target, s.workspace_id, s.done_at, s.snoozed_until, s.assigned_to, s.conversation
     )
-    insert into thread_state (agent_id, thread_id, workspace_id, done_at, snoozed_until, assigned_to)
-    select $1::uuid, target, workspace_id, done_at, snoozed_until, assigned_to from ended on conflict do nothing`,
+    insert into thread_state (agent_id, thread_id, workspace_id, done_at, snoozed_until, assigned_to, conversation)
+    select $1::uuid, target, workspace_id, done_at, snoozed_until, assigned_to, conversation from ended on conflict do nothing`,
 }
 
 export const mergeThreadStates = async (

@@ -8,8 +8,18 @@ const contact = (field: 'email' | 'phone'): Sql => {
   return sql`case when e.channel in (${raw(kinds.map((kind) => `'${kind}'`).join(', '))}) then o.value end`
 }
 
+/** What an event tells of the conversation of a message. */
+export const conversationOf = (message: string): Sql =>
+  raw(
+    `jsonb_strip_nulls(jsonb_build_object('threadId', ${message}.thread_id, 'conversation', ${message}.conversation))`,
+  )
+
 /** Messages that agents send, with their events. */
-type Sent = Rows<'id' | 'agent_id' | 'address_id' | 'channel' | 'subject' | 'type' | 'detail' | 'at'>
+export type Sent = Rows<(typeof SENT)[number]>
+const SENT = [
+  ...(['id', 'agent_id', 'address_id', 'thread_id', 'conversation', 'channel', 'subject'] as const),
+  ...(['type', 'detail', 'at'] as const),
+] as const
 
 /**
  * The part of a statement that defines `RAISED` for messages that agents send. The sender is the agent. For an agent
@@ -19,7 +29,8 @@ export const raise = (sent: Sent): Sql => sql`
     ${define(RAISED)} as (
       select e.id, e.agent_id, row_number() over (order by e.id) as ord, e.type, e.channel, e.subject, e.at as created_at,
              jsonb_build_object('id', e.agent_id, 'kind', 'agent', 'name', g.name, 'email', ${contact('email')}, 'phone', ${contact('phone')}) as sender,
-             g.name || coalesce(' <' || o.value || '>', '') as "from", e.detail
+             g.name || coalesce(' <' || o.value || '>', '') as "from",
+             coalesce(e.detail, '{}') || ${conversationOf('e')} as detail
         from ${sent} e join agent g on g.id = e.agent_id left join address o on o.id = e.address_id and o.agent_id = e.agent_id
        where ${isLogged(raw('e.type'))}
     )`

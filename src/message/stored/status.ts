@@ -51,6 +51,8 @@ const MOVED = rows(
     'agent_id',
     'workspace_id',
     'address_id',
+    'thread_id',
+    'conversation',
     'channel',
     'subject',
     'status',
@@ -84,7 +86,7 @@ export const CONCLUDE: Sql = sql`
       update message m set status = c.status, error = c.error from ${CONCLUDED} c
        where m.id = c.message_id and m.agent_id = c.agent_id
          and (m.status in ('sending', 'sent') or m.status = 'failed' and c.status = 'failed') ${amongAgents('m.agent_id')}
-      returning m.id, m.agent_id, m.workspace_id, m.address_id, m.channel, m.subject, m.status, m.error, c.was, c.at
+      returning m.id, m.agent_id, m.workspace_id, m.address_id, m.thread_id, m.conversation, m.channel, m.subject, m.status, m.error, c.was, c.at
     ),
     ${define(HAPPENED)} as (
       select agent_id, workspace_id, at, status::text as metric
@@ -106,7 +108,7 @@ const LOG_OUTCOME = statement<Changed>(
   undefined,
   ({ id, agentId, now }) => sql`with
     ${define(MOVED)} as (
-      select id, agent_id, workspace_id, address_id, channel, subject, status, error, null::"MessageStatus" as was, ${now}::timestamptz as at
+      select id, agent_id, workspace_id, address_id, thread_id, conversation, channel, subject, status, error, null::"MessageStatus" as was, ${now}::timestamptz as at
         from message where id = ${id}::uuid and agent_id = ${agentId}::uuid
     ),${noteChanges('message_changed', MOVED)},${LOG_OUTCOMES} ${SELECT_APPENDED}`,
 )

@@ -1,5 +1,5 @@
 import { sentenceOf } from '../../../api/resource.ts'
-import { COLUMNS, DETAIL, Event as EVENT, SENDER, sendToUrl } from '../../../api/webhook/event.ts'
+import { COLUMNS, DETAIL, Event as EVENT, PLACE, SENDER, sendToUrl } from '../../../api/webhook/event.ts'
 import { EVENT_NAMES, type EventSender, heardTypes, type LoggedEvent } from '../../../event/index.ts'
 import { builder } from '../../builder/builder.ts'
 import { checked } from '../../builder/input.ts'
@@ -20,6 +20,7 @@ export const Event = builder.objectRef<LoggedEvent>('Event').implement({
   description: EVENT.sentence,
   fields: (t) => ({
     ...exposed(t, COLUMNS),
+    ...exposed(t, PLACE),
     ...exposed(t, details),
     hold: t.field({
       type: Hold,

@@ -1,6 +1,12 @@
 import type { GraphQLResolveInfo } from 'graphql'
 import { findAgent } from '../../../agent/index.ts'
-import { Thread as THREAD, THREAD_FILTER } from '../../../api/message/thread.ts'
+import {
+  readTranscript,
+  Thread as THREAD,
+  THREAD_FILTER,
+  TRANSCRIPT,
+  Transcript,
+} from '../../../api/message/thread.ts'
 import { columnsOf } from '../../../api/resource.ts'
 import { AppError, invalidInput, notFound } from '../../../core/errors.ts'
 import {
@@ -17,7 +23,7 @@ import {
 } from '../../../message/index.ts'
 import { builder, forMembers } from '../../builder/builder.ts'
 import { checkPage, pageArgs, pageCost, pageInfoOf, pathOf, placeOf } from '../../builder/page.ts'
-import { argsOf, exposed, valuesOf } from '../../builder/rendered.ts'
+import { argsOf, exposed, objectOf, valuesOf } from '../../builder/rendered.ts'
 import { batched } from '../../context/batch.ts'
 import type { GraphqlContext } from '../../context/context.ts'
 import { countRows } from '../../context/limits.ts'
@@ -25,6 +31,9 @@ import { Agent } from '../agent/agent.ts'
 import { Workspace } from '../workspace/workspace.ts'
 import { Message } from './message.ts'
 import { MessageConnection, messagesOf, newestOf } from './message-list.ts'
+
+/** The messages that a transcript reads, with their texts. */
+const TRANSCRIPT_ROWS = 100
 
 export const Thread = builder.objectRef<ThreadShape>('Thread').implement({
   description: THREAD.sentence,
@@ -43,6 +52,17 @@ export const Thread = builder.objectRef<ThreadShape>('Thread').implement({
       args: pageArgs("this message's cursor"),
       resolve: ({ agentId, id }, { first, after }, context, info) =>
         messagesOf(context, info, { agentId, threadId: id }, checkPage(first, after)),
+    }),
+    transcript: t.field({
+      type: objectOf(Transcript),
+      description: readTranscript.says,
+      complexity: 100,
+      args: argsOf(TRANSCRIPT),
+      resolve: ({ agentId, id }, args, context) => {
+        countRows(context, TRANSCRIPT_ROWS)
+        const { deps, viewer } = context
+        return readTranscript.run(deps, viewer, { agentId, threadId: id, ...valuesOf(TRANSCRIPT, args) })
+      },
     }),
   }),
 })
