@@ -2,7 +2,7 @@ import { SEALED_BOT_TOKENS } from '../agent/index.ts'
 import { SEALED_BLOB_KEYS } from '../blob/index.ts'
 import { SEALED_DKIM_KEYS } from '../email-domain/index.ts'
 import { SEALED_SECRETS } from '../secret/index.ts'
-import { SEALED_SIGNING_SECRETS, SEALED_TEXTS } from '../webhook/index.ts'
+import { SEALED_IN_WEBHOOKS, SEALED_TEXTS } from '../webhook/index.ts'
 import { SEALED_ANSWERS, SEALED_CODES, type SealedColumn } from '../workspace/index.ts'
 
 /**
@@ -17,5 +17,5 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   SEALED_BOT_TOKENS,
   ...SEALED_DKIM_KEYS,
   SEALED_TEXTS,
-  ...SEALED_SIGNING_SECRETS,
+  ...SEALED_IN_WEBHOOKS,
 ]

@@ -1587,8 +1587,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Changes a webhook's name or the types of the events that it receives, or pauses or resumes it
-         * @description New types apply to all events that it has not received yet. While a webhook is paused, nothing is sent to it, its events wait, and it does not receive messages to the Message URL. When it is resumed, its pending events get three days again. An event that is being delivered when it is changed may arrive twice.
+         * Changes a webhook's name, the types of the events that it receives, its headers or its body, or pauses or resumes it
+         * @description New types, headers and bodies apply to all events that it has not received yet. While a webhook is paused, nothing is sent to it, its events wait, and it does not receive messages to the Message URL. When it is resumed, its pending events get three days again. An event that is being delivered when its types change or it is paused may arrive twice.
          */
         patch: operations["updateWebhook"];
         trace?: never;
@@ -1661,7 +1661,7 @@ export interface paths {
         put?: never;
         /**
          * Sends a test delivery to a webhook
-         * @description It posts `{"eventId": "test_…", "name": "webhook.test", "timestamp", "data": {"agent": {"id", "name"}, "webhook": {"id"}}}` to this webhook only, signed like every delivery and attempted once, between two events and without affecting them. The result is in the list of deliveries.
+         * @description It posts `{"eventId": "test_…", "name": "webhook.test", "timestamp", "data": {"agent": {"id", "name"}, "webhook": {"id"}}}` to this webhook only, signed like every delivery and attempted once, between two events and without affecting them. With a template, the body is made from this as from an event, of which the test has no `message`. The result is in the list of deliveries.
          */
         post: operations["testWebhook"];
         delete?: never;
@@ -1763,7 +1763,7 @@ export interface webhooks {
         put?: never;
         /**
          * Sent to a webhook when its agent receives a message, and for other events that it asked for
-         * @description Signed according to Standard Webhooks. Any 2xx response within 5 s means success; 410 removes the webhook, 413 skips the event. Anything else is retried for 3 days, while later events wait.
+         * @description Signed according to Standard Webhooks. Any 2xx response within 5 s means success; 410 removes the webhook, 413 skips the event. Anything else is retried for 3 days, while later events wait. A webhook with a template gets what that makes of this body instead.
          */
         post: operations["messageReceived"];
         delete?: never;
@@ -3715,6 +3715,12 @@ export interface components {
          *       "events": [
          *         "message.received"
          *       ],
+         *       "headers": {
+         *         "Authorization": "…9f2c"
+         *       },
+         *       "body": {
+         *         "text": "Mail from {{data.from}}"
+         *       },
          *       "createdAt": "2026-11-20T09:30:00.000Z",
          *       "pausedAt": null,
          *       "error": null,
@@ -3736,6 +3742,12 @@ export interface components {
          *       "events": [
          *         "message.received"
          *       ],
+         *       "headers": {
+         *         "Authorization": "…9f2c"
+         *       },
+         *       "body": {
+         *         "text": "Mail from {{data.from}}"
+         *       },
          *       "createdAt": "2026-11-20T09:30:00.000Z",
          *       "pausedAt": null,
          *       "error": null,
@@ -3756,6 +3768,14 @@ export interface components {
             name: string | null;
             /** @description Types of the events that it receives */
             events: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
+            /** @description Additional headers of its requests. Their values are shown as `…` and the last 4 characters */
+            headers: {
+                [key: string]: string;
+            };
+            /** @description The template of the body of its requests; null if the body is the event */
+            body: {
+                [key: string]: unknown;
+            } | null;
             /**
              * Format: date-time
              * @description When it was added. It receives the events after that
@@ -3881,18 +3901,18 @@ export interface components {
              * @description When the event happened, or when a manual delivery was requested
              */
             createdAt: string;
-            /** @description The request, made again from the event */
+            /** @description The request, made again from the event, with the webhook's present headers and body */
             request: {
                 /** @description The URL */
                 url: string;
-                /** @description The headers that are the same in every attempt: without `webhook-timestamp` and `webhook-signature` */
+                /** @description The headers that are the same in every attempt: without `webhook-timestamp` and `webhook-signature`, and with masked values of those that the webhook adds */
                 headers: {
                     /** @description Its name, in lower case */
                     name: string;
                     /** @description Its value */
                     value: string;
                 }[];
-                /** @description The body; null for messages to the Message URL, which are not stored */
+                /** @description The body, made by the template if the webhook has one; null for messages to the Message URL, which are not stored */
                 body: string | null;
             };
             /** @description The requests made, oldest first */
@@ -4585,6 +4605,14 @@ export interface components {
             name?: string;
             /** @description Types of the events that it receives, of: message.received, message.refused, message.held, message.sent, message.failed, message.reported; defaults to message.received alone. The log contains those that the agent's eventTypes name */
             events?: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
+            /** @description Additional headers of its requests, at most 10. They replace all, and null removes them. A value as it is shown keeps the one that is set. `webhook-id`, `webhook-timestamp`, `webhook-signature`, `host`, `user-agent`, `content-…` and those of a connection are set by the service */
+            headers?: {
+                [key: string]: string;
+            } | null;
+            /** @description A template of the body: a JSON object of at most 8 KB. REST also takes its text. In it a string `{{data.messageId}}` becomes that value of the event, and in "Mail from {{data.from}}" the path becomes its text. Null: the body is the event */
+            body?: {
+                [key: string]: unknown;
+            } | string | null;
         };
         /**
          * @example {
@@ -4599,6 +4627,14 @@ export interface components {
             paused?: boolean;
             /** @description Types of the events that it receives */
             events?: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
+            /** @description Additional headers of its requests, at most 10. They replace all, and null removes them. A value as it is shown keeps the one that is set. `webhook-id`, `webhook-timestamp`, `webhook-signature`, `host`, `user-agent`, `content-…` and those of a connection are set by the service */
+            headers?: {
+                [key: string]: string;
+            } | null;
+            /** @description A template of the body: a JSON object of at most 8 KB. REST also takes its text. In it a string `{{data.messageId}}` becomes that value of the event, and in "Mail from {{data.from}}" the path becomes its text. Null: the body is the event */
+            body?: {
+                [key: string]: unknown;
+            } | string | null;
         };
         /**
          * @example {
@@ -9279,7 +9315,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The pending delivery */
+            /** @description The pending delivery, with its request */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9289,7 +9325,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Delivery"];
+                    "application/json": components["schemas"]["DeliveryDetails"];
                 };
             };
             400: components["responses"]["InvalidInput"];

@@ -79,13 +79,13 @@ const signaturesOf = (header: string): Bytes[] =>
 
 /**
  * The payload of a webhook request, once it is certain that the service sent it: signed (Standard Webhooks) with
- * one of the secrets, and recently. Throws `bad_signature` otherwise.
+ * one of the secrets, and recently. With a template, `Payload` is what that makes. Throws `bad_signature` otherwise.
  */
-export const verifyWebhook = async (
+export const verifyWebhook = async <Payload = WebhookPayload>(
   request: WebhookRequest,
   secrets: string | string[],
   { toleranceSeconds = 300 }: VerifyOptions = {},
-): Promise<WebhookPayload> => {
+): Promise<Payload> => {
   const id = headerOf(request.headers, 'webhook-id')
   const timestamp = headerOf(request.headers, 'webhook-timestamp')
   const signatures = signaturesOf(headerOf(request.headers, 'webhook-signature'))
@@ -104,7 +104,7 @@ export const verifyWebhook = async (
   throw bad('is not signed with this secret')
 }
 
-const parse = (body: Bytes): WebhookPayload => {
+const parse = <Payload>(body: Bytes): Payload => {
   try {
     return JSON.parse(new TextDecoder().decode(body))
   } catch (cause) {

@@ -10,7 +10,7 @@ import { type FileDeps, messageFiles } from './message-files.ts'
 import type { ArchiveFile } from './tar.ts'
 import { noteFiles, stateFiles } from './thread-files.ts'
 
-/** An agent's settings. Values of secrets and keys of webhooks are not exported: only the agent may read those. */
+/** An agent's settings. Values of secrets, keys and headers of webhooks are not exported. */
 const settingsOf = async ({ prisma }: Db, agent: Agent): Promise<ArchiveFile[]> => {
   const where = { agentId: agent.id }
   const [addresses, access, webhooks, secrets, suppressions, drafts] = await Promise.all([
@@ -19,7 +19,7 @@ const settingsOf = async ({ prisma }: Db, agent: Agent): Promise<ArchiveFile[]> 
     prisma.webhook.findMany({
       where: { ...where, kind: 'webhook' },
       orderBy: { createdAt: 'asc' },
-      select: { id: true, url: true, name: true, types: true, channels: true, createdAt: true },
+      select: { id: true, url: true, name: true, types: true, channels: true, body: true, createdAt: true },
     }),
     prisma.secret.findMany({
       where,

@@ -8,7 +8,7 @@ import type { JobState } from '../db/generated/prisma/enums.ts'
 import { raw, type Sql, sql } from '../db/sql/sql.ts'
 import { composedOf } from '../db/sql/statement.ts'
 import { eventIdOf } from '../event/index.ts'
-import type { Viewer } from '../workspace/index.ts'
+import type { Keyring, Viewer } from '../workspace/index.ts'
 import { manualEventId } from './payload.ts'
 import type { Answer } from './post/answer.ts'
 import { type DeliveryRequest, type RequestSource, rebuildRequests } from './request.ts'
@@ -236,16 +236,24 @@ export const findDelivery = async (
   return job
 }
 
+/** Returns a delivery with its request. Throws `not_found` if its webhook was removed meanwhile. */
+export const withRequest = async (
+  deps: Db & { keyring: Keyring },
+  delivery: Delivery,
+): Promise<{ delivery: Delivery; request: DeliveryRequest }> => {
+  const [request] = await rebuildRequests(deps, [delivery.source])
+  if (!request) throw notFound('delivery')
+  return { delivery, request }
+}
+
 /** Reads a delivery with its request. */
 export const readDelivery = async (
-  deps: Db,
+  deps: Db & { keyring: Keyring },
   viewer: Viewer,
   { agentId, webhookId, deliveryId }: DeliveryRef,
 ): Promise<{ delivery: Delivery; request: DeliveryRequest }> => {
   const webhook = await findWebhook(deps, viewer, agentId, webhookId)
-  const delivery = toDelivery(await findDelivery(deps, webhook, deliveryId))
-  const [request] = await rebuildRequests(deps, [delivery.source])
-  return { delivery, request: request! }
+  return withRequest(deps, toDelivery(await findDelivery(deps, webhook, deliveryId)))
 }
 
 /** Deletes at most $2 deliveries of the agent $1. */

@@ -9,6 +9,7 @@ export {
   readDeliveries,
   readDelivery,
   toDelivery,
+  withRequest,
 } from './deliveries.ts'
 export { enqueueWebhookJobs } from './delivery/enqueue.ts'
 export { createLanes } from './delivery/lane-worker.ts'
@@ -20,7 +21,7 @@ export { occurrenceOf } from './payload.ts'
 export { replayStart, replayWebhook, resendGivenUp } from './replay.ts'
 export { type DeliveryRequest, type RequestSource, rebuildRequests } from './request.ts'
 export { SEALED_TEXTS } from './sealed-texts.ts'
-export { SEALED_SIGNING_SECRETS } from './secret.ts'
+export { SEALED_IN_WEBHOOKS } from './secret.ts'
 export {
   MAX_SUBSCRIPTIONS,
   pruneSubscriptions,
@@ -34,6 +35,7 @@ export { updateWebhook } from './update.ts'
 export {
   addWebhook,
   formatTopicKey,
+  headersOf,
   listWebhooks,
   parseTopicKey,
   readWebhookStates,

@@ -56,7 +56,7 @@ export const rotateWebhook = async (
   })
   if (!row) throw notFound('webhook') // removed concurrently
   deps.afterCommit(() => deps.notifier.publish(WEBHOOK_CHANGED, formatTopicKey(row)))
-  return { webhook: toWebhook(row), secret }
+  return { webhook: await toWebhook(deps, row), secret }
 }
 
 /** Maximum number of pending manual deliveries for one webhook. @limit Webhooks */

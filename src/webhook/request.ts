@@ -1,6 +1,9 @@
 import type { Db } from '../db/client.ts'
 import type { Channel } from '../db/generated/prisma/enums.ts'
 import { type EventDetail, type EventType, eventIdOf, type PayloadEvent } from '../event/index.ts'
+import type { Keyring } from '../workspace/index.ts'
+import { formatBody, templateOf } from './format/format.ts'
+import { shownHeaders } from './format/headers.ts'
 import { manualEventId, payloadOf, testPayloadOf } from './payload.ts'
 import { unsignedHeaders } from './post/sign.ts'
 
@@ -14,16 +17,23 @@ export interface RequestSource {
   event: number | null
 }
 
-/** The request of a delivery, the same on every attempt but for `webhook-timestamp` and the signature. */
+/**
+ * The request of a delivery as it would be sent now, the same on every attempt but for `webhook-timestamp` and the
+ * signature. The values of additional headers are masked.
+ */
 export interface DeliveryRequest {
   url: string
   headers: [string, string][]
-  /** Null for a message to a Message URL, which is not stored, and when the event is no longer stored. */
+  /** Null for a message to a Message URL, which is not stored, when the event is no longer stored, and when the body would be too large. */
   body: string | null
 }
 
 interface Row {
+  place: number
+  workspace_id: string
   url: string
+  headers: Buffer | null
+  body: string | null
   subscription: string | null
   agent_name: string
   event_agent_name: string | null
@@ -39,7 +49,7 @@ interface Row {
 const SOURCES = {
   name: 'sources of deliveries',
   text: `
-    select w.url, w.subscription, a.name as agent_name, e.agent_name as event_agent_name, e.type, e.channel, e.message_id, e."from",
+    select asked.place::int, w.workspace_id, w.url, w.headers, w.body, w.subscription, a.name as agent_name, e.agent_name as event_agent_name, e.type, e.channel, e.message_id, e."from",
            e.subject, e.detail, e.created_at as event_at
       from unnest($1::uuid[], $2::uuid[], $3::bigint[]) with ordinality as asked(agent_id, webhook_id, event, place)
       join webhook w on w.id = asked.webhook_id and w.agent_id = asked.agent_id
@@ -48,7 +58,7 @@ const SOURCES = {
      order by asked.place`,
 }
 
-const bodyOf = (source: RequestSource, row: Row): string | null => {
+const eventOf = (source: RequestSource, row: Row): string | null => {
   const { agentId, webhookId, id, event, createdAt } = source
   if (event === null)
     return testPayloadOf({ id, agent: { id: agentId, name: row.agent_name }, webhookId, createdAt })
@@ -61,26 +71,36 @@ const bodyOf = (source: RequestSource, row: Row): string | null => {
   } as PayloadEvent)
 }
 
+const bodyOf = (source: RequestSource, row: Row): string | null => {
+  const event = eventOf(source, row)
+  return event === null ? null : (formatBody(templateOf(row.body), Buffer.from(event))?.toString() ?? null)
+}
+
 /**
  * Returns the requests of deliveries. They are not stored, but made again from the event; the signature is
- * left out, because the secret may have been replaced. Deliveries to a webhook that was removed meanwhile are
- * left out.
+ * left out, because the secret may have been replaced. That of a delivery to a webhook that was removed meanwhile
+ * is null.
  */
 export const rebuildRequests = async (
-  { pool }: Db,
+  { pool, keyring }: Db & { keyring: Keyring },
   sources: readonly RequestSource[],
-): Promise<DeliveryRequest[]> => {
+): Promise<(DeliveryRequest | null)[]> => {
   const values = [
     sources.map(({ agentId }) => agentId),
     sources.map(({ webhookId }) => webhookId),
     sources.map(({ event }) => event),
   ]
   const { rows } = await pool.query<Row>({ ...SOURCES, values })
-  return rows.map((row, index) => {
-    const source = sources[index]!
-    const { agentId, id, event } = source
-    const eventId =
-      event === null ? manualEventId({ id, agentId, eventId: null }) : eventIdOf({ agentId, id: event })
-    return { url: row.url, headers: unsignedHeaders(eventId), body: bodyOf(source, row) }
-  })
+  const found = new Map(rows.map((row) => [row.place, row]))
+  return Promise.all(
+    sources.map(async (source, index) => {
+      const row = found.get(index + 1)
+      if (!row) return null
+      const { agentId, id, webhookId, event } = source
+      const eventId =
+        event === null ? manualEventId({ id, agentId, eventId: null }) : eventIdOf({ agentId, id: event })
+      const own = await shownHeaders(keyring, { workspaceId: row.workspace_id, id: webhookId }, row.headers)
+      return { url: row.url, headers: [...unsignedHeaders(eventId), ...own], body: bodyOf(source, row) }
+    }),
+  )
 }

@@ -3,6 +3,7 @@ import type { Clock } from '../core/clock.ts'
 import { messageOf } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import { type Keyring, NIL, type SealedColumn } from '../workspace/index.ts'
+import { bindingOfHeaders } from './format/headers.ts'
 import { keyOf } from './post/sign.ts'
 
 /** A stored signing secret is bound to its webhook. */
@@ -62,23 +63,22 @@ export const openKeys = async (
   }
 }
 
-type Column = 'secret' | 'previous_secret'
-
-const sealedIn = (table: string, column: Column, update: string): SealedColumn => ({
+const sealedIn = (table: string, column: string, update: string, binding = 'webhook:%s'): SealedColumn => ({
   name: `${table}.${column}`,
   first: [NIL],
   page: `
-    select array[w.id::text] as at, w.${column} as sealed, format('webhook:%s', w.id) as bound
+    select array[w.id::text] as at, w.${column} as sealed, format('${binding}', w.id) as bound
       from ${table} w
      where w.workspace_id = $1 and w.id > ($2::text[])[1]::uuid and w.${column} is not null
      order by w.id limit $3`,
   replace: `${update} ${column} = $3 where id = ($1::text[])[1]::uuid and ${column} = $2`,
 })
 
-/** All signing secrets, for the rotation of data keys: `bound` must match `bindingOf`. */
-export const SEALED_SIGNING_SECRETS: readonly SealedColumn[] = (
-  ['secret', 'previous_secret'] as const
-).flatMap((column) => [
-  sealedIn('webhook', column, 'update webhook set'),
-  sealedIn('webhook_farewell', column, 'update webhook_farewell set'),
-])
+/** All signing secrets and headers, for the rotation of data keys: `bound` must match the bindings. */
+export const SEALED_IN_WEBHOOKS: readonly SealedColumn[] = [
+  ...['secret', 'previous_secret'].flatMap((column) => [
+    sealedIn('webhook', column, 'update webhook set'),
+    sealedIn('webhook_farewell', column, 'update webhook_farewell set'),
+  ]),
+  sealedIn('webhook', 'headers', 'update webhook set', bindingOfHeaders('%s')),
+]

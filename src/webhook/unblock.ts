@@ -38,5 +38,5 @@ export const unblockWebhook = async (
     return tx.webhook.update({ where: { id_agentId: { id, agentId } }, data: { ...data, ...fresh } })
   })
   deps.afterCommit(() => deps.notifier.publish(WEBHOOK_CHANGED, formatTopicKey(webhook)))
-  return toWebhook(unblocked)
+  return toWebhook(deps, unblocked)
 }

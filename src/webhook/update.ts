@@ -1,11 +1,14 @@
 import { notFound } from '../core/errors.ts'
-import type { Prisma } from '../db/generated/prisma/client.ts'
+import type { Prisma, Webhook as WebhookRow } from '../db/generated/prisma/client.ts'
 import type { EventType } from '../event/index.ts'
 import { audit, type Viewer } from '../workspace/index.ts'
+import { readableHeaders, readHeaders, sealHeaders } from './format/headers.ts'
+import { readTemplate } from './format/template.ts'
 import { restartPending } from './manual-delivery.ts'
 import {
   findWebhook,
   formatTopicKey,
+  type GivenFormat,
   lockLog,
   toWebhook,
   WEBHOOK_CHANGED,
@@ -14,10 +17,10 @@ import {
   type WebhookRef,
 } from './webhook.ts'
 
-type UpdateDeps = Pick<WebhookDeps, 'prisma' | 'afterCommit' | 'pool' | 'clock' | 'notifier'>
+type UpdateDeps = Pick<WebhookDeps, 'prisma' | 'afterCommit' | 'pool' | 'keyring' | 'clock' | 'notifier'>
 type Tx = Prisma.TransactionClient
 
-export interface WebhookChanges {
+export interface WebhookChanges extends GivenFormat {
   /** Null removes the name. */
   name?: string | null | undefined
   /** Types of the events that it receives, of all that it is not done with. Others are skipped. */
@@ -52,14 +55,33 @@ const skipOthers = async (tx: Tx, { id, agentId }: Locked, types: string[]): Pro
        and e.agent_id = j.agent_id and e.id = j.seq and e.type <> all(${types})`
 }
 
-/** Applies the changes and returns those of the row. Each but the name ends the lease of its lane. */
+/** Returns the changes of the row that another format makes. */
+const formatChanges = async (
+  { keyring }: UpdateDeps,
+  webhook: WebhookRow,
+  { headers, body }: GivenFormat,
+): Promise<Prisma.WebhookUpdateInput | null> => {
+  if (headers === undefined && body === undefined) return null
+  const seal = async (given: GivenFormat['headers']) => {
+    const current = await readableHeaders(keyring, webhook, webhook.headers)
+    return sealHeaders(keyring, webhook, readHeaders(given ?? {}, current))
+  }
+  return {
+    ...(headers !== undefined && { headers: await seal(headers) }),
+    ...(body !== undefined && { body: body === null ? null : readTemplate(body) }),
+    format: { increment: 1 },
+  }
+}
+
+/** Applies the changes and returns those of the row. Those of events and pauses end the lease of its lane. */
 const apply = async (
   tx: Tx,
   webhook: Locked,
   { name, events, paused = webhook.paused }: WebhookChanges,
-  at: Date,
+  { at, format }: { at: Date; format: Prisma.WebhookUpdateInput | null },
 ): Promise<Prisma.WebhookUpdateInput> => {
-  const data: Prisma.WebhookUpdateInput = name === undefined ? {} : { name }
+  const retry = format && !paused ? { retryAt: null, dueAt: at } : {}
+  const data: Prisma.WebhookUpdateInput = { ...(name !== undefined && { name }), ...format, ...retry }
   const types = events && [...new Set(events)]
   if (!types && paused === webhook.paused) return data
   if (types) await skipOthers(tx, webhook, types)
@@ -76,9 +98,20 @@ const apply = async (
   }
 }
 
+/** What the audit log says of the changes: of the headers their names, of the body whether it has a template. */
+const auditedOf = ({ headers, body, ...changes }: WebhookChanges): Prisma.InputJsonObject => {
+  const given = Object.entries(changes).filter(([, value]) => value !== undefined)
+  return {
+    ...Object.fromEntries(given),
+    ...(headers !== undefined && { headers: Object.keys(headers ?? {}) }),
+    ...(body !== undefined && { body: body === null ? 'event' : 'template' }),
+  }
+}
+
 /**
- * Changes a webhook. A scheduled retry is made at once when its events change, and an attempt that is in
- * progress ends without a record, so that its event may arrive twice. Throws `not_found`.
+ * Changes a webhook. A scheduled retry is made at once, unless only the name changes. When its events change or it is
+ * paused or resumed, an attempt that is in progress ends without a record, so that its event may arrive twice; when
+ * its headers or its body change, it is recorded as usual. Throws `not_found` and `invalid_input`.
  */
 export const updateWebhook = async (
   deps: UpdateDeps,
@@ -86,14 +119,15 @@ export const updateWebhook = async (
   { agentId, webhookId }: WebhookRef,
   changes: WebhookChanges,
 ): Promise<Webhook> => {
-  const { id } = await findWebhook(deps, viewer, agentId, webhookId)
+  const webhook = await findWebhook(deps, viewer, agentId, webhookId)
+  const { id } = webhook
+  const format = await formatChanges(deps, webhook, changes)
   const row = await deps.prisma.$transaction(async (tx) => {
-    const data = await apply(tx, await lock(tx, id, agentId), changes, deps.clock.now())
-    const given = Object.entries(changes).filter(([, value]) => value !== undefined)
-    const detail = { webhook: id, ...Object.fromEntries(given) }
+    const data = await apply(tx, await lock(tx, id, agentId), changes, { at: deps.clock.now(), format })
+    const detail = { webhook: id, ...auditedOf(changes) }
     await audit({ ...deps, prisma: tx }, viewer, { action: 'webhook.update', agentId, detail })
     return tx.webhook.update({ where: { id_agentId: { id, agentId } }, data })
   })
   deps.afterCommit(() => deps.notifier.publish(WEBHOOK_CHANGED, formatTopicKey(row)))
-  return toWebhook(row)
+  return toWebhook(deps, row)
 }

@@ -18,6 +18,8 @@ import {
   type Viewer,
 } from '../workspace/index.ts'
 import { deleteWebhook } from './deletion.ts'
+import { readHeaders, sealHeaders, shownHeaders } from './format/headers.ts'
+import { readTemplate } from './format/template.ts'
 import { newSecret } from './post/sign.ts'
 import { openSecret, sealSecret } from './secret.ts'
 
@@ -59,6 +61,10 @@ export interface Webhook {
   name: string | null
   /** Types of the events that it receives. */
   events: EventType[]
+  /** Additional headers of its requests, with masked values. */
+  headers: Record<string, string>
+  /** The template of the body; null when the body is the event. */
+  body: Record<string, unknown> | null
   createdAt: Date
   /** Since when it is paused; null while it is not. */
   pausedAt: Date | null
@@ -74,6 +80,20 @@ export interface WebhookRef {
   webhookId: string
 }
 
+/** How a webhook's requests differ from the usual ones, as it is given. */
+export interface GivenFormat {
+  /** Additional headers, by name. */
+  headers?: Readonly<Record<string, string>> | null | undefined
+  /** A template of the body, or its JSON; null for the event. */
+  body?: object | string | null | undefined
+}
+
+interface NewWebhook extends GivenFormat {
+  url: string
+  name?: string | null | undefined
+  events?: readonly EventType[] | undefined
+}
+
 export interface AddedWebhook {
   webhook: Webhook
   secret: string
@@ -84,12 +104,20 @@ export interface AddedWebhook {
 /** Maximum number of webhooks of an agent. @limit Webhooks */
 const MAX_PER_AGENT = 10
 
-export const toWebhook = (row: WebhookRow): Webhook => ({
+/** Returns the headers of a webhook's requests as they are shown. */
+export const headersOf = async (
+  { keyring }: Pick<WebhookDeps, 'keyring'>,
+  row: Pick<WebhookRow, 'id' | 'workspaceId' | 'headers'>,
+): Promise<Record<string, string>> => Object.fromEntries(await shownHeaders(keyring, row, row.headers))
+
+export const toWebhook = async (deps: Pick<WebhookDeps, 'keyring'>, row: WebhookRow): Promise<Webhook> => ({
   id: row.id,
   url: row.url,
   name: row.name,
   pausedAt: row.pausedAt,
   events: row.types as EventType[],
+  headers: await headersOf(deps, row),
+  body: row.body === null ? null : JSON.parse(row.body),
   createdAt: row.createdAt,
   error: row.error,
   attempts: row.attempts,
@@ -99,7 +127,7 @@ export const toWebhook = (row: WebhookRow): Webhook => ({
 
 /**
  * Adds a webhook, which receives the events of these types from now on. Adding the same URL again returns the existing
- * webhook and secret. Throws `invalid_input` for a URL that is not allowed, `conflict` past the maximum per
+ * webhook and secret. Throws `invalid_input` for a URL, headers or a template that are not allowed, `conflict` past the maximum per
  * agent, `plan_limit` past the plan's limit, and `rate_limited` while too many of the token's requests wait
  * for DNS.
  */
@@ -107,13 +135,16 @@ export const addWebhook = async (
   deps: WebhookDeps,
   viewer: Viewer,
   agentId: string,
-  input: { url: string; name?: string | null | undefined; events?: readonly EventType[] | undefined },
+  input: NewWebhook,
 ): Promise<AddedWebhook> => {
   const agent = await findAgent(deps, viewer, agentId)
+  const given = readHeaders(input.headers ?? {})
+  const body = input.body == null ? null : readTemplate(input.body)
   const url = await callExternally(deps, viewer, () => checkTargetUrl(input.url, deps))
   const id = randomUUID()
   const secret = newSecret()
   const sealed = new Uint8Array(await sealSecret(deps.keyring, agent.workspaceId, id, secret))
+  const headers = await sealHeaders(deps.keyring, { workspaceId: agent.workspaceId, id }, given)
   const row = await deps.prisma.$transaction(async (tx) => {
     const position = await lockLog(tx, agent.id)
     const known = await tx.webhook.findFirst({ where: { agentId: agent.id, url, kind: 'webhook' } })
@@ -132,7 +163,7 @@ export const addWebhook = async (
         name: input.name ?? null,
         secret: sealed,
         types: [...new Set(input.events ?? HEARD_BY_DEFAULT)],
-        position,
+        ...{ headers, body, position },
         createdAt: deps.clock.now(),
       },
     })
@@ -140,7 +171,7 @@ export const addWebhook = async (
   const created = row.id === id
   if (created) deps.afterCommit(() => deps.notifier.publish(WEBHOOK_ADDED, agent.id))
   return {
-    webhook: toWebhook(row),
+    webhook: await toWebhook(deps, row),
     secret: created ? secret : await openSecret(deps.keyring, agent.workspaceId, row.id, row.secret),
     created,
   }
@@ -177,13 +208,17 @@ const checkLimits = async (
 }
 
 /** Lists the agent's webhooks, oldest first. */
-export const listWebhooks = async (deps: Db, viewer: Viewer, agentId: string): Promise<Webhook[]> => {
+export const listWebhooks = async (
+  deps: Db & Pick<WebhookDeps, 'keyring'>,
+  viewer: Viewer,
+  agentId: string,
+): Promise<Webhook[]> => {
   const agent = await findAgent(deps, viewer, agentId)
   const rows = await deps.prisma.webhook.findMany({
     where: { agentId: agent.id, kind: 'webhook' },
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
   })
-  return rows.map(toWebhook)
+  return Promise.all(rows.map((row) => toWebhook(deps, row)))
 }
 
 /** Reads the fields that change as webhooks deliver, fail and get new secrets. */
@@ -200,6 +235,7 @@ export const readWebhookStates = ({ prisma }: Db, agentIds: readonly string[]) =
       retryAt: true,
       lastDeliveredAt: true,
       previousUntil: true,
+      format: true,
     },
   })
 

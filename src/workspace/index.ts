@@ -39,6 +39,7 @@ export {
   type OtherKeys,
   readKeyTest,
   rewrapDataKeys,
+  UnreadableError,
 } from './encryption/keyring.ts'
 export { once, pruneIdempotencyKeys, readAttempt } from './idempotency.ts'
 export { type Attempt, KeyReused, SEALED_ANSWERS } from './idempotency-record.ts'

@@ -33,6 +33,8 @@ test('a webhook can be added once, listed without its secret, and removed', asyn
     url,
     name: null,
     events: ['message.received'],
+    headers: {},
+    body: null,
     createdAt: expect.any(String),
     pausedAt: null,
     error: null,

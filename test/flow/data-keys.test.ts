@@ -40,7 +40,12 @@ beforeAll(async () => {
   const numbers = Array.from({ length: SECRETS }, (_, n) => n)
   const put = (n: number) => owner.api('PUT', `/agents/${agent.id}/secrets/KEY_${n}`, { value: `value ${n}` })
   while (numbers.length > 0) await Promise.all(numbers.splice(0, 25).map(put))
-  webhook = (await owner.api('POST', `/agents/${agent.id}/webhooks`, { url: 'http://127.0.0.1:9/hook' })).body
+  webhook = (
+    await owner.api('POST', `/agents/${agent.id}/webhooks`, {
+      url: 'http://127.0.0.1:9/hook',
+      headers: { 'x-key': 'a value 1234' },
+    })
+  ).body
   webhook = (await owner.api('POST', `/agents/${agent.id}/webhooks/${webhook.id}/rotate`, {})).body
   await owner.api('POST', `/agents/${agent.id}/url`, { text: 'by hand' }, { 'Idempotency-Key': 'kept' })
   await owner.api('POST', '/members/me/identities', { channel: 'sms', value: '+15551234567' })
@@ -141,8 +146,8 @@ test('all values are resealed, the running service reads them, and the old key i
   )
   expect(again.headers.get('idempotency-replayed')).toBe('true')
   expect(
-    (await owner.api('POST', `/agents/${agent.id}/webhooks`, { url: 'http://127.0.0.1:9/hook' })).body.secret,
-  ).toBe(webhook.secret)
+    (await owner.api('POST', `/agents/${agent.id}/webhooks`, { url: 'http://127.0.0.1:9/hook' })).body,
+  ).toMatchObject({ secret: webhook.secret, headers: { 'x-key': '…1234' } })
 })
 
 test('an interrupted replacement continues with the same key after a crash', async () => {

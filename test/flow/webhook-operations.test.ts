@@ -19,6 +19,8 @@ test('the secret of a new webhook is returned once and is not in the list', asyn
     url,
     name: null,
     events: ['message.received'],
+    headers: {},
+    body: null,
     createdAt: bench.clock.now(),
     pausedAt: null,
     error: null,
@@ -26,7 +28,7 @@ test('the secret of a new webhook is returned once and is not in the list', asyn
     retryAt: null,
     lastDeliveredAt: null,
   })
-  expect(await listWebhooks(db, viewer, viewer.id)).toEqual([webhook])
+  expect(await listWebhooks(bench.operations, viewer, viewer.id)).toEqual([webhook])
   const { rows } = await db.pool.query<{ row: string }>(
     'select w::text as row from webhook w where id = $1',
     [webhook.id],
@@ -64,7 +66,7 @@ test('an agent has at most 10 webhooks', async () => {
   )
   expect(added.filter(({ status }) => status === 'fulfilled')).toHaveLength(10)
   expect(added.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'conflict' } })
-  const [first] = await listWebhooks(db, viewer, viewer.id)
+  const [first] = await listWebhooks(bench.operations, viewer, viewer.id)
   expect(await bench.webhook(viewer, first!.url)).toMatchObject({ created: false })
 })
 
@@ -99,7 +101,7 @@ test('webhooks of another agent or another workspace cannot be accessed', async 
     [sibling, 'forbidden'],
     [stranger, 'not_found'],
   ] as const) {
-    await expect(listWebhooks(db, who, viewer.id)).rejects.toMatchObject({ code })
+    await expect(listWebhooks(bench.operations, who, viewer.id)).rejects.toMatchObject({ code })
     await expect(removeWebhook(bench.operations, who, viewer.id, webhook.id)).rejects.toMatchObject({ code })
     await expect(
       listDeliveries(db, who, { agentId: viewer.id, webhookId: webhook.id }, { limit: 1 }),
@@ -108,7 +110,7 @@ test('webhooks of another agent or another workspace cannot be accessed', async 
       code: 'not_found',
     })
   }
-  expect(await listWebhooks(db, viewer, viewer.id)).toHaveLength(1)
+  expect(await listWebhooks(bench.operations, viewer, viewer.id)).toHaveLength(1)
 })
 
 test('deliveries are listed newest first, in pages', async () => {

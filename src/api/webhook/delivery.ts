@@ -6,6 +6,7 @@ import {
   resendDelivery as resend,
   testWebhook as test,
   unblockWebhook as unblock,
+  withRequest,
 } from '../../webhook/index.ts'
 import { DeliveryStatus } from '../choices.ts'
 import { ID, OTHER, TIME } from '../example.ts'
@@ -55,9 +56,11 @@ export const REQUEST = {
   url: text('The URL.'),
   headers: says(
     headers,
-    'The headers that are the same in every attempt: without `webhook-timestamp` and `webhook-signature`.',
+    'The headers that are the same in every attempt: without `webhook-timestamp` and `webhook-signature`, and with masked values of those that the webhook adds.',
   ),
-  body: text('The body; null for messages to the Message URL, which are not stored.').nullable(),
+  body: text(
+    'The body, made by the template if the webhook has one; null for messages to the Message URL, which are not stored.',
+  ).nullable(),
 }
 
 export const ANSWER = {
@@ -77,7 +80,10 @@ const ANSWERED = {
 const DeliveryDetails = resource('DeliveryDetails', 'A delivery with what was sent and what was answered.', {
   fields: {
     ...COLUMNS,
-    request: says(z.object(REQUEST), 'The request, made again from the event.'),
+    request: says(
+      z.object(REQUEST),
+      "The request, made again from the event, with the webhook's present headers and body.",
+    ),
     attempts: says(z.array(z.object(ANSWERED)), ATTEMPTS),
   },
   example: {
@@ -102,6 +108,11 @@ const ref = { ...WEBHOOK, deliveryId: says(uuid, 'The delivery.') }
 /** Headers are stored as pairs. */
 export const named = (headers: readonly [string, string][]) =>
   headers.map(([name, value]) => ({ name, value }))
+
+const shown = ({ request, delivery }: Awaited<ReturnType<typeof read>>) => ({
+  ...delivery,
+  request: { ...request, headers: named(request.headers) },
+})
 
 export const listDeliveries = operation({
   name: 'listDeliveries',
@@ -128,24 +139,25 @@ export const readDelivery = operation({
   fails: ['agent'],
   output: one(DeliveryDetails, 'The delivery.'),
   run: async (deps, viewer, given) => {
-    const { delivery, request } = await read(deps, viewer, given)
+    const delivery = shown(await read(deps, viewer, given))
     const attempts = delivery.attempts.map(({ answer, ...attempt }) => ({
       ...attempt,
       answer: answer && { ...answer, headers: named(answer.headers) },
     }))
-    return { ...delivery, attempts, request: { ...request, headers: named(request.headers) } }
+    return { ...delivery, attempts }
   },
 })
 
 export const testWebhook = operation({
   name: 'testWebhook',
-  says: 'Sends a test delivery to a webhook. It posts `{"eventId": "test_…", "name": "webhook.test", "timestamp", "data": {"agent": {"id", "name"}, "webhook": {"id"}}}` to this webhook only, signed like every delivery and attempted once, between two events and without affecting them. The result is in the list of deliveries.',
+  says: 'Sends a test delivery to a webhook. It posts `{"eventId": "test_…", "name": "webhook.test", "timestamp", "data": {"agent": {"id", "name"}, "webhook": {"id"}}}` to this webhook only, signed like every delivery and attempted once, between two events and without affecting them. With a template, the body is made from this as from an event, of which the test has no `message`. The result is in the list of deliveries.',
   rest: 'POST /agents/{agentId}/webhooks/{webhookId}/test',
   tag,
   input: WEBHOOK,
   fails: ['agent', 'conflict'],
-  output: created(Delivery, 'The pending delivery.'),
-  run: (deps, viewer, { agentId, webhookId }) => test(deps, viewer, agentId, webhookId),
+  output: created(DeliveryDetails, 'The pending delivery, with its request.'),
+  run: async (deps, viewer, { agentId, webhookId }) =>
+    shown(await withRequest(deps, await test(deps, viewer, agentId, webhookId))),
 })
 
 export const resendDelivery = operation({

@@ -17,6 +17,8 @@ const EXAMPLE = {
   url: 'https://example.com/hooks/agent',
   name: 'CRM',
   events: EVENT_NAMES.slice(0, 1),
+  headers: { Authorization: '…9f2c' },
+  body: { text: 'Mail from {{data.from}}' },
   createdAt: TIME,
   pausedAt: null,
   error: null,
@@ -30,6 +32,14 @@ const FIELDS = {
   url: text('The URL to which events are sent.'),
   name: text('Its name; null if it has none.').nullable(),
   events: says(z.array(z.enum(EVENT_NAMES)), 'Types of the events that it receives.'),
+  headers: says(
+    z.record(z.string(), z.string()),
+    'Additional headers of its requests. Their values are shown as `…` and the last 4 characters.',
+  ),
+  body: says(
+    z.record(z.string(), z.unknown()),
+    'The template of the body of its requests; null if the body is the event.',
+  ).nullable(),
   createdAt: time('When it was added. It receives the events after that.'),
   pausedAt: time('Since when it is paused; null while it is not.').nullable(),
   error: text('The error of the last attempt to deliver the pending event.').nullable(),
@@ -58,6 +68,20 @@ export const NewWebhook = resource('NewWebhook', 'A webhook with its signing sec
 
 const tag = 'Webhooks'
 const agentId = says(uuid, 'The agent.')
+const FORMAT = {
+  headers: says(
+    z.record(z.string(), z.string()),
+    'Additional headers of its requests, at most 10. They replace all, and null removes them. A value as it is shown keeps the one that is set. `webhook-id`, `webhook-timestamp`, `webhook-signature`, `host`, `user-agent`, `content-…` and those of a connection are set by the service.',
+  )
+    .nullable()
+    .optional(),
+  body: says(
+    z.record(z.string(), z.unknown()).or(z.string()),
+    'A template of the body: a JSON object of at most 8 KB. REST also takes its text. In it a string `{{data.messageId}}` becomes that value of the event, and in "Mail from {{data.from}}" the path becomes its text. Null: the body is the event.',
+  )
+    .nullable()
+    .optional(),
+}
 /** What names a webhook. */
 export const WEBHOOK = { agentId, webhookId: says(uuid, 'The webhook.') }
 
@@ -74,6 +98,7 @@ export const addWebhook = operation({
       heardTypes,
       `Types of the events that it receives, of: ${EVENT_NAMES.join(', ')}; defaults to message.received alone. The log contains those that the agent's eventTypes name.`,
     ).optional(),
+    ...FORMAT,
   },
   example: { url: 'https://example.com/hooks/agent', name: 'CRM' },
   fails: ['agent', 'plan', 'conflict'],
@@ -97,7 +122,7 @@ export const listWebhooks = operation({
 
 export const updateWebhook = operation({
   name: 'updateWebhook',
-  says: "Changes a webhook's name or the types of the events that it receives, or pauses or resumes it. New types apply to all events that it has not received yet. While a webhook is paused, nothing is sent to it, its events wait, and it does not receive messages to the Message URL. When it is resumed, its pending events get three days again. An event that is being delivered when it is changed may arrive twice.",
+  says: "Changes a webhook's name, the types of the events that it receives, its headers or its body, or pauses or resumes it. New types, headers and bodies apply to all events that it has not received yet. While a webhook is paused, nothing is sent to it, its events wait, and it does not receive messages to the Message URL. When it is resumed, its pending events get three days again. An event that is being delivered when its types change or it is paused may arrive twice.",
   rest: 'PATCH /agents/{agentId}/webhooks/{webhookId}',
   tag,
   input: {
@@ -105,6 +130,7 @@ export const updateWebhook = operation({
     name: says(webhookName, 'Its name. Null removes it.').nullable().optional(),
     paused: says(z.boolean(), 'Whether nothing is sent to it until it is resumed.').optional(),
     events: says(heardTypes, 'Types of the events that it receives.').optional(),
+    ...FORMAT,
   },
   example: { name: 'CRM', paused: true },
   fails: ['agent'],

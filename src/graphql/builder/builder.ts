@@ -27,7 +27,7 @@ interface Types {
     DateTime: { Input: Date; Output: Date }
     EmailAddress: { Input: string; Output: string }
     SafeInt: { Input: number; Output: number }
-    JSONObject: { Input: never; Output: Record<string, unknown> }
+    JSONObject: { Input: Record<string, unknown>; Output: Record<string, unknown> }
   }
 }
 

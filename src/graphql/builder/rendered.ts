@@ -69,7 +69,8 @@ const typeOf = (rule: z.ZodType): never => {
     if (part) return objectOf(part)
     if (groupOf(inner)) return groupInputOf(inner as z.ZodObject)
     if (isEmail(inner)) return 'EmailAddress'
-    if (inner instanceof z.ZodRecord) return 'JSONObject'
+    // What REST also takes as text is an object here.
+    if (inner instanceof z.ZodRecord || inner instanceof z.ZodUnion) return 'JSONObject'
     if (inner instanceof z.ZodNumber) return isLong(inner) ? 'SafeInt' : 'Int'
     return inner instanceof z.ZodBoolean || inner instanceof z.ZodLiteral ? 'Boolean' : 'String'
   }

@@ -50,9 +50,11 @@ builder.scalarType('SafeInt', {
 })
 
 builder.scalarType('JSONObject', {
-  description: 'A JSON object whose fields depend on what it describes. Output only.',
+  description: 'A JSON object whose fields depend on what it describes.',
   serialize: (value) => value,
-  parseValue() {
-    throw new ScalarError('is only given, never taken')
+  parseValue(value) {
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      throw new ScalarError('must be a JSON object')
+    return value as Record<string, unknown>
   },
 })

@@ -32,7 +32,7 @@ const delivery = {
   operationId: 'messageReceived',
   summary: 'Sent to a webhook when its agent receives a message, and for other events that it asked for',
   description:
-    'Signed according to Standard Webhooks. Any 2xx response within 5 s means success; 410 removes the webhook, 413 skips the event. Anything else is retried for 3 days, while later events wait.',
+    'Signed according to Standard Webhooks. Any 2xx response within 5 s means success; 410 removes the webhook, 413 skips the event. Anything else is retried for 3 days, while later events wait. A webhook with a template gets what that makes of this body instead.',
   tags: ['Webhooks'],
   security: [],
   request: {

@@ -4,6 +4,9 @@ import type { Metrics } from '../../core/metrics.ts'
 import type { Tracer } from '../../core/tracer.ts'
 import { eventIdOf, handoverBinding } from '../../event/index.ts'
 import type { Keyring } from '../../workspace/index.ts'
+import { withoutValues } from '../format/echo.ts'
+import { formatBody } from '../format/format.ts'
+import { MAX_BODY_BYTES } from '../format/template.ts'
 import { payloadOf } from '../payload.ts'
 import { deliver, type Outcome } from '../post/post.ts'
 import { signedHeaders } from '../post/sign.ts'
@@ -25,7 +28,8 @@ const eventIdOfJob = ({ agentId }: Lane, job: LaneJob | ManualDelivery): string 
   return job.event ? id : `msg_gap_${id}`
 }
 
-const bodyOf = async (
+/** Returns the event of a job as JSON. */
+const eventOf = async (
   { keyring }: AttemptDeps,
   lane: Lane,
   job: LaneJob | ManualDelivery,
@@ -61,6 +65,12 @@ export const attemptJob = async (
   return outcome
 }
 
+const TOO_LARGE: Outcome = {
+  kind: 'too_large',
+  error: `template: the body would be larger than ${MAX_BODY_BYTES} bytes`,
+  ms: 0,
+}
+
 const attempt = async (
   deps: AttemptDeps,
   lane: Lane,
@@ -70,16 +80,19 @@ const attempt = async (
   // The lane's lease must cover the preparation too, because it may wait for the database.
   const beganAt = performance.now()
   try {
-    if (!lane.keys) throw new Error('the signing secret could not be decrypted')
-    const body = await bodyOf(deps, lane, job)
-    const headers = signedHeaders(
-      keysAt(lane.keys, now),
-      eventIdOfJob(lane, job),
-      now,
-      body,
-      traceparent === null ? lane.policy.headers : [...lane.policy.headers, 'traceparent', traceparent],
-    )
-    return await deliver(lane.connection, { headers, body, now, timeoutMs: deps.attemptMs, beganAt })
+    if (!lane.keys || !lane.format)
+      throw new Error('the signing secret or the headers could not be decrypted')
+    const body = formatBody(lane.format.template, await eventOf(deps, lane, job))
+    if (body === null) return TOO_LARGE
+    const headers = signedHeaders(keysAt(lane.keys, now), eventIdOfJob(lane, job), now, body, [
+      ...lane.policy.headers,
+      ...lane.format.headers,
+      ...(traceparent === null ? [] : ['traceparent', traceparent]),
+    ])
+    const outcome = await deliver(lane.connection, { headers, body, now, timeoutMs: deps.attemptMs, beganAt })
+    return 'answer' in outcome
+      ? { ...outcome, answer: withoutValues(outcome.answer, lane.format.headers) }
+      : outcome
   } catch (error) {
     deps.log.error(
       { webhookId: lane.id, event: eventIdOfJob(lane, job), error: messageOf(error) },

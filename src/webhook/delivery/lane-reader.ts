@@ -5,6 +5,7 @@ import type { Db } from '../../db/client.ts'
 import type { LoggedEvent } from '../../event/index.ts'
 import type { Dialler } from '../../outgoing-http/dial.ts'
 import type { Keyring } from '../../workspace/index.ts'
+import { openFormat } from '../format/format.ts'
 import { readManualDeliveries } from '../manual-delivery.ts'
 import { openKeys } from '../secret.ts'
 import { type AgentBatch, AgentsWithEvents } from './agents-with-events.ts'
@@ -138,8 +139,9 @@ export class LaneReader {
       return proceed(known)
     }
     const keys = await openKeys(this.#deps, row)
+    const format = await openFormat(this.#deps, row)
     if ([row.id, row.token_id].some((id) => id !== null && this.#deleted.has(id))) return
-    const lane = new Lane(row, keys, dialler.connectionTo(row.url), leasedUntil)
+    const lane = new Lane(row, { keys, format }, dialler.connectionTo(row.url), leasedUntil)
     lanes.add(lane)
     if (row.read) this.#takeFirst(lane, row.read)
     for (const event of events) lane.events.announce(event)

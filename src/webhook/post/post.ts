@@ -36,6 +36,7 @@ export type Outcome =
   | { kind: 'delivered' | 'gone' | 'too_large'; status: number; ms: number; answer: Answer }
   | { kind: 'failed'; status: number; ms: number; answer: Answer; retryAfterMs: number }
   | { kind: 'failed'; error: string; ms: number; retryAfterMs: number }
+  | { kind: 'too_large'; error: string; ms: number }
 
 /** Describes a failed outcome for the webhook's `error`. */
 export const describeOutcome = (outcome: Outcome): string => {

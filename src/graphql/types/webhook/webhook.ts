@@ -7,12 +7,13 @@ import {
   updateWebhook,
   Webhook as WEBHOOK,
 } from '../../../api/webhook/webhook.ts'
+import { headersOf } from '../../../webhook/index.ts'
 import { builder } from '../../builder/builder.ts'
-import { exposed, mutation } from '../../builder/rendered.ts'
+import { exposed, fieldOf, mutation } from '../../builder/rendered.ts'
 import type { GraphqlContext } from '../../context/context.ts'
 import { Agent } from '../agent/agent.ts'
 
-const { events, ...columns } = WEBHOOK.fields
+const { events, headers, body, ...columns } = WEBHOOK.fields
 
 export const Webhook = builder.prismaObject('Webhook', {
   description: WEBHOOK.sentence,
@@ -21,6 +22,16 @@ export const Webhook = builder.prismaObject('Webhook', {
     ...exposed(t, columns),
     agentId: t.expose('agentId', { type: 'UUID', description: 'The agent that it belongs to.' }),
     events: t.exposeStringList('types', { description: sentenceOf(events) }),
+    headers: t.field({
+      ...fieldOf(headers),
+      select: { id: true, workspaceId: true, headers: true },
+      resolve: (webhook, _args, { deps }) => headersOf(deps, webhook),
+    }),
+    body: t.field({
+      ...fieldOf(body),
+      select: { body: true },
+      resolve: (webhook) => (webhook.body === null ? null : JSON.parse(webhook.body)),
+    }),
     failingSince: t.expose('failingSince', {
       type: 'DateTime',
       nullable: true,

@@ -5,6 +5,7 @@ export class LaneLease {
   /** Revision of the row when it was leased. */
   readonly revision: number
   readonly #sealedSecret: Buffer
+  readonly #format: number
   /** Time until which the lease is certain to last. */
   #until: number
   /** Time when the row was last read. */
@@ -12,8 +13,9 @@ export class LaneLease {
   #rowChanged = false
   #writeMissed = false
 
-  constructor({ revision, secret }: LeasedLane, until: number) {
+  constructor({ revision, secret, format }: LeasedLane, until: number) {
     this.revision = revision
+    this.#format = format
     this.#sealedSecret = secret
     this.#until = until
   }
@@ -22,7 +24,7 @@ export class LaneLease {
     return this.#checkedAt
   }
 
-  /** Whether the row's secret or position has changed, or it was paused, since it was leased. */
+  /** Whether the row's secret, format or position has changed, or it was paused, since it was leased. */
   get hasRowChanged(): boolean {
     return this.#rowChanged
   }
@@ -62,7 +64,7 @@ export class LaneLease {
   }
 
   /** Returns whether the row is unchanged since it was leased. */
-  matches({ revision, secret }: Pick<LeasedLane, 'revision' | 'secret'>): boolean {
-    return revision === this.revision && secret.equals(this.#sealedSecret)
+  matches({ revision, secret, format }: Pick<LeasedLane, 'revision' | 'secret' | 'format'>): boolean {
+    return revision === this.revision && format === this.#format && secret.equals(this.#sealedSecret)
   }
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../core/clock.ts'
 import type { Connection } from '../../../outgoing-http/dial.ts'
+import type { Format } from '../../format/format.ts'
 import type { SigningKeys } from '../../secret.ts'
 import { EventQueue } from './event-queue.ts'
 import { LaneLease } from './lane-lease.ts'
@@ -15,6 +16,9 @@ import type { Waiter } from './slots.ts'
  */
 export type LaneState = 'held' | 'leaving' | 'lost'
 
+/** What of a webhook's row had to be decrypted. */
+type Opened = Pick<Lane, 'keys' | 'format'>
+
 /**
  * A webhook that this worker has leased. While it is held, events are announced and read, and posted one at a
  * time: `queue`, `dequeue`, `attempting`, `attempted`, then the result (`completed`, `failed`, `gaveUp`,
@@ -27,6 +31,8 @@ export class Lane implements Waiter {
   readonly url: string
   /** Null when the secret could not be decrypted. */
   readonly keys: SigningKeys | null
+  /** Null when its headers could not be decrypted. */
+  readonly format: Format | null
   readonly connection: Connection
   readonly policy: Policy
   /** The events to deliver. Only the lane itself removes events and changes the position. */
@@ -47,12 +53,13 @@ export class Lane implements Waiter {
   #error: string | null
   #retryAt: Date | null
 
-  constructor(row: LeasedLane, keys: SigningKeys | null, connection: Connection, leasedUntil: number) {
+  constructor(row: LeasedLane, { keys, format }: Opened, connection: Connection, leasedUntil: number) {
     this.id = row.id
     this.workspaceId = row.workspace_id
     this.agentId = row.agent_id
     this.url = row.url
     this.keys = keys
+    this.format = format
     this.connection = connection
     this.policy = policyOf(row)
     this.events = this.#events = new EventQueue(row, this.policy)
@@ -150,12 +157,12 @@ export class Lane implements Waiter {
     this.#compare(row)
   }
 
-  #compare(row: Pick<LeasedLane, 'revision' | 'secret' | 'asked'>): void {
+  #compare(row: Pick<LeasedLane, 'revision' | 'secret' | 'format' | 'asked'>): void {
     if (!this.#lease.matches(row)) this.rowChanged()
     this.#manual.compare(row.asked)
   }
 
-  /** Records that the row's secret or position changed: the lane must be released and leased again. */
+  /** Records that the row's secret, format or position changed: the lane must be released and leased again. */
   rowChanged(): void {
     this.#lease.rowChanged()
     this.#events.markStale()

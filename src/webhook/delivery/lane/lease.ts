@@ -3,12 +3,11 @@ import { adaptable, skipLockedOf } from '../../../db/dialect.ts'
 import type { WebhookKind } from '../../../db/generated/prisma/enums.ts'
 import { amongAgents, define, empty, raw, rows, type Sql, sql } from '../../../db/sql/sql.ts'
 import { composedOf } from '../../../db/sql/statement.ts'
+import type { FormatRow } from '../../format/format.ts'
 import { EVENT, FIRST_READ, type PendingDelivery, type Read } from './read-ahead.ts'
 
 /** A lane that was just leased, with all data that the worker needs. */
-export interface LeasedLane {
-  id: string
-  workspace_id: string
+export interface LeasedLane extends FormatRow {
   agent_id: string
   url: string
   secret: Buffer
@@ -28,6 +27,7 @@ export interface LeasedLane {
   subscription: string | null
   token_id: string | null
   expires_at: Date | null
+  format: number
   /** Id of the agent's newest event. */
   last_id: number
   /** Number of webhooks of the agent. */
@@ -95,7 +95,7 @@ const LEASE = sql`
        and (w.expires_at is null or w.expires_at > $3) and w.paused_at is null ${amongAgents('w.agent_id')}
     returning w.id, w.workspace_id, w.agent_id, w.url, w.secret, w.previous_secret, w.previous_until, w.position, w.attempts, w.error,
               w.retry_at, w.failing_since, w.revision, w.asked, w.answered, w.kind, w.types, w.channels::text[] as channels, w.subscription,
-              w.token_id, w.expires_at, free.revision as found
+              w.token_id, w.expires_at, w.headers, w.body, w.format, free.revision as found
   )`
 
 const LANES = sql`
@@ -253,7 +253,7 @@ const RENEW = {
           from free where w.id = free.id and w.agent_id = free.agent_id and w.lease_owner = $1 ${amongAgents('w.agent_id')}
         returning w.id
       )
-      select w.id, r.id is not null as renewed, w.secret, w.revision, w.asked,
+      select w.id, r.id is not null as renewed, w.secret, w.revision, w.format, w.asked,
              ${siblingsOf('w')}
         from lane join webhook w using (id, agent_id) left join renewed r on r.id = w.id
        where w.lease_owner = $1 ${amongAgents('w.agent_id')}`),
@@ -278,12 +278,8 @@ export const renewLeases = async (
 }
 
 /** Columns that may have changed since the lane was leased. */
-export interface Renewed {
+export type Renewed = Pick<LeasedLane, 'secret' | 'revision' | 'format' | 'asked' | 'siblings'> & {
   renewed: boolean
-  secret: Buffer
-  revision: number
-  asked: number
-  siblings: number
 }
 
 /** When a lane `w` that is released becomes due, with its log `l` and the time `t`. */
