@@ -5,6 +5,7 @@ import { useAction } from '../live/use.ts'
 import { FormDialog } from '../parts/dialog/form-dialog.tsx'
 import { EventChoice, RECEIVED } from '../parts/form/event-choice.tsx'
 import { Field } from '../parts/form/field.tsx'
+import { FormatFields, subjectOf, useFormat } from './format.tsx'
 import { ShowSecret } from './secret.tsx'
 import { text } from './strings.ts'
 
@@ -19,10 +20,14 @@ export const AddWebhook = ({ agentId, onClose }: { agentId: string; onClose(): v
   const [url, setUrl] = useState('')
   const [name, setName] = useState('')
   const [events, setEvents] = useState<readonly string[]>([RECEIVED])
+  const format = useFormat({ headers: {}, body: null })
   const [added, setAdded] = useState<Added | null>(null)
   const { run, busy, failure } = useAction(ADD, { quiet: true })
+  const isFormat = ['headers', 'body'].includes(subjectOf(failure) ?? '')
   const submit = async () => {
-    const input = { agentId, url: url.trim(), name: name.trim() || null, events: [...events] }
+    const given = format.read()
+    if (!given) return
+    const input = { agentId, url: url.trim(), name: name.trim() || null, events: [...events], ...given }
     const made = await run({ input })
     if (!made?.addWebhook) return
     announce([{ topic: 'webhooks', agentId }])
@@ -41,7 +46,7 @@ export const AddWebhook = ({ agentId, onClose }: { agentId: string; onClose(): v
       <Field
         label={text.url}
         hint={text.urlHint}
-        error={failure?.message}
+        error={isFormat ? undefined : failure?.message}
         value={url}
         onChange={(event) => setUrl(event.target.value)}
         type="url"
@@ -59,6 +64,12 @@ export const AddWebhook = ({ agentId, onClose }: { agentId: string; onClose(): v
         autoComplete="off"
       />
       <EventChoice label={text.events} hint={text.eventsHint} chosen={events} onChoose={setEvents} />
+      <details open={isFormat || format.isWrong}>
+        <summary>{text.format}</summary>
+        <div className="form">
+          <FormatFields format={format} failure={failure} />
+        </div>
+      </details>
     </FormDialog>
   )
 }

@@ -11,6 +11,16 @@ export const webhooks: typeof english = {
   nameHint: 'Optional, damit Sie ihn wiedererkennen.',
   events: 'Ereignisse',
   eventsHint: 'Er bekommt die, die in den Einstellungen des Agenten stehen.',
+  format: 'Kopfzeilen und Inhalt',
+  ownHeaders: 'Kopfzeilen',
+  ownHeadersHint:
+    'Eine in jeder Zeile, mit jeder Anfrage neben der Signatur gesendet. Von Werten werden nur die letzten 4 Zeichen gezeigt; eine Zeile, die Sie so lassen, behält ihren Wert.',
+  headersWrong: 'Jede Zeile muss ein Name, ein Doppelpunkt und ein Wert sein.',
+  body: 'Inhalt',
+  bodyHint:
+    'JSON, für Empfänger, die eine eigene Form verlangen. Ein Text {{data.messageId}} wird zu diesem Wert des Ereignisses. Ohne JSON ist der Inhalt das Ereignis.',
+  bodyWrong: 'Der Inhalt muss ein JSON-Objekt sein.',
+  save: 'Speichern',
   submit: 'Hinzufügen',
   secretTitle: 'Der Schlüssel für die Signatur',
   secretHint:

@@ -19,7 +19,7 @@ export const BLOCKING = graphql(`
 export const WEBHOOKS = graphql(
   `
     query AgentWebhooks($id: UUID!) {
-      agent(id: $id) { id webhooks { ...WebhookState ...Blocking events } }
+      agent(id: $id) { id webhooks { ...WebhookState ...Blocking events headers body } }
     }
   `,
   [STATE, BLOCKING],

@@ -13,6 +13,16 @@ export const text = words('webhooks', {
   nameHint: 'Optional, for you to recognize it.',
   events: 'Events',
   eventsHint: 'It receives those that the agent’s settings include.',
+  format: 'Headers and body',
+  ownHeaders: 'Headers',
+  ownHeadersHint:
+    'One on each line, sent with each request besides the signature. Values are shown only by their last 4 characters; a line that you leave as it is keeps its value.',
+  headersWrong: 'Each line must be a name, a colon and a value.',
+  body: 'Body',
+  bodyHint:
+    'JSON, for receivers that want a form of their own. A text {{data.messageId}} becomes that value of the event. Without it, the body is the event.',
+  bodyWrong: 'The body must be a JSON object.',
+  save: 'Save',
   submit: 'Add',
   secretTitle: 'The signing secret',
   secretHint:

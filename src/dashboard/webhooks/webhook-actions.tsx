@@ -6,6 +6,7 @@ import { Button } from '../parts/button.tsx'
 import { Confirm } from '../parts/dialog/dialog.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { say } from '../parts/toast.ts'
+import { ChangeFormat } from './format.tsx'
 import type { Webhook } from './query.ts'
 import { Replay } from './replay.tsx'
 import { ShowSecret } from './secret.tsx'
@@ -31,14 +32,14 @@ const RESEND = graphql(`
 /** Deliveries are kept for seven days. */
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000
 
-type Asked = 'remove' | 'replay' | 'rotate' | null
+type Asked = 'remove' | 'replay' | 'rotate' | 'format' | null
 
 interface ActionsProps {
   agentId: string
   webhook: Webhook
 }
 
-/** Removes the webhook, or replaces its secret, after a question. */
+/** Removes or changes the webhook, or replaces its secret, after a question. */
 const Questions = ({
   agentId,
   webhook,
@@ -79,6 +80,7 @@ const Questions = ({
         <p>{text.removeHint}</p>
       </Confirm>
     )
+  if (asked === 'format') return <ChangeFormat webhook={webhook} onClose={onClose} />
   return asked === 'replay' ? <Replay webhooks={[webhook]} onClose={onClose} /> : null
 }
 
@@ -119,6 +121,9 @@ export const WebhookActions = ({ agentId, webhook }: ActionsProps) => {
         </Button>
         <Button kind="ghost" onClick={() => void resendGivenUp()}>
           {text.resendGivenUp}
+        </Button>
+        <Button kind="ghost" onClick={() => setAsked('format')}>
+          {text.format}
         </Button>
         <Button kind="ghost" onClick={() => setAsked('rotate')}>
           {text.rotate}

@@ -14,6 +14,7 @@ const namesOfPages = (): string[] =>
 const PAGES = {
   messages: 'labels, threads, drafts, approval, scheduling, search, deleting',
   mcp: 'the MCP server: hosts, tools, events, limits',
+  webhooks: 'events as signed POSTs, with headers and a body for any receiver',
   email: 'how mail is received, checked, sent, bounced and reported',
   'sms-and-telegram': 'the other channels',
   members: 'people, roles, signing in',

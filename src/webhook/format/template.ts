@@ -44,8 +44,10 @@ const PATHS: ReadonlyMap<string, Path> = (() => {
   return written
 })()
 
-/** The paths that templates may name, sorted. */
-export const TEMPLATE_PATHS: readonly string[] = [...PATHS.keys()].sort()
+/** The shortest names of what templates may contain, sorted. */
+export const TEMPLATE_PATHS: readonly string[] = [
+  ...new Map([...PATHS].map(([name, path]) => [path, name])).values(),
+].sort()
 
 const SHOWN = 60
 
