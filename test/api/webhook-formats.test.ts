@@ -178,7 +178,7 @@ test('a test shows the request that it sends, made by the template', async () =>
 })
 
 test('retries, resends and replays make the same bytes, and a new template applies to what was not received', async () => {
-  const hook = await add({ body: { n: 1, id: '{{data.messageId}}', subject: '{{data.subject}}' } })
+  const hook = await add({ body: { n: 1, id: '{{data.messageId}}', subject: '{{data.message.subject}}' } })
   receiver.answer(hook.path, 500)
   await mail('again and again')
   await receiver.got(hook.path, 1)
@@ -224,7 +224,7 @@ test('headers that change while a delivery is in flight: it counts, and the next
 })
 
 test('a body that would be too large is not sent, and the next event is', async () => {
-  const hook = await add({ body: { list: Array.from({ length: 60 }, () => '{{data.subject}}') } })
+  const hook = await add({ body: { list: Array.from({ length: 60 }, () => '{{data.message.subject}}') } })
   await mail('long '.repeat(300))
   await mail('short')
   const [sent] = await receiver.got(hook.path, 1)
@@ -240,7 +240,7 @@ test('a body that would be too large is not sent, and the next event is', async 
 })
 
 test("the text of a message to the Message URL is sent in the template's form, and not kept", async () => {
-  const hook = await add({ body: { said: '{{data.text}}', by: '{{data.sender.kind}}' } })
+  const hook = await add({ body: { said: '{{data.message.text}}', by: '{{data.message.sender.kind}}' } })
   await owner.api('POST', `/a/${agent.id}`, { text: 'hey "you"' })
   const [sent] = await receiver.got(hook.path, 1)
   expect(sent!.verified).toEqual({ said: 'hey "you"', by: 'member' })

@@ -58,9 +58,10 @@ const KINDS: Record<string, Kind> = {
     path: '/hooks/agent',
     headers: { Authorization: 'Bearer openclaw-hook-token' },
     body: {
-      message: 'New mail {{data.messageId}} from {{data.from}}: {{data.subject}}. Read it with get_message.',
+      message:
+        'New mail {{data.messageId}} from {{data.from}}: {{data.message.subject}}. Read it with get_message.',
       name: 'Mail of {{data.agent.name}}',
-      sessionKey: 'hook:mail:{{data.messageId}}',
+      sessionKey: 'hook:mail:{{data.threadId}}',
       wakeMode: 'now',
       deliver: false,
     },
@@ -78,7 +79,9 @@ const KINDS: Record<string, Kind> = {
     path: '/services/T000/B000/XXXX',
     body: JSON.stringify({
       text: 'Mail from {{data.from}}',
-      blocks: [{ type: 'section', text: { type: 'plain_text', text: '{{data.from}}: {{data.subject}}' } }],
+      blocks: [
+        { type: 'section', text: { type: 'plain_text', text: '{{data.from}}: {{data.message.subject}}' } },
+      ],
     }),
     fault: (_headers, body) => {
       const [block, ...more] = body.blocks
@@ -94,7 +97,7 @@ const KINDS: Record<string, Kind> = {
       embeds: [
         {
           title: '{{data.agent.name}}',
-          description: '{{data.from}}: {{data.subject}}',
+          description: '{{data.from}}: {{data.message.subject}}',
           timestamp: '{{timestamp}}',
         },
       ],
@@ -134,8 +137,8 @@ const KINDS: Record<string, Kind> = {
       at: '{{timestamp}}',
       message: '{{data.messageId}}',
       from: '{{data.from}}',
-      subject: '{{data.subject}}',
-      trusted: '{{data.mayInstruct}}',
+      subject: '{{data.message.subject}}',
+      trusted: '{{data.message.mayInstruct}}',
       source: 'mail',
     },
     fault: (_headers, body) => Object.keys(body).find((name) => typeof body[name] === 'object') ?? null,

@@ -92,7 +92,7 @@ export const FormatFields = ({ format, failure }: FieldsProps) => {
         error={errorOf('body')}
         value={format.body}
         onChange={(event) => format.setBody(event.target.value)}
-        placeholder={'{"text": "Mail from {{data.from}}: {{data.subject}}"}'}
+        placeholder={'{"text": "Mail from {{data.from}}: {{data.message.subject}}"}'}
         rows={5}
         autoComplete="off"
         spellCheck={false}

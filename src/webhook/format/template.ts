@@ -29,25 +29,14 @@ const pathsIn = ({ properties = {} }: Schema, path: Path): Path[] => [
   ...Object.entries(properties).flatMap(([name, schema]) => pathsIn(schema, [...path, name])),
 ]
 
-/** The paths of all types of events, by how they are written. `data.from` is short for `data.message.from`. */
-const PATHS: ReadonlyMap<string, Path> = (() => {
-  const written = new Map<string, Path>()
-  const add = (path: Path, name = path.join('.')) => written.has(name) || written.set(name, path)
-  for (const name of ['eventId', 'name', 'timestamp', 'cursor']) add([name])
-  for (const type of EVENT_NAMES) for (const path of pathsIn(dataSchemaOf(type), ['data'])) add(path)
-  for (const name of SENDER) add(['data', 'message', 'sender', name])
-  for (const path of [...written.values()]) {
-    const [, part, ...rest] = path
-    if (part !== 'message' || rest.length === 0) continue
-    add(path, rest.join('.') === 'id' ? 'data.messageId' : ['data', ...rest].join('.'))
-  }
-  return written
-})()
-
-/** The shortest names of what templates may contain, sorted. */
-export const TEMPLATE_PATHS: readonly string[] = [
-  ...new Map([...PATHS].map(([name, path]) => [path, name])).values(),
-].sort()
+/** The paths of all types of events, by how they are written. */
+const PATHS: ReadonlyMap<string, Path> = new Map(
+  [
+    ...['eventId', 'name', 'timestamp', 'cursor'].map((name) => [name]),
+    ...EVENT_NAMES.flatMap((type) => pathsIn(dataSchemaOf(type), ['data'])),
+    ...SENDER.map((name) => ['data', 'message', 'sender', name]),
+  ].map((path) => [path.join('.'), path]),
+)
 
 const SHOWN = 60
 
@@ -57,7 +46,7 @@ const pathOf = (written: string): Path => {
   const shown = written.length > SHOWN ? `${written.slice(0, SHOWN)}…` : written
   throw invalidInput(
     'body',
-    `\`{{${shown}}}\` names no value of an event. There are: ${TEMPLATE_PATHS.join(', ')}`,
+    `\`{{${shown}}}\` names no value of an event. There are: ${[...PATHS.keys()].join(', ')}`,
   )
 }
 

@@ -5,7 +5,6 @@ import {
   MAX_BODY_BYTES,
   readTemplate,
   render,
-  TEMPLATE_PATHS,
 } from '../../../src/webhook/format/template.ts'
 import { occurrenceOf } from '../../../src/webhook/payload.ts'
 
@@ -31,7 +30,7 @@ test('a string that is a path takes the value with its type, and text around it 
     id: '{{data.messageId}}',
     proven: '{{data.message.mayInstruct}}',
     spaced: '{{ data.from }}',
-    title: 'Mail from {{data.from}}: {{data.subject}} (trusted: {{data.mayInstruct}})',
+    title: 'Mail from {{data.from}}: {{data.message.subject}} (trusted: {{data.message.mayInstruct}})',
     all: ['{{eventId}}', { nested: '{{data.agent}}' }, 1, null, true],
   })
   expect(rendered).toEqual({
@@ -58,11 +57,15 @@ test('whole objects, also within a text, are those of the event', () => {
 })
 
 test('what this event lacks is null, and empty within a text', () => {
-  const body = { error: '{{data.error}}', who: '{{data.sender.email}}', text: 'Error: {{data.error}}.' }
+  const body = {
+    error: '{{data.message.error}}',
+    who: '{{data.message.sender.email}}',
+    text: 'Error: {{data.message.error}}.',
+  }
   expect(bodyFor(body)).toEqual({ error: null, who: null, text: 'Error: .' })
   expect(
     bodyFor(
-      { subject: '{{data.subject}}', text: 'x{{data.subject}}' },
+      { subject: '{{data.message.subject}}', text: 'x{{data.message.subject}}' },
       occurrenceOf({ ...event, subject: null }),
     ),
   ).toEqual({ subject: null, text: 'x' })
@@ -71,7 +74,9 @@ test('what this event lacks is null, and empty within a text', () => {
 test('the details of other types have paths too', () => {
   const hold = { reason: 'approval' as const, until: '2026-12-01T00:00:00.000Z' }
   const held = occurrenceOf({ ...event, type: 'message.held', hold } as PayloadEvent)
-  expect(bodyFor({ until: '{{data.hold.until}}', why: '{{data.message.hold.reason}}' }, held)).toEqual({
+  expect(
+    bodyFor({ until: '{{data.message.hold.until}}', why: '{{data.message.hold.reason}}' }, held),
+  ).toEqual({
     until: hold.until,
     why: 'approval',
   })
@@ -80,7 +85,7 @@ test('the details of other types have paths too', () => {
 test('what a sender wrote is never read as a template, and cannot end its string', () => {
   const subject = '{{data.agent.id}}", "admin": true, "x": "'
   const about = occurrenceOf({ ...event, subject })
-  expect(bodyFor({ text: '{{data.subject}}', also: 'Re: {{data.subject}}' }, about)).toEqual({
+  expect(bodyFor({ text: '{{data.message.subject}}', also: 'Re: {{data.message.subject}}' }, about)).toEqual({
     text: subject,
     also: `Re: ${subject}`,
   })
@@ -93,9 +98,10 @@ test('every path that an event has can be named, and an error lists what can be 
       : [path]
   const sender = { id: null, kind: 'contact' as const, name: null, email: null, phone: null }
   const data = dataOf({ ...event, channel: 'url', text: 'hi', sender })
-  for (const path of [...leaves(data, 'data'), ...TEMPLATE_PATHS])
+  for (const path of ['eventId', 'name', 'timestamp', 'cursor', ...leaves(data, 'data')]) {
     expect(() => readTemplate({ text: `{{${path}}}` })).not.toThrow()
-  expect(() => readTemplate({ text: '{{data.nope}}' })).toThrow(TEMPLATE_PATHS.join(', '))
+    expect(() => readTemplate({ text: '{{data.nope}}' })).toThrow(path)
+  }
 })
 
 describe('refused when it is set', () => {
@@ -159,10 +165,10 @@ test('escapes of JSON in a template, also of braces, mean what they mean in JSON
 
 test('a body has at most 64 KiB, however often a template names a long value', () => {
   const long = occurrenceOf({ ...event, subject: '\u0001'.repeat(2_000) })
-  const times = (count: number) => ({ list: Array.from({ length: count }, () => '{{data.subject}}') })
+  const times = (count: number) => ({ list: Array.from({ length: count }, () => '{{data.message.subject}}') })
   expect(Buffer.byteLength(textFor(times(5), long)!)).toBeLessThanOrEqual(MAX_BODY_BYTES)
   expect(textFor(times(6), long)).toBeUndefined()
-  expect(textFor(times(400), long)).toBeUndefined()
+  expect(textFor(times(280), long)).toBeUndefined()
   // Characters of three bytes count as three.
   const wide = occurrenceOf({ ...event, subject: '漢'.repeat(2_000) })
   expect(Buffer.byteLength(textFor(times(10), wide)!)).toBeLessThanOrEqual(MAX_BODY_BYTES)
