@@ -17,7 +17,7 @@ import type { Db } from './db/client.ts'
 import type { Prisma } from './db/generated/prisma/client.ts'
 import type { Notifier } from './db/notify.ts'
 import type { Replica } from './db/replica.ts'
-import type { Apart } from './db/transaction.ts'
+import type { AfterFailure, Apart } from './db/transaction.ts'
 import type { Feed, Texts } from './event/index.ts'
 import type { DnsResolver } from './mail/index.ts'
 import type {
@@ -34,6 +34,7 @@ import type { Dialler } from './outgoing-http/dial.ts'
 import type { Get } from './outgoing-http/get.ts'
 import type { Lookup } from './outgoing-http/lookup.ts'
 import type { PostForm } from './outgoing-http/post-form.ts'
+import type { Guards } from './secret/index.ts'
 import type { TlsResults } from './tls-report/index.ts'
 import type { endSubscriptions } from './webhook/index.ts'
 import type {
@@ -56,6 +57,8 @@ export interface Context extends Db, Arrivals, Names, Keys, Network, Limits {
   replica?: Replica | undefined
   /** Runs work outside a request's transaction. */
   apart: Apart
+  /** Runs what must persist although the request fails. */
+  afterFailure: AfterFailure
   clock: Clock
   random(): number
   log: Logger
@@ -89,6 +92,8 @@ export interface Context extends Db, Arrivals, Names, Keys, Network, Limits {
   reads: MessageReads
   /** Does the same with the newest messages of their threads. */
   threadReads: ThreadReads
+  /** What agents' messages are compared with before they leave. */
+  guards: Guards
   /** What this process knows of viewers, for a second. */
   knownViewers: KnownViewers
   /** Results of TLS to report to other servers. */

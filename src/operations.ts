@@ -43,6 +43,7 @@ import {
   takeReport,
 } from './message/index.ts'
 import { createPlatform, type Platform, type World, worldOf } from './platform.ts'
+import { Guards } from './secret/index.ts'
 import { TlsResults } from './tls-report/index.ts'
 import { endSubscriptions } from './webhook/index.ts'
 import {
@@ -168,6 +169,7 @@ const createOperations = (
   arrivals: createArrivalStore(platform),
   limited: createLimitedStore(platform),
   drafts: createOutgoingStore(platform),
+  guards: new Guards(platform),
   reads: createMessageReads(platform),
   threadReads: createThreadReads(platform),
   views: createViews(),

@@ -113,7 +113,8 @@ export const createPlatform = (
   const blobs = openBlobs({ ...db, keyring, clock, log, metrics }, config.objectStore)
   replica?.onRead((outcome) => metrics.count('replicaReads', outcome))
   return {
-    ...{ prisma: db.prisma, pool: db.pool, afterCommit: db.afterCommit, replica, apart: apartFrom(db) },
+    ...{ prisma: db.prisma, pool: db.pool, afterCommit: db.afterCommit, replica },
+    ...{ apart: apartFrom(db), afterFailure: apartFrom(db) },
     ...{ clock, random, log, metrics, notifier, blobs },
     tracer: world.tracer ?? noTracer,
     challengeKey: deriveKey(masterKey, 'challenges for passkeys'),

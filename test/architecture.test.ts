@@ -47,7 +47,7 @@ const table: Record<string, readonly string[]> = {
   blob: ['core', 'db', 'workspace'],
   export: [...below, 'api', 'agent', 'blob', 'message'],
   // admission decides before a message is stored, and webhook jobs are committed with it
-  message: [...below, 'agent', 'blob', 'admission', 'webhook', 'type channel'],
+  message: [...below, 'agent', 'secret', 'blob', 'admission', 'webhook', 'type channel'],
   webhook: [...below, 'agent', 'outgoing-http'],
   admission: [...below, 'agent'],
   // what the interfaces are printed from

@@ -20,6 +20,7 @@ import { AGENT_COLUMNS, findAgent } from './access/permission.ts'
 import { type Limits, passOnChildren, tightenDescendants } from './access/supervision.ts'
 import { type ReleaseDeps, releaseAddress } from './address/release.ts'
 import { noteDeleted } from './deleted-agents.ts'
+import { changeGuard } from './guard.ts'
 import { saveTexts, type TextChanges } from './texts.ts'
 
 export type { Agent }
@@ -89,7 +90,15 @@ export const countAgents = async (deps: Db & { clock: Clock }, viewer: Viewer): 
 
 type Settings = Omit<
   Agent,
-  'id' | 'workspaceId' | 'icon' | 'eventTypes' | 'createdByMemberId' | 'createdByAgentId' | 'createdAt'
+  | 'id'
+  | 'workspaceId'
+  | 'icon'
+  | 'eventTypes'
+  | 'createdByMemberId'
+  | 'createdByAgentId'
+  | 'createdAt'
+  | 'guardVersion'
+  | 'guardHoldsUntil'
 >
 
 export type AgentChanges = TextChanges & { [Name in keyof Settings]?: Settings[Name] | undefined } & {
@@ -102,8 +111,14 @@ const givenOf = (changes: object) =>
   Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
 
 /** The changes that only members may make. */
-const limitsOf = ({ approval, instructors, wakesPerHour, wakesPerThreadDay }: AgentChanges): Limits =>
-  givenOf({ approval, instructors, wakesPerHour, wakesPerThreadDay })
+const limitsOf = ({
+  approval,
+  instructors,
+  secretsInMessages,
+  wakesPerHour,
+  wakesPerThreadDay,
+}: AgentChanges): Limits =>
+  givenOf({ approval, instructors, secretsInMessages, wakesPerHour, wakesPerThreadDay })
 
 /** The changes by their actions in the audit log. */
 const actionsOf = ({ approval, ...others }: Omit<AgentChanges, keyof TextChanges>, texts: object = {}) => {
@@ -133,6 +148,7 @@ export const updateAgent = async (
   return deps.prisma.$transaction(async (prisma) => {
     const data = { ...givenOf(changes), ...givenOf({ eventTypes }) }
     const agent = await prisma.agent.update({ where: { id: agentId }, data })
+    if (changes.secretsInMessages) await changeGuard(prisma, agentId)
     const texts = await saveTexts(prisma, agentId, { signature, templates })
     for (const [action, detail] of actionsOf({ ...changes, eventTypes }, texts))
       await audit({ ...deps, prisma }, viewer, { action, agentId, detail: { ...detail } })

@@ -48,6 +48,7 @@ export { createCodeSender } from './code-sender.ts'
 export { countPerDay } from './counts.ts'
 export { type AgentDeps, createAgent } from './create.ts'
 export { findDeleted, noteEmpty } from './deleted-agents.ts'
+export { changeGuard, guardAgents } from './guard.ts'
 export { awaitEvents } from './listening/await-events.ts'
 export {
   type ConnectionDeps,

@@ -73,6 +73,16 @@ export const Approval = choice(
   },
 )
 
+export const SecretsInMessages = choice(
+  'SecretsInMessages',
+  "What happens to messages of an agent that contain values of the agent's secrets.",
+  {
+    refuse: 'They are not sent: `forbidden`, naming the secrets.',
+    hold: 'They wait for the approval of a member.',
+    allow: 'They are sent. Messages are not compared with secrets.',
+  },
+)
+
 export const HoldReason = choice('HoldReason', 'What an outgoing message waits for.', {
   approval: 'The approval of a member.',
   schedule: 'The time at which it is sent.',

@@ -1,4 +1,4 @@
-import { endLapsedLeases, pruneAlbums, pruneConnections } from '../agent/index.ts'
+import { endLapsedLeases, guardAgents, pruneAlbums, pruneConnections } from '../agent/index.ts'
 import { type ConnectedAppDeps, pruneApps, pruneSignInLinks } from '../auth/index.ts'
 import { type SweepDeps, sweepBlobs } from '../blob/index.ts'
 import { SEALED_COLUMNS } from '../boot/sealed-columns.ts'
@@ -115,6 +115,7 @@ export const createJanitor = (deps: JanitorDeps): Routine[] => {
       async () => void (await finishDataKeys({ ...deps, sealed: SEALED_COLUMNS }, { due: true })),
       'could not delete old data keys',
     ),
+    chore(async () => void (await guardAgents(deps)), 'could not guard the secrets of agents'),
     chore((signal) => recheck(deps, signal), 'could not recheck domains'),
     chore((signal) => reject(deps, signal), 'could not reject messages that nobody approved in time'),
     chore((signal) => ask(deps, signal), 'could not request overdue delivery reports'),

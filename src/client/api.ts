@@ -2081,7 +2081,7 @@ export interface components {
              * @description The action
              * @enum {string}
              */
-            action: "secret.reveal" | "secret.set" | "secret.delete" | "agent.create" | "agent.delete" | "address.add" | "address.update" | "address.remove" | "webhook.add" | "webhook.update" | "webhook.rotate" | "webhook.remove" | "suppression.remove" | "agent.approval" | "message.send" | "message.approve" | "message.reject" | "message.cancel" | "message.unsubscribe" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "workspace.delete" | "workspace.restore" | "workspace.export" | "agent.export" | "agent.update" | "access.set" | "message.release" | "message.import" | "message.delete" | "member.invite" | "member.join" | "member.remove" | "member.role" | "member.update" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
+            action: "secret.reveal" | "secret.set" | "secret.delete" | "agent.create" | "agent.delete" | "address.add" | "address.update" | "address.remove" | "webhook.add" | "webhook.update" | "webhook.rotate" | "webhook.remove" | "suppression.remove" | "agent.approval" | "message.send" | "message.refuse" | "message.hold" | "message.approve" | "message.reject" | "message.cancel" | "message.unsubscribe" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "workspace.delete" | "workspace.restore" | "workspace.export" | "agent.export" | "agent.update" | "access.set" | "message.release" | "message.import" | "message.delete" | "member.invite" | "member.join" | "member.remove" | "member.role" | "member.update" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
             /**
              * Format: uuid
              * @description The agent that was affected, which may have been deleted since; null for the workspace
@@ -2511,6 +2511,7 @@ export interface components {
          *       "icon": "headphones",
          *       "approval": "none",
          *       "instructors": "members",
+         *       "secretsInMessages": "refuse",
          *       "wakesPerHour": 60,
          *       "wakesPerThreadDay": null,
          *       "eventTypes": [
@@ -2547,6 +2548,11 @@ export interface components {
              * @enum {string}
              */
             instructors: "none" | "members" | "listed";
+            /**
+             * @description What happens to its messages that contain values of its secrets of 8 characters or more, encoded or in two parts too. `refuse`: They are not sent: `forbidden`, naming the secrets. `hold`: They wait for the approval of a member. `allow`: They are sent. Messages are not compared with secrets
+             * @enum {string}
+             */
+            secretsInMessages: "refuse" | "hold" | "allow";
             /** @description How many messages may wake it in an hour; null means no limit */
             wakesPerHour: number | null;
             /** @description How many messages of one thread may wake it in 24 hours; null means no limit */
@@ -2561,6 +2567,7 @@ export interface components {
          *       "icon": "headphones",
          *       "approval": "none",
          *       "instructors": "members",
+         *       "secretsInMessages": "refuse",
          *       "wakesPerHour": 60,
          *       "wakesPerThreadDay": null,
          *       "eventTypes": [
@@ -3709,6 +3716,19 @@ export interface components {
         };
         /**
          * @example {
+         *       "name": "STRIPE_KEY",
+         *       "kind": "secret",
+         *       "setBy": "member",
+         *       "updatedAt": "2026-11-20T09:30:00.000Z",
+         *       "guarded": true
+         *     }
+         */
+        StoredSecret: components["schemas"]["Secret"] & {
+            /** @description Whether messages of the agent are compared with its value. They are not with values of fewer than 8 characters, and not with common ones such as `password` or `12345678` */
+            guarded: boolean;
+        };
+        /**
+         * @example {
          *       "id": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
          *       "url": "https://example.com/hooks/agent",
          *       "name": "CRM",
@@ -4117,6 +4137,11 @@ export interface components {
              * @enum {string}
              */
             instructors?: "none" | "members" | "listed";
+            /**
+             * @description What happens to its messages that contain values of its secrets. Only members may change it. It holds for the agents that this one created or creates, too. After 10 such messages in an hour, all of its messages wait for approval for an hour, unless it is `allow`
+             * @enum {string}
+             */
+            secretsInMessages?: "refuse" | "hold" | "allow";
             /** @description How many messages may wake it in an hour; null means no limit. Only members may change it */
             wakesPerHour?: number | null;
             /** @description How many messages of one thread may wake it in 24 hours; null means no limit. Only members may change it */
@@ -5169,7 +5194,7 @@ export interface operations {
                 /** @description Only entries about this agent, which may have been deleted since */
                 agentId?: string;
                 /** @description Only entries with this action */
-                action?: "secret.reveal" | "secret.set" | "secret.delete" | "agent.create" | "agent.delete" | "address.add" | "address.update" | "address.remove" | "webhook.add" | "webhook.update" | "webhook.rotate" | "webhook.remove" | "suppression.remove" | "agent.approval" | "message.send" | "message.approve" | "message.reject" | "message.cancel" | "message.unsubscribe" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "workspace.delete" | "workspace.restore" | "workspace.export" | "agent.export" | "agent.update" | "access.set" | "message.release" | "message.import" | "message.delete" | "member.invite" | "member.join" | "member.remove" | "member.role" | "member.update" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
+                action?: "secret.reveal" | "secret.set" | "secret.delete" | "agent.create" | "agent.delete" | "address.add" | "address.update" | "address.remove" | "webhook.add" | "webhook.update" | "webhook.rotate" | "webhook.remove" | "suppression.remove" | "agent.approval" | "message.send" | "message.refuse" | "message.hold" | "message.approve" | "message.reject" | "message.cancel" | "message.unsubscribe" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "workspace.delete" | "workspace.restore" | "workspace.export" | "agent.export" | "agent.update" | "access.set" | "message.release" | "message.import" | "message.delete" | "member.invite" | "member.join" | "member.remove" | "member.role" | "member.update" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
                 /** @description Only actions of this member or agent, who may have been removed since */
                 actorId?: string;
                 /** @description Only entries from this time on */
@@ -8859,7 +8884,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Secret"];
+                    "application/json": components["schemas"]["StoredSecret"];
                 };
             };
             400: components["responses"]["InvalidInput"];

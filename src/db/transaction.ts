@@ -132,6 +132,12 @@ export const begin = async (
  */
 export type Apart = <Result>(work: (db: Db) => Promise<Result>) => Promise<Result>
 
+/**
+ * Runs work that must persist although the request fails: once its transaction is rolled back, or at once without one.
+ * Not run if the request succeeds after all.
+ */
+export type AfterFailure = (work: (db: Db) => Promise<void>) => Promise<void>
+
 /** For a request without its own transaction: nothing has to end first. */
 export const apartFrom =
   (db: Db): Apart =>

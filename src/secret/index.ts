@@ -1,3 +1,15 @@
+export type { Field } from './guard/comparison.ts'
+export { type Guard, Guards } from './guard/guards.ts'
+export {
+  ADVICE,
+  ensureNoLeak,
+  heldUntil,
+  type LeakDeps,
+  LeakError,
+  recordHeld,
+  recordingLeaks,
+  sayLeaks,
+} from './guard/leak.ts'
 export {
   deleteSecret,
   listSecrets,

@@ -1,14 +1,20 @@
-import { findAgent } from '../agent/index.ts'
+import { changeGuard, findAgent } from '../agent/index.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError, invalidInput, notFound } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
 import type { Prisma } from '../db/generated/prisma/client.ts'
 import type { ActorKind } from '../db/generated/prisma/enums.ts'
 import { audit, type Keyring, NIL, type SealedColumn, type Viewer } from '../workspace/index.ts'
+import { isGuarded } from './guard/guarded.ts'
+import { boundTo, type Guards } from './guard/guards.ts'
 
 export interface SecretDeps extends Db {
   clock: Clock
   keyring: Keyring
+}
+
+interface ChangeDeps extends SecretDeps {
+  guards: Pick<Guards, 'changed'>
 }
 
 /** A secret in lists, without its value. */
@@ -48,11 +54,6 @@ const ensureRoom = async (
     )
 }
 
-/**
- * Returns the context that a value is encrypted with: it decrypts only as this agent's secret of this name.
- */
-const boundTo = (agentId: string, name: string) => `secret:${agentId}:${name}`
-
 /** Returns the agent's secrets by name, without their values. */
 export const listSecrets = async (deps: Db, viewer: Viewer, agentId: string): Promise<SecretItem[]> => {
   await findAgent(deps, viewer, agentId)
@@ -64,13 +65,16 @@ export const listSecrets = async (deps: Db, viewer: Viewer, agentId: string): Pr
   return rows.map(({ name, setByKind, updatedAt }) => ({ name, kind: 'secret', setBy: setByKind, updatedAt }))
 }
 
+/** A secret that was set, and whether messages are compared with its value: with short and common ones they are not. */
+export type StoredSecret = SecretItem & { guarded: boolean }
+
 /** Stores a value under a name, in place of an earlier one. Throws `conflict` beyond the limits. */
 export const setSecret = async (
-  deps: SecretDeps,
+  deps: ChangeDeps,
   viewer: Viewer,
   agentId: string,
   { name, value }: { name: string; value: string },
-): Promise<SecretItem> => {
+): Promise<StoredSecret> => {
   const agent = await findAgent(deps, viewer, agentId)
   if (Buffer.byteLength(value) > MAX_VALUE_BYTES)
     throw invalidInput('value', `must be at most ${MAX_VALUE_BYTES} bytes`)
@@ -84,14 +88,16 @@ export const setSecret = async (
       create: { agentId, name, createdAt: now, ...data },
       update: data,
     })
+    await changeGuard(tx, agentId)
     await audit({ ...deps, prisma: tx }, viewer, { action: 'secret.set', agentId, detail: { name } })
   })
-  return { name, kind: 'secret', setBy: viewer.kind, updatedAt: now }
+  deps.guards.changed(deps, agentId)
+  return { name, kind: 'secret', setBy: viewer.kind, updatedAt: now, guarded: isGuarded(value) }
 }
 
 /** Deletes a secret. Throws `not_found` if there is none with this name. */
 export const deleteSecret = async (
-  deps: Db & { clock: Clock },
+  deps: Omit<ChangeDeps, 'keyring'>,
   viewer: Viewer,
   agentId: string,
   name: string,
@@ -100,8 +106,10 @@ export const deleteSecret = async (
   await deps.prisma.$transaction(async (tx) => {
     const { count } = await tx.secret.deleteMany({ where: { agentId, name } })
     if (count === 0) throw notFound('secret', 'name')
+    await changeGuard(tx, agentId)
     await audit({ ...deps, prisma: tx }, viewer, { action: 'secret.delete', agentId, detail: { name } })
   })
+  deps.guards.changed(deps, agentId)
 }
 
 /**

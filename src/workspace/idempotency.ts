@@ -3,7 +3,13 @@ import type { Clock } from '../core/clock.ts'
 import { invalidInput } from '../core/errors.ts'
 import type { Db, RootDb } from '../db/client.ts'
 import { deleteInBatches } from '../db/delete-in-batches.ts'
-import { type Apart, begin, type OpenTransaction, withinCurrent } from '../db/transaction.ts'
+import {
+  type AfterFailure,
+  type Apart,
+  begin,
+  type OpenTransaction,
+  withinCurrent,
+} from '../db/transaction.ts'
 import type { Keyring } from './encryption/keyring.ts'
 import { type Answer, type Attempt, IdempotencyRecord, KEPT_MS } from './idempotency-record.ts'
 import type { Viewer } from './token/viewer.ts'
@@ -14,6 +20,7 @@ export interface IdempotencyDeps extends Db {
   clock: Clock
   keyring: Keyring
   apart: Apart
+  afterFailure: AfterFailure
 }
 
 /**
@@ -42,6 +49,7 @@ class Once {
   readonly #deps: IdempotencyDeps
   readonly #record: IdempotencyRecord
   #open: OpenTransaction | null = null
+  #afterFailure: ((db: Db) => Promise<void>)[] = []
 
   constructor(deps: IdempotencyDeps, viewer: Viewer, attempt: Attempt) {
     this.#deps = deps
@@ -66,12 +74,20 @@ class Once {
     await this.#record.reserve(this.#current.tx)
     await this.#end().commit()
     try {
-      const { prisma, pool, afterCommit } = this.#deps
-      return await work({ prisma, pool, afterCommit, inTransaction: false })
+      return await work(this.#outside)
     } finally {
       this.#open = await begin(this.#deps.prisma, TRANSACTION)
       await this.#record.ensureReserved(this.#open.tx)
     }
+  }
+
+  readonly afterFailure: AfterFailure = async (work) => {
+    this.#afterFailure.push(work)
+  }
+
+  get #outside(): Db {
+    const { prisma, pool, afterCommit } = this.#deps
+    return { prisma, pool, afterCommit, inTransaction: false }
   }
 
   async keep(answer: Answer): Promise<void> {
@@ -79,9 +95,10 @@ class Once {
     await this.#end().commit()
   }
 
-  /** Rolls back the request and releases its key. */
+  /** Rolls back the request, runs what follows a failure, and releases its key. */
   async undo(): Promise<void> {
     if (this.#open) await this.#end().rollback()
+    for (const work of this.#afterFailure.splice(0)) await work(this.#outside)
     await this.#record.free()
   }
 
@@ -115,7 +132,12 @@ export const once = async <Given extends IdempotencyDeps>(
   try {
     const first = await request.begin()
     if (first) return first
-    const answer = await work({ ...deps, ...request.db, apart: request.apart })
+    const answer = await work({
+      ...deps,
+      ...request.db,
+      apart: request.apart,
+      afterFailure: request.afterFailure,
+    })
     if (answer) await request.keep(answer)
     else await request.undo()
     return null

@@ -31,7 +31,7 @@ test('a secret can be set, listed without its value, revealed by the agent, repl
     status: 200,
     body: { name: 'API_KEY', kind: 'secret', setBy: 'member', updatedAt: expect.any(String) },
   })
-  expect(Object.keys(made.body)).toHaveLength(4)
+  expect(Object.keys(made.body)).toHaveLength(5)
   expect((await set(agent, 'API_KEY', 'second')).body.setBy).toBe('agent')
   await set(agent, 'a.b-c_1', 'third')
   const listed = await owner.api('GET', secretsOf(agent))

@@ -138,7 +138,7 @@ export const startServer = async (
   const deps = {
     ...shared,
     ...limits,
-    apart: apartFrom(db),
+    ...{ apart: apartFrom(db), afterFailure: apartFrom(db) },
     blobs,
     externalCalls: new ExternalCalls(),
     postForm: async () => 200,

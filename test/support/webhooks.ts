@@ -99,7 +99,7 @@ export const createWebhookBench = (db: RootDb, masterKey: Uint8Array = randomByt
     keyring,
     operations: {
       ...db,
-      apart: apartFrom(db),
+      ...{ apart: apartFrom(db), afterFailure: apartFrom(db) },
       externalCalls: new ExternalCalls(),
       keyring,
       clock,

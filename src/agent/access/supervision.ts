@@ -18,7 +18,9 @@ export const ensureUnsupervised = async (
 }
 
 /** Limits that members set for an agent, and that hold for the agents that it creates too. */
-export type Limits = Partial<Pick<Agent, 'approval' | 'instructors' | 'wakesPerHour' | 'wakesPerThreadDay'>>
+export type Limits = Partial<
+  Pick<Agent, 'approval' | 'instructors' | 'secretsInMessages' | 'wakesPerHour' | 'wakesPerThreadDay'>
+>
 
 /**
  * PostgreSQL's greatest() and least() skip nulls: a limit that is null tightens nothing. Of two values of "Instructors"
@@ -29,10 +31,13 @@ const TIGHTEN = `
   tightened as (
     update agent a
        set approval = greatest(a.approval, $2::"Approval"), wakes_per_hour = least(a.wakes_per_hour, $3::int),
-           wakes_per_thread_day = least(a.wakes_per_thread_day, $4::int), instructors = least(a.instructors, $5::"Instructors")
+           wakes_per_thread_day = least(a.wakes_per_thread_day, $4::int), instructors = least(a.instructors, $5::"Instructors"),
+           guard_version = a.guard_version + coalesce(($6::"SecretsInMessages" > a.secrets_in_messages)::int, 0),
+           secrets_in_messages = greatest(a.secrets_in_messages, $6::"SecretsInMessages")
       from child
      where a.id = child.id and (a.approval < $2::"Approval" or $3::int < coalesce(a.wakes_per_hour, $3::int + 1)
-                                or $4::int < coalesce(a.wakes_per_thread_day, $4::int + 1) or $5::"Instructors" < a.instructors)
+                                or $4::int < coalesce(a.wakes_per_thread_day, $4::int + 1) or $5::"Instructors" < a.instructors
+                                or $6::"SecretsInMessages" > a.secrets_in_messages)
     returning a.id
   )
   select child.id, tightened.id is not null as tightened from child left join tightened using (id)`
@@ -45,13 +50,19 @@ const TIGHTEN = `
 export const tightenDescendants = async (
   tx: Pick<Prisma.TransactionClient, '$queryRawUnsafe'>,
   agentId: string,
-  { approval = 'none', wakesPerHour = null, wakesPerThreadDay = null, instructors }: Limits,
+  {
+    approval = 'none',
+    wakesPerHour = null,
+    wakesPerThreadDay = null,
+    instructors,
+    secretsInMessages,
+  }: Limits,
 ): Promise<string[]> => {
   const changed: string[] = []
   for (let parents = [agentId]; parents.length > 0; ) {
     const children = await tx.$queryRawUnsafe<{ id: string; tightened: boolean }[]>(
       TIGHTEN,
-      ...[parents, approval, wakesPerHour, wakesPerThreadDay, instructors ?? null],
+      ...[parents, approval, wakesPerHour, wakesPerThreadDay, instructors ?? null, secretsInMessages ?? null],
     )
     changed.push(...children.filter(({ tightened }) => tightened).map(({ id }) => id))
     parents = children.map(({ id }) => id)

@@ -13,6 +13,8 @@ import { choice, resource, says, time } from '../resource.ts'
 
 const SecretKind = choice('SecretKind', 'The kind of a stored value.', { secret: 'A secret.' })
 
+const EXAMPLE = { name: 'STRIPE_KEY', kind: 'secret', setBy: 'member', updatedAt: TIME }
+
 export const Secret = resource(
   'Secret',
   'A named value that only the agent itself can read. The value is not included here.',
@@ -23,9 +25,21 @@ export const Secret = resource(
       setBy: says(ActorKind, 'Who last set it.'),
       updatedAt: time('When it was last set.'),
     },
-    example: { name: 'STRIPE_KEY', kind: 'secret', setBy: 'member', updatedAt: TIME },
+    example: EXAMPLE,
   },
 )
+
+export const StoredSecret = resource('StoredSecret', 'A secret that was set.', {
+  base: Secret,
+  fields: {
+    ...Secret.fields,
+    guarded: says(
+      z.boolean(),
+      'Whether messages of the agent are compared with its value. They are not with values of fewer than 8 characters, and not with common ones such as `password` or `12345678`.',
+    ),
+  },
+  example: { ...EXAMPLE, guarded: true },
+})
 
 const tag = 'Secrets'
 const agentId = says(uuid, 'The agent that it belongs to.')
@@ -50,7 +64,7 @@ export const setSecret = operation({
   input: { agentId, name, value: says(secretValue, 'Its value, at most 64 KiB, encoded as UTF-8.') },
   example: { value: 'sk_live_…' },
   fails: ['agent', 'conflict'],
-  output: one(Secret, 'The secret, without its value.'),
+  output: one(StoredSecret, 'The secret, without its value.'),
   run: (deps, viewer, { agentId, ...secret }) => store(deps, viewer, agentId, secret),
 })
 

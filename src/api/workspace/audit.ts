@@ -22,6 +22,8 @@ const ACTIONS: Record<Action, string> = {
   'suppression.remove': 'A recipient was removed from a suppression list.',
   'agent.approval': 'It was changed which messages of an agent need approval.',
   'message.send': 'A member sent a message.',
+  'message.refuse': "A message was not sent because it contained values of the agent's secrets.",
+  'message.hold': "A message waits for approval because it contains values of the agent's secrets.",
   'message.approve': 'A message that waited for approval was approved.',
   'message.reject': 'A message that waited for approval was rejected.',
   'message.cancel': 'A message that waited to be sent was cancelled.',

@@ -6,16 +6,39 @@ import { oneLine, printableJson } from './terminal.ts'
 
 type Icon = components['schemas']['Agent']['icon']
 type Instructors = components['schemas']['Agent']['instructors']
+type SecretsInMessages = components['schemas']['Agent']['secretsInMessages']
 
 const tell = (input: Input, value: object, line: string): void =>
   input.terminal.out(input.json ? printableJson(value) : oneLine(line))
 
+const set = async (input: Input): Promise<void> => {
+  const instructors = input.text('instructors') as Instructors | undefined
+  const secretsInMessages = input.text('secrets-in-messages') as SecretsInMessages | undefined
+  if (instructors === undefined && secretsInMessages === undefined)
+    throw new UsageError('One of --instructors and --secrets-in-messages is missing.')
+  const { agent: client } = await input.open()
+  const changed = await client.update({
+    ...(instructors && { instructors }),
+    ...(secretsInMessages && { secretsInMessages }),
+  })
+  const said = [
+    instructors && `instructors: ${changed.instructors}`,
+    secretsInMessages && `secrets in messages: ${changed.secretsInMessages}`,
+  ]
+  tell(input, changed, [changed.id, changed.name, ...said.filter(Boolean)].join('  '))
+}
+
 export const agents: Command = {
-  usage: 'agents list | create NAME [--icon ICON] | set --agent ID --instructors WHO',
+  usage:
+    'agents list | create NAME [--icon ICON] | set --agent ID [--instructors WHO] [--secrets-in-messages WHAT]',
   summary: "list, create or set up agents, with a member's token",
   options: {
     icon: valued('ICON', 'such as bot, mail or headphones; bot by default'),
     instructors: valued('WHO', 'whose proven messages may instruct the agent: none, members or listed'),
+    'secrets-in-messages': valued(
+      'WHAT',
+      'what happens to its messages with values of its secrets: refuse, hold or allow',
+    ),
   },
   words: ['list', 'create', 'set'],
   examples: [
@@ -37,11 +60,7 @@ export const agents: Command = {
       tell(input, agent, `${agent.id}  ${agent.name}`)
     } else if (action === 'set') {
       input.atMost(1)
-      const instructors = input.text('instructors') as Instructors | undefined
-      if (instructors === undefined) throw new UsageError('--instructors is missing.')
-      const { agent: client } = await input.open()
-      const changed = await client.update({ instructors })
-      tell(input, changed, `${changed.id}  ${changed.name}  instructors: ${changed.instructors}`)
+      await set(input)
     } else throw new UsageError('One of list, create and set is needed.')
     return undefined
   },

@@ -22,6 +22,8 @@ const set = async (input: Input): Promise<void> => {
   const secret = await agent.secrets.set(name, value)
   if (input.json) input.terminal.out(printableJson(secret))
   else input.terminal.note(`Set ${secret.name}.`)
+  if (!secret.guarded)
+    input.terminal.note('It is too short or too common: messages of the agent are not searched for it.')
 }
 
 const remove = async (input: Input): Promise<void> => {

@@ -37,6 +37,8 @@ export const auditActions: typeof ACTIONS = {
   member_role: 'hat eine Rolle geändert',
   member_update: 'hat die eigenen Einstellungen geändert',
   message_approve: 'hat eine Nachricht freigegeben',
+  message_hold: 'hat eine Nachricht mit Werten von Geheimnissen geschrieben, die wartet',
+  message_refuse: 'konnte eine Nachricht mit Werten von Geheimnissen nicht senden',
   message_delete: 'hat Nachrichten gelöscht',
   message_cancel: 'hat eine Nachricht zurückgezogen',
   message_unsubscribe: 'hat die Nachrichten eines Absenders abbestellt',

@@ -40,6 +40,8 @@ export const ACTIONS = words('audit actions', {
   member_role: 'changed a role',
   member_update: 'changed their own settings',
   message_approve: 'approved a message',
+  message_hold: 'wrote a message with values of secrets, which waits',
+  message_refuse: 'could not send a message with values of secrets',
   message_delete: 'deleted messages',
   message_send: 'sent a message',
   message_cancel: 'cancelled a message',

@@ -65,6 +65,7 @@ export const message: typeof english = {
     keyword: 'Stichwort',
     agent: 'Von einem Agenten gesendet',
     kept: 'Gespeicherte Teile',
+    secrets: 'Werte von Geheimnissen',
     unsubscribe: 'Möglichkeit zum Abbestellen',
   },
   verdict: {
@@ -92,6 +93,7 @@ export const message: typeof english = {
     claimed: 'vom Absender behauptet',
     partly: 'teilweise',
     damaged: 'beschädigt',
+    held: 'angehalten',
     hidden_text: 'kann Text verbergen',
     html: 'aus dem HTML gelesen',
   },

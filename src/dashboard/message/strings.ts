@@ -61,6 +61,7 @@ export const text = words('message', {
     keyword: 'Keyword',
     agent: 'Sent by an agent',
     kept: 'Stored parts',
+    secrets: 'Values of secrets',
     unsubscribe: 'Way to unsubscribe',
   } as Record<string, string>,
   verdict: {
@@ -88,6 +89,7 @@ export const text = words('message', {
     claimed: 'claimed by the sender',
     partly: 'in part',
     damaged: 'damaged',
+    held: 'held',
     hidden_text: 'may hide text',
     html: 'read from the HTML',
   } as Record<string, string>,

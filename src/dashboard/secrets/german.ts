@@ -17,6 +17,8 @@ export const secrets: typeof english = {
   valueHint: 'Höchstens 64 KiB. Er kann hier danach nicht gelesen, nur ersetzt werden.',
   submit: 'Speichern',
   saved: (name) => `${name} ist gesetzt.`,
+  unguarded: (name) =>
+    `${name} ist gesetzt. In Nachrichten wird der Wert nicht gesucht: Er ist zu kurz oder zu gebräuchlich.`,
   deleteTitle: (name) => `${name} löschen?`,
   deleteHint:
     'Programme, die den Wert lesen, finden ihn nicht mehr. Das kann nicht rückgängig gemacht werden.',

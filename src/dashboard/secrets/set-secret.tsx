@@ -8,7 +8,7 @@ import { say } from '../parts/toast.ts'
 import { text } from './strings.ts'
 
 const SET = graphql(`
-  mutation SetSecret($input: SetSecretInput!) { setSecret(input: $input) { secret { name } } }
+  mutation SetSecret($input: SetSecretInput!) { setSecret(input: $input) { guarded secret { name } } }
 `)
 
 interface SetSecretProps {
@@ -25,9 +25,10 @@ export const SetSecret = ({ agentId, name: given, onClose }: SetSecretProps) => 
   const { run, busy, failure } = useAction(SET, { quiet: true })
   const errorOf = (field: string) => (failure?.field === field ? failure.message : undefined)
   const submit = async () => {
-    if (!(await run({ input: { agentId, name, value } }))) return
+    const done = await run({ input: { agentId, name, value } })
+    if (!done) return
     announce([{ topic: 'agents', agentId }])
-    say({ kind: 'done', text: text.saved(name) })
+    say({ kind: 'done', text: done.setSecret?.guarded === false ? text.unguarded(name) : text.saved(name) })
     onClose()
   }
   return (

@@ -17,6 +17,8 @@ export const text = words('secrets', {
   valueHint: 'At most 64 KiB. It cannot be read here afterwards, only replaced.',
   submit: 'Save',
   saved: (name: string) => `${name} is set.`,
+  unguarded: (name: string) =>
+    `${name} is set. Messages are not searched for its value: it is too short or too common.`,
   deleteTitle: (name: string) => `Delete ${name}?`,
   deleteHint: 'Programs that read it will no longer find it. This cannot be undone.',
   use: 'Use them in a program, without a file',

@@ -30,6 +30,14 @@ export const settings: typeof english = {
     strangers: 'Nachrichten an Fremde: an Empfänger, die ihm noch nie geschrieben haben',
     all: 'Alle',
   },
+  secrets: 'Nachrichten, die Werte seiner Geheimnisse enthalten',
+  secretsHint:
+    'Werte ab 8 Zeichen werden in Texten sowie in Namen und Inhalten von Dateien gefunden, auch kodiert, rückwärts oder in zwei Teilen.',
+  secretsChoices: {
+    refuse: 'Werden nicht gesendet',
+    hold: 'Warten auf die Freigabe eines Mitglieds',
+    allow: 'Werden gesendet',
+  },
   instructions: 'Wessen Anweisungen er befolgt',
   instructors: 'Wessen Nachrichten den Agenten anweisen dürfen',
   instructorsHint:

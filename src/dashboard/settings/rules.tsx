@@ -12,6 +12,9 @@ import { useUpdate } from './update.ts'
 type Approval = Agent['approval']
 const APPROVALS = Object.keys(text.approvals) as readonly Approval[]
 
+type Secrets = Agent['secretsInMessages']
+const SECRETS = Object.keys(text.secretsChoices) as readonly Secrets[]
+
 type Instructors = Agent['instructors']
 const INSTRUCTORS = Object.keys(text.instructorChoices) as readonly Instructors[]
 
@@ -31,6 +34,19 @@ const Outgoing = ({ agent }: { agent: Agent }) => {
           {APPROVALS.map((approval) => (
             <option key={approval} value={approval}>
               {text.approvals[approval]}
+            </option>
+          ))}
+        </Select>
+        <Select
+          label={text.secrets}
+          hint={text.secretsHint}
+          value={agent.secretsInMessages}
+          disabled={busy}
+          onChange={(event) => void update({ secretsInMessages: event.target.value as Secrets })}
+        >
+          {SECRETS.map((secrets) => (
+            <option key={secrets} value={secrets}>
+              {text.secretsChoices[secrets]}
             </option>
           ))}
         </Select>

@@ -41,6 +41,14 @@ export const text = words('settings', {
     strangers: 'Those to strangers: recipients who have never written to it',
     all: 'All',
   },
+  secrets: 'Messages that contain values of its secrets',
+  secretsHint:
+    'Values of 8 characters or more are found in texts, names and contents of files, also when they are encoded, reversed or in two parts.',
+  secretsChoices: {
+    refuse: 'Are not sent',
+    hold: 'Wait for a member’s approval',
+    allow: 'Are sent',
+  },
   instructions: 'Whom it obeys',
   instructors: 'Whose messages may instruct the agent',
   instructorsHint:

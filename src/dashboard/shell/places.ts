@@ -87,6 +87,7 @@ export const placesOf = (id: string): Place[] => [
     settings.identity,
     settings.addresses,
     settings.approval,
+    settings.secrets,
     settings.instructors,
     settings.limits,
     ...LIMITS.map(({ label }) => label),

@@ -2,7 +2,7 @@ import { amongAgents, define, joined, type Rows, raw, rows, type Sql, sql } from
 
 const GIVEN = rows('given', 'id', 'agent_id', 'place_id')
 const CHATS = rows('chats', 'id', 'thread_id')
-const PLACED = rows('placed', 'id', 'agent_id', 'workspace_id', 'channel', 'approval')
+const PLACED = rows('placed', 'id', 'agent_id', 'workspace_id', 'channel', 'approval', 'guard_version')
 const ASKED = rows('asked', 'id', 'address', 'agent_id', 'channel')
 const LISTED = rows('listed', 'id', 'address')
 const CORRESPONDENTS = rows('correspondents', 'id', 'address')
@@ -49,7 +49,7 @@ export const message = {
   /** It takes no query of the agents' rows for each row of another: those whom agents know are looked for before. */
   'facts of drafts': (given: Facts): Sql => sql`
     with ${define(PLACED)} as materialized (
-      select m.id, m.agent_id, m.workspace_id, m.channel, g.approval
+      select m.id, m.agent_id, m.workspace_id, m.channel, g.approval, g.guard_version
         from ${given.drafts} join agent g on g.id = m.agent_id cross join lateral (${given.place}) place
     ),
     ${define(ASKED)} as materialized (
@@ -63,7 +63,7 @@ export const message = {
       select m.id, r.address from ${ASKED} m join ${ASKED} r using (id, address) join message w on ${given.hasWritten}
              ${amongAgents('w.agent_id')}
     )
-    select m.id, m.approval, r.address, ${given.factsBy(isAmong(LISTED), isAmong(CORRESPONDENTS))}
+    select m.id, m.approval, m.guard_version as "guardVersion", r.address, ${given.factsBy(isAmong(LISTED), isAmong(CORRESPONDENTS))}
       from ${PLACED} m left join ${ASKED} r on r.id = m.id`,
 
   'mark answered': ({

@@ -1,4 +1,5 @@
 import { findAgent } from '../../agent/index.ts'
+import type { Blobs } from '../../blob/index.ts'
 import type { Channels } from '../../channel/channel.ts'
 import type { Check } from '../../core/channel/inbound.ts'
 import type { ChannelKind } from '../../core/channels.ts'
@@ -9,6 +10,7 @@ import type { Db } from '../../db/client.ts'
 import type { Message, Prisma } from '../../db/generated/prisma/client.ts'
 import type { Notifier } from '../../db/notify.ts'
 import type { Feed, LoggedEvent } from '../../event/index.ts'
+import { ensureNoLeak, type LeakDeps, recordingLeaks } from '../../secret/index.ts'
 import { audit, ensureMember, noteChange } from '../../workspace/index.ts'
 import { indexAgain } from '../reading/search.ts'
 import { MESSAGE_CHANGED } from '../stored/changed.ts'
@@ -16,10 +18,12 @@ import type { MessageWithFiles } from '../stored/row.ts'
 import { enqueueSend, SEND_DUE } from '../stored/send-job.ts'
 import { lockMessage } from '../stored/status.ts'
 import { contentOf, ensureFits } from './content.ts'
+import { fieldsOf } from './fields.ts'
 import { APPROVAL_DAYS, awaitsApproval } from './hold.ts'
 import { type Decider, failWaiting, findOutgoing, nameOf } from './waiting.ts'
 
-export interface ApprovalDeps extends Db {
+export interface ApprovalDeps extends Db, LeakDeps {
+  blobs: Pick<Blobs, 'filled'>
   clock: Clock
   notifier: Notifier
   feed: Pick<Feed, 'committed'>
@@ -67,6 +71,37 @@ const editsOf = async (
   return subject === undefined ? content : { ...content, subject }
 }
 
+type Edited = Awaited<ReturnType<typeof editsOf>>
+
+/**
+ * Returns the columns that the edits change, once it is known that the message may leave with them. It is compared again
+ * if nothing is changed, too: it may wait because too many before it contained values of secrets. What waits does not
+ * change meanwhile.
+ */
+const compared = async (
+  deps: ApprovalDeps,
+  viewer: Decider,
+  { agentId, messageId }: MessageRef,
+  given: Edits,
+): Promise<Edited> => {
+  await findAgent(deps, viewer, agentId)
+  const message = await findOutgoing(deps.prisma, { agentId, messageId })
+  ensureMember(viewer)
+  ensureAwaitsApproval(message)
+  const edits = await editsOf(deps, message, given)
+  const fields = () =>
+    deps.apart(async ({ prisma }) => {
+      const where = { messageId, agentId }
+      const files = await prisma.attachment.findMany({ where, orderBy: { index: 'asc' } })
+      return fieldsOf(
+        { ...message, ...edits },
+        await Promise.all(files.map((file) => deps.blobs.filled(file))),
+      )
+    })
+  await ensureNoLeak(deps, agentId, fields, { approved: true })
+  return edits
+}
+
 /** Runs a decision in a transaction, with the message locked: of two members who decide at once, one is told. */
 const decide = async (
   deps: ApprovalDeps,
@@ -91,7 +126,7 @@ const decide = async (
 }
 
 /** Returns which of the given fields differ from those of the message. */
-const changedBy = (message: Message, edits: Awaited<ReturnType<typeof editsOf>>): (keyof Edits)[] =>
+const changedBy = (message: Message, edits: Edited): (keyof Edits)[] =>
   (['subject', 'text', 'html'] as const).filter(
     (field) => edits[field] !== undefined && edits[field] !== message[field],
   )
@@ -107,7 +142,8 @@ const evidenceOf = (by: string, edited: readonly string[]): Check => ({
 
 /**
  * Approves a message that waits for approval, with changes if any are given, and queues it for sending at its
- * time. For members. Throws `conflict` when it does not wait, saying who decided.
+ * time. For members. Throws `conflict` when it does not wait, saying who decided, and `forbidden` when it contains values of
+ * the agent's secrets and the agent's setting is to refuse that.
  */
 export const approveMessage = async (
   deps: ApprovalDeps,
@@ -115,8 +151,8 @@ export const approveMessage = async (
   ref: MessageRef,
   given: Edits = {},
 ): Promise<MessageWithFiles> => {
+  const edits = await recordingLeaks(deps, viewer, ref.agentId, () => compared(deps, viewer, ref, given))
   const approved = await decide(deps, viewer, ref, async (tx, message) => {
-    const edits = await editsOf(deps, message, given)
     const now = deps.clock.now()
     const by = nameOf(viewer)
     const edited = changedBy(message, edits)

@@ -28,13 +28,16 @@ export const isStranger = ({ isMember, isAgent, isListed, hasWritten }: Recipien
 export const needsApproval = (approval: Approval, recipients: readonly RecipientFacts[]): boolean =>
   approval === 'all' || (approval === 'strangers' && recipients.some(isStranger))
 
+/** What of a new message decides whether it waits; `held` if it needs approval whatever the agent's setting. */
+type Waiting = Pick<Message, 'sendAt' | 'createdAt'> & { held?: boolean }
+
 /** What a new message waits for; null when it is sent at once. */
 const holdReasonOf = (
   approval: Approval,
   recipients: readonly RecipientFacts[],
-  { sendAt, createdAt }: Pick<Message, 'sendAt' | 'createdAt'>,
+  { sendAt, createdAt, held }: Waiting,
 ): HoldReason | null => {
-  if (needsApproval(approval, recipients)) return 'approval'
+  if (held || needsApproval(approval, recipients)) return 'approval'
   return sendAt !== null && sendAt > createdAt ? 'schedule' : null
 }
 
@@ -48,7 +51,7 @@ export type NewHold = Pick<Message, 'holdReason' | 'holdUntil'>
 export const newHoldOf = (
   approval: Approval,
   recipients: readonly RecipientFacts[],
-  message: Pick<Message, 'sendAt' | 'createdAt'>,
+  message: Waiting,
 ): NewHold => {
   const holdReason = holdReasonOf(approval, recipients, message)
   const until = { approval: rejectedFrom(message.createdAt), schedule: message.sendAt }

@@ -15,7 +15,7 @@ export const nameOf = ({ name, email, id }: Decider): string => name ?? email ??
 
 /** Returns an outgoing message of the agent. Throws `not_found`. */
 export const findOutgoing = async (
-  tx: Prisma.TransactionClient,
+  tx: Pick<Prisma.TransactionClient, 'message'>,
   { agentId, messageId }: { agentId: string; messageId: string },
 ): Promise<Message & MessageWithFiles> => {
   const message = await tx.message.findFirst({

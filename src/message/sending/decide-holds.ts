@@ -11,11 +11,17 @@ import {
   RECIPIENT_FACTS,
   type RecipientFacts,
 } from '../approval/recipient-facts.ts'
+import type { Guarded } from './guard.ts'
 import type { Outgoing } from './outgoing.ts'
 import { PLACE } from './place.ts'
 
+/** An outgoing message that was compared with its agent's secrets. */
+export interface Compared extends Outgoing {
+  guarded: Guarded
+}
+
 /** An outgoing message with what it waits for, and the setting of its agent on which that rests. */
-export interface Decided extends Outgoing {
+export interface Decided extends Compared {
   approval: Approval
   hold: NewHold
 }
@@ -40,13 +46,18 @@ const FACTS = statement<Asked>('facts of outgoing messages', (given) => {
     'facts of drafts',
     { drafts, place: PLACE, recipients, isListed: IS_LISTED_AT, hasWritten: HAS_WRITTEN_AS, factsBy },
     sql`
-    select m.id, g.approval, r.address, ${RECIPIENT_FACTS}
+    select m.id, g.approval, g.guard_version as "guardVersion", r.address, ${RECIPIENT_FACTS}
       from ${drafts} join agent g on g.id = m.agent_id cross join lateral (${PLACE}) place
            left join ${recipients} on r.id = m.id and g.approval = 'strangers'`,
   )
 })
 
-type FactsRow = RecipientFacts & { id: string; approval: Approval; address: string | null }
+type FactsRow = RecipientFacts & {
+  id: string
+  approval: Approval
+  guardVersion: number
+  address: string | null
+}
 
 const readFacts = async (
   { pool }: Statements,
@@ -74,21 +85,38 @@ const readFacts = async (
   return found
 }
 
-/** Returns messages with what they wait for while their agents' messages need no approval: for that nothing is read. */
-export const withoutApproval = (outgoing: readonly Outgoing[]): Decided[] =>
-  outgoing.map((each) => ({ ...each, approval: 'none', hold: newHoldOf('none', [], each.message) }))
+const holdOf = (
+  { message, guarded }: Compared,
+  approval: Approval,
+  recipients: readonly RecipientFacts[],
+): NewHold => newHoldOf(approval, recipients, { ...message, held: guarded.held !== null })
 
-/**
- * Returns messages with what they wait for, by one statement for all of them. Leaves out those whose agent is not in
- * their workspace or has no address on their channel.
- */
-export const decideHolds = async (db: Statements, outgoing: readonly Outgoing[]): Promise<Decided[]> => {
+/** Returns messages with what they wait for while their agents' messages need no approval: for that nothing is read. */
+export const withoutApproval = (outgoing: readonly Compared[]): Decided[] =>
+  outgoing.map((each) => ({ ...each, approval: 'none', hold: holdOf(each, 'none', []) }))
+
+/** What is decided about messages by one statement for all of them. */
+export interface Decisions {
+  /** Without those whose agent is not in their workspace or has no address on their channel. */
+  decided: Decided[]
+  /** Ids of those that must be compared with their agent's secrets again: they have changed since. */
+  outdated: Set<string>
+}
+
+/** Returns messages with what they wait for. */
+export const decideHolds = async (db: Statements, outgoing: readonly Compared[]): Promise<Decisions> => {
   const facts = await readFacts(db, outgoing)
-  return outgoing.flatMap((each) => {
+  const known = outgoing.flatMap((each) => {
     const rows = facts.get(each.message.id)
-    if (!rows) return []
-    const { approval } = rows[0]!
-    const recipients = rows.filter(({ address }) => address !== null)
-    return [{ ...each, approval, hold: newHoldOf(approval, recipients, each.message) }]
+    return rows ? [{ each, rows, isOutdated: rows[0]!.guardVersion !== each.guarded.guardVersion }] : []
   })
+  return {
+    outdated: new Set(known.flatMap(({ each, isOutdated }) => (isOutdated ? [each.message.id] : []))),
+    decided: known.flatMap(({ each, rows, isOutdated }) => {
+      if (isOutdated) return []
+      const { approval } = rows[0]!
+      const recipients = rows.filter(({ address }) => address !== null)
+      return [{ ...each, approval, hold: holdOf(each, approval, recipients) }]
+    }),
+  }
 }

@@ -9,10 +9,11 @@ import type { Draft as DraftRow, Prisma } from '../../db/generated/prisma/client
 import { raw, sql } from '../../db/sql/sql.ts'
 import { composedOf } from '../../db/sql/statement.ts'
 import { apartFrom, atomically } from '../../db/transaction.ts'
+import { recordingLeaks } from '../../secret/index.ts'
 import { noteChange, type Viewer } from '../../workspace/index.ts'
 import { authorOf, writerOf } from '../stored/author.ts'
 import type { AttachmentView, MessageWithFiles } from '../stored/row.ts'
-import { type SendDeps, sendMessage } from './send.ts'
+import { type SendDeps, sendWithin } from './send.ts'
 import type { SendInput } from './send-intent.ts'
 
 /** Maximum number of drafts of an agent. @limit Messages */
@@ -291,14 +292,20 @@ export const sendDraft = async <Given extends SendDeps>(
 ): Promise<MessageWithFiles> => {
   const { workspaceId } = await findAgent(deps, viewer, agentId)
   const objectsOf = filesStay ? () => [] : await placeFiles(deps, { agentId, draftId: id }, workspaceId)
-  return atomically(deps, async (within) => {
-    await lock(within.prisma, { agentId, draftId: id })
-    const where = { id_agentId: { id, agentId } }
-    const draft = await within.prisma.draft.findUniqueOrThrow({ where, include: WITH_FILES })
-    ensureUnchanged(draft, unchangedSince)
-    await within.prisma.draft.delete({ where })
-    await noteChange(within.prisma, { workspaceId, kind: 'draft', agentId, ids: [id] })
-    const here = { ...within, apart: apartFrom(within) }
-    return sendMessage(here, viewer, agentId, sendInputOf(draft), { placed: objectsOf(draft.files) })
-  })
+  // Known before the transaction: what one reads is not kept.
+  if (!filesStay && !deps.guards.known(agentId)) await deps.apart((db) => deps.guards.current(db, agentId))
+  const send = () =>
+    atomically(deps, async (within) => {
+      await lock(within.prisma, { agentId, draftId: id })
+      const where = { id_agentId: { id, agentId } }
+      const draft = await within.prisma.draft.findUniqueOrThrow({ where, include: WITH_FILES })
+      ensureUnchanged(draft, unchangedSince)
+      const here = { ...within, apart: apartFrom(within) }
+      const options = { placed: objectsOf(draft.files) }
+      const message = await sendWithin(here, viewer, agentId, sendInputOf(draft), options)
+      await within.prisma.draft.delete({ where })
+      await noteChange(within.prisma, { workspaceId, kind: 'draft', agentId, ids: [id] })
+      return message
+    })
+  return recordingLeaks(deps, viewer, agentId, send)
 }

@@ -1,24 +1,28 @@
 import { authorizeAgent, findAgent } from '../../agent/index.ts'
+import type { Check } from '../../core/channel/inbound.ts'
 import { CHANNELS, type ChannelKind } from '../../core/channels.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Notifier } from '../../db/notify.ts'
 import { sql } from '../../db/sql/sql.ts'
 import { statement } from '../../db/sql/statement.ts'
-import { within } from '../../db/transaction.ts'
+import { apartFrom, within as withinTx } from '../../db/transaction.ts'
 import type { Feed } from '../../event/index.ts'
+import { type LeakDeps, recordingLeaks } from '../../secret/index.ts'
 import { ensureRoomToSend, type Plans, type RateLimits, type Viewer } from '../../workspace/index.ts'
 import { type ApprovalRequestDeps, requestApproval } from '../approval/approval-request.ts'
 import { writerOf } from '../stored/author.ts'
 import { MESSAGE_CHANGED } from '../stored/changed.ts'
 import { type MessageWithFiles, toRow } from '../stored/row.ts'
 import { SEND_DUE } from '../stored/send-job.ts'
+import type { Compared } from './decide-holds.ts'
+import { guarded } from './guard.ts'
 import { type Outgoing, type OutgoingDeps, outgoingOf } from './outgoing.ts'
 import { PLACE } from './place.ts'
 import type { SendInput } from './send-intent.ts'
-import { type OutgoingStore, type Placed, storeOutgoing } from './store-outgoing.ts'
+import { OUTDATED, type OutgoingStore, type Placed, type StoredAs, storeOutgoing } from './store-outgoing.ts'
 import { optedOutOf } from './suppressed-recipients.ts'
 
-export interface SendDeps extends OutgoingDeps, ApprovalRequestDeps {
+export interface SendDeps extends OutgoingDeps, ApprovalRequestDeps, LeakDeps {
   drafts: OutgoingStore
   notifier: Notifier
   feed: Pick<Feed, 'committed'>
@@ -59,14 +63,46 @@ const TURN_MS = 30_000
  * Stores a message of a workspace whose plan limits sending. Such messages are stored one after the other, so
  * that the limit is never exceeded.
  */
-const storeCounted = ({ prisma, clock }: SendDeps, created: Outgoing): Promise<Placed | null> =>
+const storeCounted = ({ prisma, clock }: SendDeps, created: Compared): Promise<StoredAs> =>
   prisma.$transaction(
     async (tx) => {
       await ensureRoomToSend(tx, clock, created.message.workspaceId)
-      return (await storeOutgoing(within(tx), [created]))[0] ?? null
+      return (await storeOutgoing(withinTx(tx), [created]))[0] ?? null
     },
     { timeout: TURN_MS, maxWait: 5_000 },
   )
+
+/** How often a message is compared with its agent's secrets while they change again and again. */
+const MAX_COMPARISONS = 5
+
+/**
+ * Compares a message with its agent's secrets and stores it. Nothing is read for that: the statement that stores it fits
+ * the secrets that this process knows of, or none, and skips a message of an agent with others.
+ */
+const storeCompared = async (
+  deps: SendDeps,
+  viewer: Viewer,
+  drafted: Outgoing,
+  { limited, placed: objects }: { limited: boolean; placed: SendOptions['placed'] },
+): Promise<{ placed: Placed | null; checks: Check[] }> => {
+  const { agentId } = drafted.message
+  const read = async ({ apart }: SendDeps) =>
+    (await apart((db) => deps.guards.current(db, agentId))) ?? undefined
+  let guard = deps.guards.known(agentId) ?? (limited ? await read(deps) : undefined)
+  let created: Outgoing | undefined
+  // Where sends are counted, the workspace is locked then, until the request's transaction ends.
+  let within = deps
+  for (let comparisons = 0; comparisons < MAX_COMPARISONS; comparisons++) {
+    const compared = await guarded(within, viewer, drafted, guard)
+    created ??= objects ? withObjects(drafted, objects) : await placeFiles(deps, drafted)
+    const outgoing = { ...created, guarded: compared }
+    const placed = await (limited ? storeCounted(deps, outgoing) : deps.drafts.add(deps, outgoing))
+    if (placed !== OUTDATED) return { placed, checks: compared.held ? [compared.held] : [] }
+    if (limited) within = { ...deps, apart: apartFrom(deps) }
+    guard = await read(within)
+  }
+  throw new AppError('conflict', "The agent's secrets are being changed. Try again.")
+}
 
 const SENDING_ADDRESS = statement<{ messages: string }>(
   'sending address',
@@ -108,13 +144,19 @@ const send = async (
   if (refuseOptedOut) await ensureNoneOptedOut(deps, drafted)
   const limited = await deps.plans.ensureMaySend(deps, workspaceId)
   ensureRate(deps, agentId, workspaceId)
-  const created = objects ? withObjects(drafted, objects) : await placeFiles(deps, drafted)
-  const placed = await (limited ? storeCounted(deps, created) : deps.drafts.add(deps, created))
+  const { placed, checks } = await storeCompared(deps, viewer, drafted, { limited, placed: objects })
   if (!placed)
-    throw new AppError('conflict', `The agent has no address on the ${created.message.channel} channel.`)
+    throw new AppError('conflict', `The agent has no address on the ${drafted.message.channel} channel.`)
   const { marksRead, events, ...place } = placed
   deps.afterCommit(() => deps.feed.committed(events))
-  const message = { ...created.message, ...place, attachments: created.files, mayInstruct: false }
+  const { message: sent, files } = drafted
+  const message = {
+    ...sent,
+    ...place,
+    checks: checks.map((check) => ({ ...check })),
+    attachments: files,
+    mayInstruct: false,
+  }
   if (message.holdReason === null) deps.afterCommit(() => deps.notifier.publish(SEND_DUE, 'send'))
   if (message.holdReason === 'approval') await requestApproval(deps, message)
   deps.afterCommit(() => deps.notifier.publish(MESSAGE_CHANGED, `${agentId}/${message.id}`))
@@ -123,8 +165,8 @@ const send = async (
   return message
 }
 
-/** Accepts a message to send. Once this resolves, it is committed with its job, with status `sending`. */
-export const sendMessage = async (
+/** Does the same as `sendMessage` as a part of a transaction, without recording a message that is refused. */
+export const sendWithin = async (
   deps: SendDeps,
   viewer: Viewer,
   agentId: string,
@@ -141,3 +183,16 @@ export const sendMessage = async (
     throw error
   }
 }
+
+/**
+ * Accepts a message to send. Once this resolves, it is committed with its job, with status `sending`. Throws `forbidden`
+ * for one that contains values of the agent's secrets, and records it, unless the agent's setting lets it pass or wait.
+ */
+export const sendMessage = (
+  deps: SendDeps,
+  viewer: Viewer,
+  agentId: string,
+  input: SendInput,
+  options: SendOptions = {},
+): Promise<MessageWithFiles> =>
+  recordingLeaks(deps, viewer, agentId, () => sendWithin(deps, viewer, agentId, input, options))

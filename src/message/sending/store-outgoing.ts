@@ -24,7 +24,7 @@ import { isUnread } from '../reading/filter.ts'
 import { raise } from '../stored/raise.ts'
 import { insertMessages, noteUnindexed, toRow } from '../stored/row.ts'
 import { enqueueSends } from '../stored/send-job.ts'
-import { type Decided, decideHolds, withoutApproval } from './decide-holds.ts'
+import { type Compared, type Decided, decideHolds, withoutApproval } from './decide-holds.ts'
 import type { Outgoing } from './outgoing.ts'
 import { PLACE } from './place.ts'
 
@@ -37,9 +37,10 @@ const THREAD_OF_CHAT = sql`select l.thread_id from message l
 interface Stored {
   /** The messages as JSON. */
   messages: string
-  /** For each message, its id; and the setting of its agent on which it rests what it waits for. */
+  /** For each message, its id; and what of its agent decided whether it may leave and what it waits for. */
   decided: readonly string[]
   approvals: readonly Approval[]
+  guards: readonly number[]
   /** For each recipient, the message; and the address. */
   recipients: readonly string[]
   addresses: readonly string[]
@@ -137,12 +138,12 @@ const NOTED = rowsOf<'id' | 'agent_id' | 'workspace_id'>(
   sql`select id, agent_id, workspace_id from ${DRAFTED} union all select id, agent_id, workspace_id from ${ANSWERED}`,
 )
 
-/** What a message waits for rests on its agent's setting, which may have changed since that was decided. */
-const isAsDecided = ({ decided, approvals }: ParametersOf<Stored>): Sql =>
-  sql`(m.id, g.approval) in (select * from unnest((select ${decided}::uuid[]), (select ${approvals}::"Approval"[])))`
+/** What a message waits for rests on its agent's setting and secrets, which may have changed since that was decided. */
+const isAsDecided = ({ decided, approvals, guards }: ParametersOf<Stored>): Sql =>
+  sql`(m.id, g.approval, g.guard_version) in (select * from unnest((select ${decided}::uuid[]), (select ${approvals}::"Approval"[]), (select ${guards}::int[])))`
 
 const NO_EVENTS = {
-  condition: (_given: ParametersOf<Stored>) => sql`g.approval = 'none' and not (${LOGS_MORE})`,
+  condition: (given: ParametersOf<Stored>) => sql`${isAsDecided(given)} and not (${LOGS_MORE})`,
   parts: empty,
   columns: sql`null as id`,
   join: empty,
@@ -225,9 +226,14 @@ const write = async (
     sentWith ? [{ id: message.id, ...sentWith }] : [],
   )
   const stored: Stored = {
-    messages: JSON.stringify(outgoing.map(({ message, hold }) => toRow({ ...message, ...hold }))),
+    messages: JSON.stringify(
+      outgoing.map(({ message, hold, guarded: { held } }) =>
+        toRow({ ...message, ...hold, checks: held ? [{ ...held }] : message.checks }),
+      ),
+    ),
     decided: outgoing.map(({ message }) => message.id),
     approvals: outgoing.map(({ approval }) => approval),
+    guards: outgoing.map(({ guarded }) => guarded.guardVersion),
     recipients: recipients.map(({ id }) => id),
     addresses: recipients.map(({ address }) => address),
     files: files.map(({ id }) => id),
@@ -251,23 +257,27 @@ const write = async (
 /** How often it is decided what a message waits for, while a member changes the setting again and again. */
 const MAX_DECISIONS = 5
 
+/** Of a message that must be compared with its agent's secrets again. */
+export const OUTDATED = 'outdated'
+
+/** What became of a message: null if it was skipped. */
+export type StoredAs = Placed | typeof OUTDATED | null
+
 /**
  * Stores outgoing messages, with one statement for the agents that log new messages alone and need no approval. For all
  * others, one reads what decides whether they wait, and another stores them, unless the setting has changed meanwhile:
- * then it is decided anew. Returns null for each that was skipped.
+ * then it is decided anew.
  */
-export const storeOutgoing = async (
-  db: Statements,
-  outgoing: readonly Outgoing[],
-): Promise<(Placed | null)[]> => {
-  const placed = await write(db, STORE, withoutApproval(outgoing))
-  for (let decisions = 0; decisions < MAX_DECISIONS && placed.size < outgoing.length; decisions++) {
-    const others = outgoing.filter(({ message }) => !placed.has(message.id))
-    const decided = await decideHolds(db, others)
+export const storeOutgoing = async (db: Statements, outgoing: readonly Compared[]): Promise<StoredAs[]> => {
+  const done = new Map<string, Placed | typeof OUTDATED>(await write(db, STORE, withoutApproval(outgoing)))
+  for (let decisions = 0; decisions < MAX_DECISIONS && done.size < outgoing.length; decisions++) {
+    const others = outgoing.filter(({ message }) => !done.has(message.id))
+    const { decided, outdated } = await decideHolds(db, others)
+    for (const id of outdated) done.set(id, OUTDATED)
     if (decided.length === 0) break
-    for (const [id, place] of await write(db, STORE_LOGGED, decided)) placed.set(id, place)
+    for (const [id, place] of await write(db, STORE_LOGGED, decided)) done.set(id, place)
   }
-  return outgoing.map(({ message: { id } }) => placed.get(id) ?? null)
+  return outgoing.map(({ message: { id } }) => done.get(id) ?? null)
 }
 
 /** Maximum size of attachments in one statement; a larger message is stored alone. */
@@ -276,7 +286,7 @@ const sizeOf = ({ files, blobs }: Outgoing) =>
   files.reduce((sum, { size }, index) => sum + (blobs?.[index] ? 0 : size), 0)
 
 /** Collects messages to send so that they are committed in batches. */
-export type OutgoingStore = DbBatch<Outgoing, Placed | null>
+export type OutgoingStore = DbBatch<Compared, StoredAs>
 
 export const createOutgoingStore = (db: Db): OutgoingStore =>
   createDbBatch(db, storeOutgoing, {

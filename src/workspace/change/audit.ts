@@ -21,6 +21,8 @@ export const ACTIONS = [
   'suppression.remove',
   'agent.approval',
   'message.send',
+  'message.refuse',
+  'message.hold',
   'message.approve',
   'message.reject',
   'message.cancel',

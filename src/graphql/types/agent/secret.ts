@@ -1,4 +1,10 @@
-import { deleteSecret, revealSecrets, Secret as SECRET, setSecret } from '../../../api/agent/secret.ts'
+import {
+  deleteSecret,
+  revealSecrets,
+  Secret as SECRET,
+  StoredSecret,
+  setSecret,
+} from '../../../api/agent/secret.ts'
 import { builder } from '../../builder/builder.ts'
 import { described, exposed, fieldOf, mutation } from '../../builder/rendered.ts'
 import { ActorKind } from '../enums.ts'
@@ -32,6 +38,7 @@ mutation(setSecret, 'The secret to set.', (t) => ({
     resolve: (query, { input: { agentId, name } }, _args, { deps }) =>
       deps.prisma.secret.findUniqueOrThrow({ ...query, where: { agentId_name: { agentId, name } } }),
   }),
+  guarded: t.boolean({ ...described(StoredSecret.fields.guarded), resolve: ({ result }) => result.guarded }),
 }))
 
 mutation(deleteSecret, 'The secret to delete.', (t) => ({
