@@ -88,11 +88,17 @@ const write = (response: ServerResponse, text: string): void =>
     .end(text)
 
 /** Writes the same response as the SDK. */
-export const answerDirectly = (response: ServerResponse, { id }: DirectCall, result: object): void =>
+export const answerDirectly = (
+  response: ServerResponse,
+  { id }: DirectCall,
+  { _meta, ...result }: { content: unknown; _meta?: object },
+): void => {
+  const meta = _meta ? { _meta: { ...META._meta, ..._meta } } : META
   write(
     response,
-    JSON.stringify({ jsonrpc: '2.0', id, result: { ...result, ...META, resultType: 'complete' } }),
+    JSON.stringify({ jsonrpc: '2.0', id, result: { ...result, ...meta, resultType: 'complete' } }),
   )
+}
 
 const lists = new Map<Viewer['kind'], string>()
 

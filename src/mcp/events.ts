@@ -20,6 +20,7 @@ import { inputSchemaOf } from './call/json-schema.ts'
 import { readPosition } from './call/position.ts'
 import type { Call } from './call/tool.ts'
 import { clean, clip } from './outside-text/fence.ts'
+import { labelFor, labelled } from './outside-text/label.ts'
 
 /** The Events extension (SEP-3415): `events/list`, `events/poll`, and what all its requests share. */
 
@@ -140,8 +141,12 @@ export const poll = async (call: Call, params: z.output<typeof pollParams>) => {
   const max = Math.min(params.maxEvents ?? MAX_POLLED, MAX_POLLED)
   const read = await readEvents(call.deps, wanted.agent.id, after, max + 1)
   const events = read.slice(0, max)
+  const found = events.filter((event) => wants(wanted, event))
+  // Of others, an event does not say whether the sender is proven to be of the team.
+  const isTeams = found.every(({ channel }) => channel === 'url')
   return {
-    events: events.filter((event) => wants(wanted, event)).map((event) => occurrence(event, wanted)),
+    ...labelled(found.length > 0 ? labelFor(isTeams) : null),
+    events: found.map((event) => occurrence(event, wanted)),
     cursor: String(events.at(-1)?.id ?? after),
     truncated,
     hasMore: read.length > max,

@@ -6,6 +6,7 @@ import type { Feed } from '../event/index.ts'
 import { listMessages } from '../message/index.ts'
 import type { Call } from './call/tool.ts'
 import { Fence } from './outside-text/fence.ts'
+import { labelled } from './outside-text/label.ts'
 import { listView } from './view/message.ts'
 
 /** Each agent's inbox as a resource, so that hosts without the Events extension can be notified of changes. */
@@ -52,7 +53,7 @@ export const readInbox = async ({ deps, viewer }: Call, uri: string) => {
   try {
     const { items } = await listMessages(deps, viewer, agentId, { limit: NEWEST })
     const text = JSON.stringify(listView(items, fence))
-    return { contents: [{ uri, mimeType: MIME, text }] }
+    return { contents: [{ uri, mimeType: MIME, text }], ...labelled(fence.label) }
   } catch (error) {
     throw isDenied(error) ? new ResourceNotFoundError(uri) : error
   }

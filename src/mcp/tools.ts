@@ -5,6 +5,7 @@ import { failureOf } from './call/errors.ts'
 import { inputSchemaOf } from './call/json-schema.ts'
 import { type Call, ResultWithImage, type Tool } from './call/tool.ts'
 import { Fence } from './outside-text/fence.ts'
+import { labelled } from './outside-text/label.ts'
 import { create, secrets, sendToAgent } from './tools/agents.ts'
 import { getAttachment } from './tools/attachment.ts'
 import { drafts, updateDrafts } from './tools/drafts.ts'
@@ -50,12 +51,6 @@ const inputOf = (tool: Tool, kind: Viewer['kind'], given: unknown): Record<strin
   return data as Record<string, unknown>
 }
 
-const run = async (tool: Tool, call: Call, given: unknown): Promise<object | ResultWithImage> => {
-  const { agentId, ...input } = inputOf(tool, call.viewer.kind, given)
-  const subject = call.viewer.kind === 'agent' ? call.viewer.id : ((agentId as string | undefined) ?? '')
-  return tool.run({ ...call, agentId: subject, fence: new Fence() }, input as never)
-}
-
 const textOf = (result: object) => ({ type: 'text' as const, text: JSON.stringify(result) })
 
 /** The result as text only: some hosts show their models structured content too, which doubles the cost. */
@@ -63,6 +58,14 @@ const asContent = (result: object | ResultWithImage) =>
   result instanceof ResultWithImage
     ? { content: [textOf(result.result), { type: 'image' as const, ...result.image }] }
     : { content: [textOf(result)] }
+
+const run = async (tool: Tool, call: Call, given: unknown) => {
+  const { agentId, ...input } = inputOf(tool, call.viewer.kind, given)
+  const subject = call.viewer.kind === 'agent' ? call.viewer.id : ((agentId as string | undefined) ?? '')
+  const fence = new Fence()
+  const result = await tool.run({ ...call, agentId: subject, fence }, input as never)
+  return { ...asContent(result), ...labelled(fence.label) }
+}
 
 /** The outcome of a call, for the metrics. */
 type Outcome = 'done' | 'refused' | 'failed'
@@ -85,9 +88,9 @@ export const callTool = async (
   const started = performance.now()
   const ended = (outcome: Outcome) => count(outcome, name, (performance.now() - started) / 1000)
   try {
-    const content = asContent(await run(tool, call, given ?? {}))
+    const result = await run(tool, call, given ?? {})
     ended('done')
-    return content
+    return result
   } catch (error) {
     const { failure, result } = failureOf(error, tool.names, given)
     const inside = failure.code === 'internal' || failure.code === 'unavailable'

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { type Label, labelFor } from './label.ts'
 import { withoutMarkers } from './markers.ts'
 
 /**
@@ -41,6 +42,18 @@ const newId = (): string => randomUUID().slice(0, 13).replace('-', '')
 /** The markers of one response. */
 export class Fence {
   readonly id = newId()
+  #isUsed = false
+  #isTrusted: boolean | null = null
+
+  /** Notes who wrote something that is shown: a proven member or agent of the workspace (`isTeam`), or anybody else. */
+  note(isTeam: boolean): void {
+    this.#isTrusted = isTeam && this.#isTrusted !== false
+  }
+
+  /** What is known of the words that are shown; null if nothing from outside is. Words of an unknown writer are not trusted. */
+  get label(): Label | null {
+    return this.#isUsed || this.#isTrusted !== null ? labelFor(this.#isTrusted === true) : null
+  }
 
   /** Cleans a text, of at most this length, and puts it between the markers. */
   wrap(text: string, max = Number.POSITIVE_INFINITY): string {
@@ -49,6 +62,7 @@ export class Fence {
 
   /** The same for a text that is already clean. */
   around(cleaned: string): string {
+    this.#isUsed = true
     const [before, after] = cleaned.includes('\n') ? ['\n', '\n'] : [' ', ' ']
     return `<<<OUTSIDE ${this.id}>>>${before}${cleaned}${after}<<<END ${this.id}>>>`
   }

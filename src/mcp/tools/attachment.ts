@@ -4,7 +4,7 @@ import { uuid } from '../../core/rules.ts'
 import { readAttachment, readMessage } from '../../message/index.ts'
 import { compact, READS_OUTSIDE, ResultWithImage, tool } from '../call/tool.ts'
 import { cleanPage } from '../outside-text/pages.ts'
-import { mediaTypeOf } from '../view/message.ts'
+import { isTeams, mediaTypeOf } from '../view/message.ts'
 
 /**
  * Images that a tool returns: 1 MiB is 1.4 million characters in base64, about as much as hosts accept.
@@ -68,8 +68,10 @@ export const getAttachment = tool({
     offset: z.int().min(0).optional().describe('nextOffset of the previous page.'),
   },
   run: async ({ deps, viewer, agentId, fence }, { messageId, attachmentId, offset = 0 }) => {
-    const file = (await readMessage(deps, viewer, agentId, messageId)).attachments[attachmentId]
+    const message = await readMessage(deps, viewer, agentId, messageId)
+    const file = message.attachments[attachmentId]
     if (!file) throw notFound('attachment', 'number')
+    fence.note(isTeams(message, ''))
     const declared = mediaTypeOf(file.type)
     const about = {
       fence: fence.id,

@@ -19,6 +19,7 @@ export const eventView = (
   fence: Fence,
 ) => {
   const { type, messageId, channel, createdAt, sender, subject, text } = event
+  fence.note(senderIs(event, admission) === 'team')
   const shown = compact({
     type,
     messageId: channel === 'url' ? null : messageId,

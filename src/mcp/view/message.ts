@@ -44,6 +44,16 @@ export const ownWords = (page: string, fence: Fence): string => {
   return end < page.length ? `${own}${fence.around(page.slice(end))}` : own
 }
 
+/** How a line begins that quotes somebody, and what is above a forwarded message. */
+const QUOTES = /^>|^-{3,10} ?[^\n-]{1,60}-{3,10}$/m
+
+/**
+ * Whether what is shown of a message was written by a member or an agent of the workspace, as far as is proven. What they
+ * quote or forward was not.
+ */
+export const isTeams = (message: PresentedMessage, shown: string): boolean =>
+  (isOwn(message) || (message.status === 'received' && message.admission === 'team')) && !QUOTES.test(shown)
+
 /** The subject of an answer is that of somebody's message. */
 const isOthersSubject = (subject: string): boolean => /^(?:re|fwd?|wg)\s*:/i.test(subject)
 
@@ -103,6 +113,7 @@ const previewOf = (message: PresentedMessage): string => {
 export const lineOf = (message: PresentedMessage, fence: Fence) => {
   const { channel, to, from, ...summary } = summaryOf(message, fence, MAX.recipientsInList)
   const own = isOwn(message)
+  fence.note(own || isTeams(message, (message.replyText ?? message.text).slice(0, 4 * PREVIEW)))
   return compact({
     ...summary,
     at: `${message.createdAt.toISOString().slice(0, 19)}Z`,
@@ -167,6 +178,8 @@ export const messageView = (
   const { text, nextOffset } = cleanPage(shown, offset)
   // A page within the message that was forwarded does not say where that begins.
   const own = isOwn(message) && !(offset > 0 && FORWARDED.test(shown.slice(0, offset)))
+  const isOthers = isOwn(message) && (message.error !== null || isOthersSubject(message.subject ?? ''))
+  fence.note(!isOthers && isTeams(message, text))
   const leftOut = quoted ? 0 : message.text.length - (message.replyText ?? message.text).length
   const view = compact({
     fence: fence.id,

@@ -1,6 +1,6 @@
 import type { PresentedMessage } from '../../message/index.ts'
 import { clean, clip, type Fence } from '../outside-text/fence.ts'
-import { isOwn, lineOf } from './message.ts'
+import { isOwn, isTeams, lineOf } from './message.ts'
 
 /** A conversation within a budget of tokens: who wrote what, newest first, without quotations. */
 
@@ -69,6 +69,7 @@ export const threadView = (
     if (shown.length > 0 && cost > room) break
     room -= cost
     shown.push(fact)
+    fence.note(isTeams(message, (message.replyText ?? message.text).slice(0, MAX_SEARCHED)))
     if (!isOwn(message)) lines.push(`${n} ${text}`)
   }
   const left = found.length - shown.length
