@@ -114,11 +114,12 @@ const givenOf = (changes: object) =>
 const limitsOf = ({
   approval,
   instructors,
+  manipulated,
   secretsInMessages,
   wakesPerHour,
   wakesPerThreadDay,
 }: AgentChanges): Limits =>
-  givenOf({ approval, instructors, secretsInMessages, wakesPerHour, wakesPerThreadDay })
+  givenOf({ approval, instructors, manipulated, secretsInMessages, wakesPerHour, wakesPerThreadDay })
 
 /** The changes by their actions in the audit log. */
 const actionsOf = ({ approval, ...others }: Omit<AgentChanges, keyof TextChanges>, texts: object = {}) => {

@@ -61,12 +61,12 @@ const INSERT = {
   name: 'create agent',
   ...composedOf(sql`
     with
-    parent as materialized (select approval, instructors, secrets_in_messages, wakes_per_hour, wakes_per_thread_day from agent where id = $6::uuid for share),
+    parent as materialized (select approval, instructors, manipulated, secrets_in_messages, wakes_per_hour, wakes_per_thread_day from agent where id = $6::uuid for share),
     ${define(MADE)} as (
       insert into agent (id, workspace_id, name, icon, created_by_member_id, created_by_agent_id, created_at,
-                         approval, instructors, secrets_in_messages, wakes_per_hour, wakes_per_thread_day)
+                         approval, instructors, manipulated, secrets_in_messages, wakes_per_hour, wakes_per_thread_day)
       select $1::uuid, $2::uuid, $3, $4, $5::uuid, $6::uuid, $7::timestamptz, coalesce(approval, 'none'),
-             coalesce(instructors, 'members'), coalesce(secrets_in_messages, 'refuse'), wakes_per_hour, wakes_per_thread_day
+             coalesce(instructors, 'members'), coalesce(manipulated, 'accept'), coalesce(secrets_in_messages, 'refuse'), wakes_per_hour, wakes_per_thread_day
         from (select) one left join parent on true
       returning *
     ),

@@ -73,6 +73,15 @@ export const Approval = choice(
   },
 )
 
+export const Manipulated = choice(
+  'Manipulated',
+  'What happens to messages that hide or disguise something, or give orders to programs, as their check `manipulation` says.',
+  {
+    accept: 'They are received like all others.',
+    refuse: 'They are refused as `spam`, and can be released.',
+  },
+)
+
 export const SecretsInMessages = choice(
   'SecretsInMessages',
   "What happens to messages of an agent that contain values of the agent's secrets.",

@@ -78,6 +78,7 @@ export {
   createViews,
   type MailView,
   type Readable,
+  readHiddenText,
   type ViewOptions,
   viewMessage,
   viewReadable,

@@ -24,6 +24,8 @@ test('an agent can be created, read, updated, listed and deleted', async () => {
     icon: 'file-text',
     approval: 'none',
     instructors: 'members',
+    manipulated: 'accept',
+    secretsInMessages: 'refuse',
     wakesPerHour: null,
     wakesPerThreadDay: null,
     eventTypes: ['message.received'],

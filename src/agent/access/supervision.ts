@@ -19,7 +19,10 @@ export const ensureUnsupervised = async (
 
 /** Limits that members set for an agent, and that hold for the agents that it creates too. */
 export type Limits = Partial<
-  Pick<Agent, 'approval' | 'instructors' | 'secretsInMessages' | 'wakesPerHour' | 'wakesPerThreadDay'>
+  Pick<
+    Agent,
+    'approval' | 'instructors' | 'manipulated' | 'secretsInMessages' | 'wakesPerHour' | 'wakesPerThreadDay'
+  >
 >
 
 /**
@@ -33,11 +36,12 @@ const TIGHTEN = `
        set approval = greatest(a.approval, $2::"Approval"), wakes_per_hour = least(a.wakes_per_hour, $3::int),
            wakes_per_thread_day = least(a.wakes_per_thread_day, $4::int), instructors = least(a.instructors, $5::"Instructors"),
            guard_version = a.guard_version + coalesce(($6::"SecretsInMessages" > a.secrets_in_messages)::int, 0),
+           manipulated = greatest(a.manipulated, $7::"Manipulated"),
            secrets_in_messages = greatest(a.secrets_in_messages, $6::"SecretsInMessages")
       from child
      where a.id = child.id and (a.approval < $2::"Approval" or $3::int < coalesce(a.wakes_per_hour, $3::int + 1)
                                 or $4::int < coalesce(a.wakes_per_thread_day, $4::int + 1) or $5::"Instructors" < a.instructors
-                                or $6::"SecretsInMessages" > a.secrets_in_messages)
+                                or $6::"SecretsInMessages" > a.secrets_in_messages or $7::"Manipulated" > a.manipulated)
     returning a.id
   )
   select child.id, tightened.id is not null as tightened from child left join tightened using (id)`
@@ -55,6 +59,7 @@ export const tightenDescendants = async (
     wakesPerHour = null,
     wakesPerThreadDay = null,
     instructors,
+    manipulated,
     secretsInMessages,
   }: Limits,
 ): Promise<string[]> => {
@@ -62,7 +67,15 @@ export const tightenDescendants = async (
   for (let parents = [agentId]; parents.length > 0; ) {
     const children = await tx.$queryRawUnsafe<{ id: string; tightened: boolean }[]>(
       TIGHTEN,
-      ...[parents, approval, wakesPerHour, wakesPerThreadDay, instructors ?? null, secretsInMessages ?? null],
+      ...[
+        parents,
+        approval,
+        wakesPerHour,
+        wakesPerThreadDay,
+        instructors ?? null,
+        secretsInMessages ?? null,
+        manipulated ?? null,
+      ],
     )
     changed.push(...children.filter(({ tightened }) => tightened).map(({ id }) => id))
     parents = children.map(({ id }) => id)

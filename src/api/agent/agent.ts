@@ -10,7 +10,7 @@ import {
 } from '../../agent/index.ts'
 import { agentName, signature, templateName, templateText, uuid, wakeLimit } from '../../core/rules.ts'
 import { EVENT_NAMES, eventTypes } from '../../event/index.ts'
-import { Approval, Icon, Instructors, SecretsInMessages } from '../choices.ts'
+import { Approval, Icon, Instructors, Manipulated, SecretsInMessages } from '../choices.ts'
 import { ID, TIME } from '../example.ts'
 import { created, cursor, linked, nothing, one, operation } from '../operation.ts'
 import { count, group, id, resource, says, text, time } from '../resource.ts'
@@ -21,6 +21,7 @@ const EXAMPLE = {
   icon: 'headphones',
   approval: 'none',
   instructors: 'members',
+  manipulated: 'accept',
   secretsInMessages: 'refuse',
   wakesPerHour: 60,
   wakesPerThreadDay: null,
@@ -45,6 +46,10 @@ export const OPEN = {
 export const MANAGED = {
   approval: says(Approval, 'Which of its messages wait for the approval of a member.'),
   instructors: says(Instructors, 'Whose messages may instruct it, if their senders are proven.'),
+  manipulated: says(
+    Manipulated,
+    'What happens to received emails whose check `manipulation` found something.',
+  ),
   secretsInMessages: says(
     SecretsInMessages,
     'What happens to its messages that contain values of its secrets of 8 characters or more, encoded or in two parts too.',
@@ -159,6 +164,10 @@ export const updateAgent = operation({
       'Which of its messages wait for the approval of a member. Only members may change it. A stranger is a recipient who is not a member, an agent of the workspace or on the list of the channel, and from whom the agent has received no proven message. It holds for the agents that this one created or creates, too, as do the limits of wakes.',
     ).optional(),
     instructors: says(Instructors, 'Whose messages may instruct it. Only members may change it.').optional(),
+    manipulated: says(
+      Manipulated,
+      'What happens to received emails whose check `manipulation` found something. Only members may change it.',
+    ).optional(),
     secretsInMessages: says(
       SecretsInMessages,
       'What happens to its messages that contain values of its secrets. Only members may change it. It holds for the agents that this one created or creates, too. After 10 such messages in an hour, all of its messages wait for approval for an hour, unless it is `allow`.',

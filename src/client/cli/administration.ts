@@ -7,6 +7,7 @@ import { oneLine, printableJson } from './terminal.ts'
 type Icon = components['schemas']['Agent']['icon']
 type Instructors = components['schemas']['Agent']['instructors']
 type SecretsInMessages = components['schemas']['Agent']['secretsInMessages']
+type Manipulated = components['schemas']['Agent']['manipulated']
 
 const tell = (input: Input, value: object, line: string): void =>
   input.terminal.out(input.json ? printableJson(value) : oneLine(line))
@@ -14,27 +15,31 @@ const tell = (input: Input, value: object, line: string): void =>
 const set = async (input: Input): Promise<void> => {
   const instructors = input.text('instructors') as Instructors | undefined
   const secretsInMessages = input.text('secrets-in-messages') as SecretsInMessages | undefined
-  if (instructors === undefined && secretsInMessages === undefined)
-    throw new UsageError('One of --instructors and --secrets-in-messages is missing.')
+  const manipulated = input.text('manipulated') as Manipulated | undefined
+  if (instructors === undefined && secretsInMessages === undefined && manipulated === undefined)
+    throw new UsageError('One of --instructors, --secrets-in-messages and --manipulated is missing.')
   const { agent: client } = await input.open()
   const changed = await client.update({
     ...(instructors && { instructors }),
     ...(secretsInMessages && { secretsInMessages }),
+    ...(manipulated && { manipulated }),
   })
   const said = [
     instructors && `instructors: ${changed.instructors}`,
     secretsInMessages && `secrets in messages: ${changed.secretsInMessages}`,
+    manipulated && `manipulated: ${changed.manipulated}`,
   ]
   tell(input, changed, [changed.id, changed.name, ...said.filter(Boolean)].join('  '))
 }
 
 export const agents: Command = {
   usage:
-    'agents list | create NAME [--icon ICON] | set --agent ID [--instructors WHO] [--secrets-in-messages WHAT]',
+    'agents list | create NAME [--icon ICON] | set --agent ID [--instructors WHO] [--secrets-in-messages WHAT] [--manipulated WHAT]',
   summary: "list, create or set up agents, with a member's token",
   options: {
     icon: valued('ICON', 'such as bot, mail or headphones; bot by default'),
     instructors: valued('WHO', 'whose proven messages may instruct the agent: none, members or listed'),
+    manipulated: valued('WHAT', 'what happens to mail that hides or disguises something: accept or refuse'),
     'secrets-in-messages': valued(
       'WHAT',
       'what happens to its messages with values of its secrets: refuse, hold or allow',

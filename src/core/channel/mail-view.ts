@@ -4,6 +4,8 @@ export interface ViewOptions {
   remoteImages: boolean
   /** Whether it is HTML to be sent: what its readers would not see is removed. */
   outgoing?: boolean
+  /** Whether the text is wanted that people do not see. */
+  hiddenText?: boolean
 }
 
 /** A header field with its decoded value. */
@@ -20,6 +22,8 @@ export interface MailView {
   blockedImages: number
   /** The header fields in order. */
   headers: HeaderField[]
+  /** The text that people do not see, if it is wanted: one for each place; empty if there is none. */
+  hiddenText: string[]
 }
 
 /** An email to be shown: one as received, or the HTML of one that was sent. */

@@ -7,6 +7,7 @@ import { personOf, useThreadContext } from './context.ts'
 import { Delivery, useDelivery } from './delivery.tsx'
 import { Attachments } from './files.tsx'
 import { Held } from './held.tsx'
+import { Hidden } from './hidden.tsx'
 import type { ShownMessage } from './message-fields.ts'
 import { MessageMenu } from './message-menu.tsx'
 import { HeadersView, HtmlView, TextView } from './message-views.tsx'
@@ -131,6 +132,7 @@ export const Message = ({ message, from, onForward }: MessageProps) => {
         )}
         {message.direction === 'inbound' ? <Why message={message} /> : <Delivery message={message} />}
       </div>
+      {message.direction === 'inbound' && <Hidden message={message} />}
       {view === 'text' && <TextView message={message} />}
       {view === 'html' && <HtmlView message={message} />}
       {view === 'headers' && <HeadersView message={message} />}

@@ -62,6 +62,7 @@ export const text = words('message', {
     agent: 'Sent by an agent',
     kept: 'Stored parts',
     secrets: 'Values of secrets',
+    manipulation: 'Hidden or disguised',
     unsubscribe: 'Way to unsubscribe',
   } as Record<string, string>,
   verdict: {
@@ -91,8 +92,18 @@ export const text = words('message', {
     damaged: 'damaged',
     held: 'held',
     hidden_text: 'may hide text',
+    invisible_characters: 'invisible characters',
+    disguised_link: 'disguised link',
+    encoded_text: 'encoded text',
+    instructions: 'orders to programs',
     html: 'read from the HTML',
   } as Record<string, string>,
+  hidden: {
+    summary: (found: readonly string[]) => `This email is not what it seems: ${found.join(', ')}`,
+    hint: 'Text that people do not see is left out of the message, so that it does not reach the agent. Here it can be read; do nothing that it says.',
+    label: 'What was left out',
+    none: 'No text was left out.',
+  },
   delivery: 'Delivery',
   deliveryOf: (done: number, all: number) => `Delivery: ${done} of ${all} accepted`,
   unsubscribe: {

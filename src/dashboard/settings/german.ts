@@ -48,6 +48,12 @@ export const settings: typeof english = {
     listed:
       'Von Mitgliedern und von Absendern, die ein Mitglied auf die Liste des Kanals gesetzt hat, wenn nachgewiesen ist, dass sie es sind',
   },
+  manipulated: 'E-Mails, die etwas verbergen, vortäuschen oder Programmen befehlen',
+  manipulatedHint: 'Was gefunden wurde, steht bei jeder Nachricht. Abgewiesene lassen sich zulassen.',
+  manipulatedChoices: {
+    accept: 'Werden angenommen wie alle anderen',
+    refuse: 'Werden als Spam abgewiesen',
+  },
   limits: 'Grenzen für eingehende Nachrichten',
   limitsHint: 'Nachrichten über einer Grenze werden abgewiesen, gespeichert und können zugelassen werden.',
   noLimit: 'unbegrenzt',

@@ -15,6 +15,9 @@ const APPROVALS = Object.keys(text.approvals) as readonly Approval[]
 type Secrets = Agent['secretsInMessages']
 const SECRETS = Object.keys(text.secretsChoices) as readonly Secrets[]
 
+type Manipulated = Agent['manipulated']
+const MANIPULATED = Object.keys(text.manipulatedChoices) as readonly Manipulated[]
+
 type Instructors = Agent['instructors']
 const INSTRUCTORS = Object.keys(text.instructorChoices) as readonly Instructors[]
 
@@ -72,6 +75,19 @@ const Instructions = ({ agent }: { agent: Agent }) => {
           {INSTRUCTORS.map((instructors) => (
             <option key={instructors} value={instructors}>
               {text.instructorChoices[instructors]}
+            </option>
+          ))}
+        </Select>
+        <Select
+          label={text.manipulated}
+          hint={text.manipulatedHint}
+          value={agent.manipulated}
+          disabled={busy}
+          onChange={(event) => void update({ manipulated: event.target.value as Manipulated })}
+        >
+          {MANIPULATED.map((manipulated) => (
+            <option key={manipulated} value={manipulated}>
+              {text.manipulatedChoices[manipulated]}
             </option>
           ))}
         </Select>

@@ -58,6 +58,12 @@ export const text = words('settings', {
     members: 'Members of the workspace who are proven to be the senders',
     listed: 'Members, and senders whom a member put on the list of the channel, if they are proven',
   },
+  manipulated: 'Emails that hide or disguise something, or give orders to programs',
+  manipulatedHint: 'What was found is said with each message. Refused ones can be let in.',
+  manipulatedChoices: {
+    accept: 'Are received like all others',
+    refuse: 'Are refused as spam',
+  },
   limits: 'Limits on incoming messages',
   limitsHint: 'Messages over a limit are refused, stored, and can be let in.',
   noLimit: 'no limit',

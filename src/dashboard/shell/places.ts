@@ -89,6 +89,7 @@ export const placesOf = (id: string): Place[] => [
     settings.approval,
     settings.secrets,
     settings.instructors,
+    settings.manipulated,
     settings.limits,
     ...LIMITS.map(({ label }) => label),
     settings.eventTypes,

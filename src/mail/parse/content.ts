@@ -10,6 +10,7 @@ import { asForwarded, MAX_FORWARDED, MAX_FORWARDED_DEPTH } from './forwarded.ts'
 import { unshownWords } from './html/compare.ts'
 import { withoutMarks } from './html/history.ts'
 import { htmlToMarked, htmlToWords } from './html/readable.ts'
+import { Signs } from './manipulation/signs.ts'
 import { ENCRYPTED_PGP, isSmime, unwrapSmime } from './smime.ts'
 import { MAX_ATTACHMENTS, readStructure, type Structure } from './structure.ts'
 import { isStub } from './stub.ts'
@@ -24,8 +25,8 @@ export interface Content {
   invitations: string
   forwarded: string
   attachments: InboundAttachment[]
-  /** What may be read here but not be seen by people; see `Doubt`. */
-  doubts: string[]
+  /** What of it people do not see, or are led to believe. */
+  signs: Signs
   /** The plain text in whose place the HTML was read; '' if there is none. */
   stub: string
 }
@@ -40,10 +41,10 @@ export const readContent = (raw: Uint8Array, budget: Budget = budgetOfMessage())
 async function readMessage(raw: Uint8Array, budget: Budget, depth: number): Promise<Content> {
   const structure = await readStructure(raw)
   if (structure === null)
-    return { ...NOTHING, ...bodyOf(decodeText(raw.subarray(headerLength(raw)), undefined)) }
+    return { ...nothing(), ...bodyOf(decodeText(raw.subarray(headerLength(raw)), undefined)) }
   const subject = () => decodeWords(valuesOf(scanHeaders(raw), 'subject')[0] ?? '')
   const own = unpacked(readParts(structure, budget, subject), budget)
-  const { body, marked, attachments, doubts, stub } =
+  const { body, marked, attachments, signs, stub } =
     own.body === '' ? await unwrapped(own, budget, depth) : own
   const isReport = attachments.some(({ type }) => REPORTS.test(type))
   return {
@@ -54,20 +55,20 @@ async function readMessage(raw: Uint8Array, budget: Budget, depth: number): Prom
     forwarded: isReport ? '' : await forwardedOf(attachments, budget, depth),
     attachments,
     // The service that reports words it as it likes.
-    doubts: isReport ? [] : doubts,
+    signs: isReport ? new Signs() : signs,
     stub,
   }
 }
 
-const NOTHING: Content = {
+const nothing = (): Content => ({
   body: '',
   marked: '',
   invitations: '',
   forwarded: '',
   attachments: [],
-  doubts: [],
+  signs: new Signs(),
   stub: '',
-}
+})
 
 /** The texts of a body made from the sender's text. */
 export function bodyOf(text: string): Pick<Content, 'body' | 'marked'> {
@@ -79,21 +80,23 @@ export function bodyOf(text: string): Pick<Content, 'body' | 'marked'> {
 const REPORTS =
   /^message\/(?:delivery-status|feedback-report|disposition-notification|global-delivery-status)$/
 
-type Parts = Pick<Content, 'body' | 'marked' | 'attachments' | 'doubts' | 'stub'>
+type Parts = Pick<Content, 'body' | 'marked' | 'attachments' | 'signs' | 'stub'>
 
-type Texts = Pick<Content, 'doubts' | 'stub'> & { texts: string[] }
+type Texts = Pick<Content, 'signs' | 'stub'> & { texts: string[] }
 
 /** Reads each text from the form of it that people see, as far as the budget allows. */
 function readTexts(sent: Structure['texts'], budget: Budget, subject: () => string): Texts {
-  const doubts = new Set<string>()
-  const doubt = (what: string) => doubts.add(what)
+  const signs = new Signs()
+  const doubt = (what: string) => signs.doubts.add(what)
   let stub = ''
   const texts = sent.map(({ plain, html }) => {
     const text = plain.join('\n')
+    signs.source(text)
     if (html.length === 0) return text
-    const fromHtml = () => html.map((each) => htmlToMarked(each, budget, doubt)).join('\n')
-    if (text.trim() === '') return fromHtml()
-    const shown = html.map((each) => htmlToWords(each, budget, doubt)).join('\n')
+    const fromHtml = (witness?: Signs) =>
+      html.map((each) => htmlToMarked(each, budget, doubt, witness)).join('\n')
+    if (text.trim() === '') return signs.source(fromHtml(signs))
+    const shown = signs.source(html.map((each) => htmlToWords(each, budget, doubt, signs)).join('\n'))
     if (budget.spend(0.5, () => isStub(text, shown, subject()))) {
       stub ||= text
       return fromHtml()
@@ -103,7 +106,7 @@ function readTexts(sent: Structure['texts'], budget: Budget, subject: () => stri
     else if (unshown > 0) doubt(`${unshown} words of the plain text are not in the HTML that is shown`)
     return text
   })
-  return { texts, doubts: [...doubts], stub }
+  return { texts, signs, stub }
 }
 
 /**
@@ -122,7 +125,7 @@ function readParts(
 ): Parts {
   const read = () => readTexts(sent, budget, subject)
   const html = sent.flatMap((each) => each.html)
-  const { texts, doubts, stub } = html.length > 0 ? budget.together(read, isQuickToRead(html)) : read()
+  const { texts, signs, stub } = html.length > 0 ? budget.together(read, isQuickToRead(html)) : read()
   const attachments = parts.map((part, index) => toAttachment(part, charsets[index], index))
   // Some servers send bounces with nothing but the machine-readable part.
   const report = attachments
@@ -132,7 +135,7 @@ function readParts(
   return {
     ...bodyOf(visible.filter((text) => text.trim() !== '').join('\n')),
     attachments,
-    doubts,
+    signs,
     stub,
   }
 }
@@ -142,19 +145,19 @@ function readParts(
  * is encrypted. The signature stays attached; it is not verified.
  */
 async function unwrapped(own: Parts, budget: Budget, depth: number): Promise<Parts> {
-  const { attachments, doubts, stub } = own
+  const { attachments, signs, stub } = own
   if (attachments.some(({ type }) => type === ENCRYPTED_PGP))
-    return { ...bodyOf(ENCRYPTED), attachments, doubts, stub }
+    return { ...bodyOf(ENCRYPTED), attachments, signs, stub }
   const envelope = attachments.find(isSmime)
   if (envelope === undefined || depth >= MAX_FORWARDED_DEPTH) return own
   const inner = unwrapSmime(envelope.content, budget)
-  if (inner === 'encrypted') return { ...bodyOf(ENCRYPTED), attachments, doubts, stub }
+  if (inner === 'encrypted') return { ...bodyOf(ENCRYPTED), attachments, signs, stub }
   if (inner === null) return own
-  const enclosed = await readMessage(inner, budget, depth + 1).catch(() => NOTHING)
+  const enclosed = await readMessage(inner, budget, depth + 1).catch(nothing)
   return {
     body: enclosed.body,
     marked: enclosed.marked,
-    doubts: enclosed.doubts,
+    signs: enclosed.signs,
     stub: enclosed.stub,
     attachments: [...enclosed.attachments, ...attachments].slice(0, MAX_ATTACHMENTS),
   }
@@ -202,7 +205,7 @@ async function forwardedOf(
   for (const message of messages.slice(0, MAX_FORWARDED)) {
     const content = endedAtBlankLine(message.content)
     // An unreadable message is still in the attachments.
-    const inner = await readMessage(content, budget, depth + 1).catch(() => NOTHING)
+    const inner = await readMessage(content, budget, depth + 1).catch(nothing)
     texts.push(asForwarded(content, joinTexts(inner)))
   }
   if (messages.length > MAX_FORWARDED)

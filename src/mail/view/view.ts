@@ -4,6 +4,7 @@ import { html as markup } from '../../core/text/html.ts'
 import { replaceUnstorable } from '../../core/text/sanitize-text.ts'
 import { budgetOfMessage } from '../decode/time-budget.ts'
 import { scanFields } from '../header/headers.ts'
+import { readContent } from '../parse/content.ts'
 import { readStructure, type TextParts } from '../parse/structure.ts'
 import { Images } from './images.ts'
 import { sanitizeHtml } from './sanitize.ts'
@@ -18,17 +19,25 @@ const MAX_VALUES = 256 * 1024
  */
 export async function viewMail(
   raw: Uint8Array,
-  { remoteImages, outgoing = false }: ViewOptions,
+  { remoteImages, outgoing = false, hiddenText: isWanted = false }: ViewOptions,
   readsHtml: boolean,
 ): Promise<MailView> {
   const headers = headerFields(raw)
+  const hiddenText = isWanted && readsHtml ? await hiddenIn(raw) : []
   // A message that cannot be parsed has no HTML to show; its text is the raw body.
   const structure = readsHtml ? await readStructure(raw).catch(() => null) : null
   if (structure === null || structure.texts.every(({ html }) => html.length === 0))
-    return { html: null, blockedImages: 0, headers }
+    return { html: null, blockedImages: 0, headers, hiddenText }
   const images = new Images(structure.attachments, remoteImages)
   const html = budgetOfMessage().spend(0.9, () => joined(structure.texts, images, outgoing))
-  return { html, blockedImages: html === null ? 0 : images.blocked, headers }
+  return { html, blockedImages: html === null ? 0 : images.blocked, headers, hiddenText }
+}
+
+/** The texts of a message that people do not see, as far as they can be found in time. */
+const hiddenIn = async (raw: Uint8Array): Promise<string[]> => {
+  const budget = budgetOfMessage()
+  const { signs } = await readContent(raw, budget)
+  return budget.spend(0.9, () => signs.removed().map(replaceUnstorable)) ?? []
 }
 
 const joined = (texts: readonly TextParts[], images: Images, outgoing: boolean): string =>

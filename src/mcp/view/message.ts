@@ -12,13 +12,20 @@ const [PREVIEW, MAX_HEAD] = [120, 80]
 const MAX = { recipients: 10, recipientsInList: 3, files: 20, name: 160, subject: 500, error: 1_000 }
 
 const WORD = /^[a-z_]{1,30}$/
+/** The check that says what a message hides or disguises: there is one for each way. */
+const MANIPULATION = 'manipulation'
 
 /** The verdict of each check, without its details, which quote the sender. */
 const verdictsOf = ({ checks }: PresentedMessage) => {
   const found = (checks as unknown as { name: string; verdict: string }[]).filter(
     ({ name, verdict }) => WORD.test(name) && WORD.test(verdict),
   )
-  return Object.fromEntries(found.map(({ name, verdict }) => [name, verdict]))
+  const verdicts = Object.fromEntries(found.map(({ name, verdict }) => [name, verdict]))
+  const manipulated = found.filter(({ name, verdict }) => name === MANIPULATION && verdict !== 'none')
+  const { [MANIPULATION]: _, ...others } = verdicts
+  return manipulated.length === 0
+    ? others
+    : { ...others, [MANIPULATION]: manipulated.map(({ verdict }) => verdict).join(', ') }
 }
 
 const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]{1,127}\/[a-z0-9!#$&^_.+-]{1,127}$/i

@@ -5,7 +5,7 @@ import type { ChannelKind } from '../../core/channels.ts'
 import { AppError } from '../../core/errors.ts'
 import { Turns } from '../../core/turns.ts'
 import type { Db } from '../../db/client.ts'
-import type { Viewer } from '../../workspace/index.ts'
+import { ensureMember, type Viewer } from '../../workspace/index.ts'
 import { type ReadDeps, readMessage } from './read.ts'
 
 export type { MailView, ViewOptions }
@@ -31,7 +31,7 @@ export interface Readable {
   channel: string
 }
 
-const EMPTY: MailView = { html: null, blockedImages: 0, headers: [] }
+const EMPTY: MailView = { html: null, blockedImages: 0, headers: [], hiddenText: [] }
 
 const sentHtml = async (
   prisma: Db['prisma'],
@@ -47,14 +47,17 @@ const sentHtml = async (
 export const viewReadable = (
   { prisma, channels, views, blobs }: ViewDeps,
   { id: messageId, agentId, channel }: Readable,
-  { remoteImages }: ViewOptions,
+  { remoteImages, hiddenText = false }: ViewOptions,
 ): Promise<MailView> => {
   const { view } = channels[channel as ChannelKind] ?? {}
   if (!view) return Promise.resolve(EMPTY)
   return views.run(agentId, async () => {
     const where = { messageId_agentId: { messageId, agentId } }
     const stored = await prisma.messageRaw.findUnique({ where })
-    if (stored) return view({ mail: { raw: await blobs.contentOf(stored) }, remoteImages, source: agentId })
+    if (stored) {
+      const mail = { raw: await blobs.contentOf(stored) }
+      return view({ mail, remoteImages, hiddenText, source: agentId })
+    }
     const html = await sentHtml(prisma, { agentId, messageId })
     return html === null ? EMPTY : view({ mail: { html }, remoteImages, source: agentId })
   })
@@ -67,3 +70,16 @@ export const viewMessage = async (
   { agentId, messageId }: { agentId: string; messageId: string },
   options: ViewOptions = { remoteImages: false },
 ): Promise<MailView> => viewReadable(deps, await readMessage(deps, viewer, agentId, messageId), options)
+
+/**
+ * Returns the texts of a received email that people do not see, for members: what is kept from an agent's models is not
+ * shown to agents.
+ */
+export const readHiddenText = async (
+  deps: ReadDeps & ViewDeps,
+  viewer: Viewer,
+  ref: { agentId: string; messageId: string },
+): Promise<string[]> => {
+  ensureMember(viewer)
+  return (await viewMessage(deps, viewer, ref, { remoteImages: false, hiddenText: true })).hiddenText
+}

@@ -57,12 +57,19 @@ const selfMark = ({ automatic }: Inbound, { ownAddress, ownMessage, agentTurns }
     : `agents have sent it ${AGENT_TURNS_AN_HOUR} messages in this thread within an hour`
 }
 
+/** Returns why the message is refused as manipulated, or null. */
+const manipulationOf = ({ checks }: Inbound, { manipulated }: Target): string | null => {
+  if (manipulated === 'accept') return null
+  const found = checks.filter(({ name, verdict }) => name === 'manipulation' && verdict !== 'none')
+  return found.length === 0 ? null : `manipulated: ${found.map(({ verdict }) => verdict).join(', ')}`
+}
+
 const judge = async (deps: ReceiveDeps, message: Inbound, target: Target) => {
   const { plans, rates } = deps
   const { listed, blocked, listedByMember } = await listsOf(deps, message, target)
   const verdict = admit({
     self: selfMark(message, target),
-    spam: message.spam ?? null,
+    spam: message.spam ?? manipulationOf(message, target),
     team: target.member !== null || target.teammate !== null,
     listed,
     blocked,

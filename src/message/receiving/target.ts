@@ -5,7 +5,7 @@ import type { Clock } from '../../core/clock.ts'
 import { type Batch, createBatch } from '../../db/batch.ts'
 import { type Db, isUnavailable } from '../../db/client.ts'
 import { adaptable } from '../../db/dialect.ts'
-import type { Admit, Instructors } from '../../db/generated/prisma/enums.ts'
+import type { Admit, Instructors, Manipulated } from '../../db/generated/prisma/enums.ts'
 import { raw, type Sql, sql } from '../../db/sql/sql.ts'
 import { statement } from '../../db/sql/statement.ts'
 
@@ -27,6 +27,7 @@ export interface Target {
   /** Those of `senders` that members have listed. */
   memberSenders: string[]
   instructors: Instructors
+  manipulated: Manipulated
   /** Limits on how often messages may wake the agent; null when it has none. */
   wakeLimits: { hour: number | null; threadDay: number | null } | null
   /** Whether the sender is one of the agent's own addresses. */
@@ -67,6 +68,7 @@ interface TargetRow {
   blocked: string[]
   member_senders: string[]
   instructors: Instructors
+  manipulated: Manipulated
   wake_limits: Target['wakeLimits']
   own_address: boolean
   own_message: boolean
@@ -158,7 +160,8 @@ const ADDRESSED = sql`t.channel = q.channel and t.value = any(q.recipients)`
  */
 const FACTS = sql`
            q.n, q.channel, q.proven, q.since, t.id as address_id, t.value as address, c.agent_id, t.workspace_id, c.admit, c.senders, c.blocked, c.member_senders,
-           (select g.instructors from agent g where g.id = t.agent_id) as instructors, (${WAKE_LIMITS}) as wake_limits,
+           (select g.instructors from agent g where g.id = t.agent_id) as instructors,
+           (select g.manipulated from agent g where g.id = t.agent_id) as manipulated, (${WAKE_LIMITS}) as wake_limits,
            exists (select from address o where o.channel = q.channel and o.value = q.sender and o.agent_id = c.agent_id) as own_address,
            exists (select from message m where m.agent_id = c.agent_id and m.internet_message_id = q.message_id and m.direction = 'outbound') as own_message,
            (q.contents <> '{}' and ${RECEIVED_SIGNED}) or (q.signed_id is not null and ${RECEIVED_UNSIGNED}) as known,
@@ -192,7 +195,7 @@ const TARGETS = statement<{ messages: string }>(
                                                contents bytea[], named text[], signed_id text)
        where q.n between 0 and ${MAX - 1}
     )
-    select c.n, c.address_id, c.address, c.agent_id, c.workspace_id, c.admit, c.senders, c.blocked, c.member_senders, c.instructors, c.wake_limits, c.own_address, c.own_message, c.known, c.named,
+    select c.n, c.address_id, c.address, c.agent_id, c.workspace_id, c.admit, c.senders, c.blocked, c.member_senders, c.instructors, c.manipulated, c.wake_limits, c.own_address, c.own_message, c.known, c.named,
            c.member, c.teammate, c.thread_id, (${CONVERSATION}) as conversation, case when c.is_agent then ${AGENT_TURNS} else 0 end as agent_turns
       from ${TARGETS_OF_EACH}
      order by c.n, c.agent_id`,
@@ -246,6 +249,7 @@ const toTarget = (row: TargetRow): Target => ({
   blocked: row.blocked,
   memberSenders: row.member_senders,
   instructors: row.instructors,
+  manipulated: row.manipulated,
   wakeLimits: row.wake_limits,
   ownAddress: row.own_address,
   ownMessage: row.own_message,

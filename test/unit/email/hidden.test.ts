@@ -250,7 +250,7 @@ describe('the plain part is compared with the HTML', () => {
       text: `* ${SHOWN} [1]\n\nView in browser: https://example.com/x?y=1\n\n-- \nAnn\n\nOn Mon, 3 Nov 2026 at 10:00, Bot <bot@example.com> wrote:\n> When do we meet?`,
       html: `<ul><li>${SHOWN}</li></ul><a href="https://example.com/x?y=1">Browser</a><blockquote>When do we meet?</blockquote>`,
     })
-    expect(textChecks).toEqual([])
+    expect(textChecks).toMatchObject([{ name: 'manipulation', verdict: 'none' }])
   })
 })
 

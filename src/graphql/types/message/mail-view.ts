@@ -73,6 +73,15 @@ builder.prismaObjectFields(Message, (t) => ({
       "A received email's header fields in order: at most 500 fields and 256 KiB. Empty for other messages.",
     resolve: async (message, _args, context) => (await viewOf(message, HIDDEN, context)).headers,
   }),
+  hiddenText: t.stringList({
+    complexity: IN_RESPONSE,
+    authScopes: { member: true },
+    select: NEEDED,
+    description:
+      'The text of a received email that people do not see and that `text` leaves out: hidden by the HTML, spelled by invisible characters, or encoded. For members only: it may be meant for models.',
+    resolve: async (message, _args, context) =>
+      (await viewReadable(context.deps, message, { ...HIDDEN, hiddenText: true })).hiddenText,
+  }),
   rawLink: t.field({
     type: AttachmentLink,
     nullable: true,

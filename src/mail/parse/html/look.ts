@@ -39,5 +39,12 @@ export const PAGE: Look = {
   variables: new Map(),
 }
 
+/** Takes note of what people do not see of a mail, and of the links that they see. */
+export interface Witness {
+  /** A text that is left out. */
+  hidden(text: string): void
+  link(text: string, href: string): void
+}
+
 /** Takes note of something that may hide text from people, but cannot be evaluated. */
 export type Doubt = (what: string, evenIfEmpty?: boolean) => void

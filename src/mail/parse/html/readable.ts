@@ -2,7 +2,7 @@ import type { Document } from 'domhandler'
 import { compile, type FormatCallback } from 'html-to-text'
 import type { Budget } from '../../decode/time-budget.ts'
 import { HISTORY_ELEMENTS, HISTORY_STARTS, markOf, withoutMarks } from './history.ts'
-import type { Doubt } from './look.ts'
+import type { Doubt, Witness } from './look.ts'
 import { textOfTree, valueShown, visibleText } from './stream.ts'
 import { visibleTree } from './tree.ts'
 
@@ -69,8 +69,8 @@ export const htmlToReadable = (html: string, budget: Budget): string =>
   withoutMarks(htmlToMarked(html, budget, () => {}))
 
 /** The same with marks around what the HTML says is quoted history. */
-export const htmlToMarked = (html: string, budget: Budget, doubt: Doubt): string =>
-  converted({ html, budget, doubt }, ({ root, depth }) =>
+export const htmlToMarked = (html: string, budget: Budget, doubt: Doubt, witness?: Witness): string =>
+  converted({ html, budget, doubt, witness }, ({ root, depth }) =>
     depth > MAX_DEPTH ? textOfTree(root) : convert(`<${ROOT}></${ROOT}>`, root),
   )
 
@@ -78,22 +78,28 @@ export const htmlToMarked = (html: string, budget: Budget, doubt: Doubt): string
  * Returns the words that a person would read, without the layout, which is faster (docs/decisions.md#time-to-read-mail).
  * Doubts only whether they were all checked.
  */
-export const htmlToWords = (html: string, budget: Budget, doubt: Doubt): string =>
-  converted({ html, budget, doubt: (what) => what === UNCHECKED && doubt(what) }, ({ root }) =>
+export const htmlToWords = (html: string, budget: Budget, doubt: Doubt, witness?: Witness): string =>
+  converted({ html, budget, doubt: (what) => what === UNCHECKED && doubt(what), witness }, ({ root }) =>
     textOfTree(root),
   )
 
 const UNCHECKED = 'HTML that is too long or too slow to be checked as a whole'
 
 function converted(
-  { html, budget, doubt }: { html: string; budget: Budget; doubt: Doubt },
+  {
+    html,
+    budget,
+    doubt,
+    witness,
+  }: { html: string; budget: Budget; doubt: Doubt; witness?: Witness | undefined },
   format: (tree: ReturnType<typeof visibleTree>) => string,
 ): string {
-  const text = html.length > MAX_TREE ? null : budget.spend(0.4, () => format(visibleTree(html, doubt)))
+  const text =
+    html.length > MAX_TREE ? null : budget.spend(0.4, () => format(visibleTree(html, doubt, witness)))
   if (text !== null) return text
   doubt(UNCHECKED)
   return (
-    budget.spend(0.6, () => visibleText(html, doubt)) ??
+    budget.spend(0.6, () => visibleText(html, doubt, witness)) ??
     '[The HTML of this message could not be made readable; it is in the message as received.]'
   )
 }

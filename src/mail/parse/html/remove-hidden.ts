@@ -1,7 +1,7 @@
 import { type AnyNode, type Document, Element, Text } from 'domhandler'
 import type { StyleSheet } from './cascade.ts'
 import { lookOf, showsText } from './hidden.ts'
-import { type Doubt, type Look, PAGE } from './look.ts'
+import { type Doubt, type Look, PAGE, type Witness } from './look.ts'
 import { declare } from './properties.ts'
 
 /**
@@ -9,7 +9,7 @@ import { declare } from './properties.ts'
  * text but is not evaluated. Otherwise a stranger could pass text to the agent that its owners do not see.
  * Returns the nesting depth of the remaining tree.
  */
-export function removeHidden(root: Document, sheet: StyleSheet, doubt: Doubt): number {
+export function removeHidden(root: Document, sheet: StyleSheet, doubt: Doubt, witness?: Witness): number {
   const kept = new Map<Document | Element, AnyNode[]>()
   const page = { ...PAGE, quirks: root['x-mode'] === 'quirks', variables: sheet.variables }
   const stack: [Document | Element, Look, number][] = [[root, page, 0]]
@@ -19,12 +19,19 @@ export function removeHidden(root: Document, sheet: StyleSheet, doubt: Doubt): n
     deepest = Math.max(deepest, depth)
     const isShown = showsText(look)
     const children = (node.children as AnyNode[]).filter((child) => {
-      if (child.type === 'text') return isShown
+      if (child.type === 'text') {
+        if (!isShown) witness?.hidden(child.data)
+        return isShown
+      }
+      if (child.type === 'comment' && !CONDITIONAL.test(child.data)) witness?.hidden(child.data)
       if (!('attribs' in child)) return false
       const own = lookOf(child, sheet.styleOf(child, look.variables), look, (what, evenIfEmpty = false) => {
         if (evenIfEmpty || saysAnything(child)) doubt(what)
       })
-      if (own === null) return false
+      if (own === null) {
+        if (witness && !PROGRAMS.has(child.name)) witness.hidden(textIn(child))
+        return false
+      }
       // An invisible link cannot be clicked, and its URL would be shown instead of its text.
       if ((child.name === 'a' || child.name === 'input') && !showsText(own)) child.attribs = {}
       else addGenerated(child, own, sheet)
@@ -36,6 +43,27 @@ export function removeHidden(root: Document, sheet: StyleSheet, doubt: Doubt): n
   doubtSheet(sheet, page, doubt)
   for (const [node, children] of kept) node.children = children as typeof node.children
   return deepest
+}
+
+/** Elements whose content is no text. */
+export const PROGRAMS = new Set(['script', 'style', 'svg', 'head'])
+/** Comments that Outlook reads, and those around them. */
+const CONDITIONAL = /^\s*\[if|<!\[endif\]|^\s*<!\[/
+
+const MAX_HIDDEN = 20_000
+
+/** The text of an element that is not shown, without what its own elements hide. */
+function textIn(element: Element): string {
+  const texts: string[] = []
+  const stack: AnyNode[] = [element]
+  for (let node = stack.pop(), left = MAX_HIDDEN; node !== undefined && left > 0; node = stack.pop()) {
+    if (node.type === 'text') {
+      texts.push(node.data.slice(0, left))
+      left -= node.data.length
+    } else if ('children' in node && !('name' in node && PROGRAMS.has(node.name)))
+      stack.push(...(node.children as AnyNode[]).toReversed())
+  }
+  return texts.join(' ')
 }
 
 /** Returns the text that style sheets add before or after the content of an element. */

@@ -2,8 +2,8 @@ import { type AnyNode, type Document, Element } from 'domhandler'
 import { Parser } from 'htmlparser2'
 import { StyleSheet } from './cascade.ts'
 import { lookOf, showsText } from './hidden.ts'
-import { type Doubt, type Look, PAGE } from './look.ts'
-import { doubtSheet, generatedText } from './remove-hidden.ts'
+import { type Doubt, type Look, PAGE, type Witness } from './look.ts'
+import { doubtSheet, generatedText, PROGRAMS } from './remove-hidden.ts'
 import { type SheetSource, sheetOf } from './sheet-source.ts'
 import { names } from './values.ts'
 
@@ -24,7 +24,7 @@ const MAX_SIBLINGS = 200
  * Extracts the visible text of HTML in a single pass without building a tree, so that megabytes of HTML can be
  * read. Hides text by the same rules, except that nothing is known of an element's content and later siblings.
  */
-export function visibleText(html: string, doubt: Doubt = () => {}): string {
+export function visibleText(html: string, doubt: Doubt = () => {}, witness?: Witness): string {
   const sheet = new StyleSheet(styleSheets(html), { quirks: !/<!doctype html/i.test(html), streaming: true })
   const page = { ...PAGE, variables: sheet.variables }
   doubtSheet(sheet, page, doubt)
@@ -45,8 +45,9 @@ export function visibleText(html: string, doubt: Doubt = () => {}): string {
       out.text(generatedText(element, 'before', own, sheet))
     },
     ontext(text) {
-      const { look } = open.at(-1)!
+      const { element, look } = open.at(-1)!
       if (look !== null && showsText(look)) out.text(text)
+      else if (!PROGRAMS.has(element.name)) witness?.hidden(text)
     },
     onclosetag(name) {
       const { element, look } = open.length > 1 ? open.pop()! : open[0]!

@@ -4,6 +4,7 @@ import {
   linkMessageHtml,
   linkRawMessage,
   listRecipients,
+  readHiddenText,
   readMessageHeaders,
 } from '../../../api/message/message-part.ts'
 import { uuid } from '../../../core/rules.ts'
@@ -57,6 +58,7 @@ export const messagePartRoutes = (app: OpenAPIHono<RestEnv>): void => {
   })
   route(app, linkAttachment)
   route(app, readMessageHeaders)
+  route(app, readHiddenText)
   route(app, linkMessageHtml)
   route(app, linkRawMessage)
 }

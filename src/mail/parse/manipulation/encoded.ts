@@ -1,0 +1,51 @@
+/** Text in base64 or hexadecimal, as a word of its own; in a link it is a token. */
+const BASE64 = /(?<![\w+/=:.?&%-])[A-Za-z0-9+/_-]{24,4096}={0,2}(?![\w+/=])/g
+const IN_LINES = /(?:^[A-Za-z0-9+/]{40,76}\r?\n){1,60}[A-Za-z0-9+/]{2,76}={0,2}$/gm
+const HEX = /(?<![\w=:.?&%/-])(?:(?:0x|\\x)?[0-9a-f]{2}[ :,]?){20,2048}(?![\w])/gi
+const PERCENT = /(?:%[0-9a-f]{2}){16,1024}/gi
+const ESCAPES = /(?:\\u00[0-9a-f]{2}|&#x?[0-9a-f]{2,4};){12,1024}/gi
+const LINKS = /\b(?:https?|mailto|cid|data):[^\s<>"]{1,4096}/gi
+
+const MAX_TEXT = 200_000
+
+/** Whether bytes are a text with words: letters and blanks, hardly anything else. */
+const readable = (bytes: Buffer): string | null => {
+  const text = bytes.toString()
+  if (text.length < 12 || text.includes('\ufffd')) return null
+  const plain = text.match(/[\p{L} ]/gu)?.length ?? 0
+  const words = text.match(/\p{L}{2,}/gu)?.length ?? 0
+  return plain >= text.length * 0.8 && words >= 3 && /\s/.test(text) ? text : null
+}
+
+/** Without blocks that are signed or encrypted: they contain nothing to read. */
+const withoutArmour = (text: string): string =>
+  text
+    .split('-----BEGIN ')
+    .map((part, index) => (index === 0 ? part : part.slice(Math.max(0, part.lastIndexOf('-----END ')))))
+    .join(' ')
+
+const hexOf = (text: string): Buffer => Buffer.from(text.replace(/0x|\\x|[^0-9a-f]/gi, ''), 'hex')
+const escapesOf = (text: string): Buffer =>
+  Buffer.from(
+    text.replace(/\\u00([0-9a-f]{2})|&#x([0-9a-f]{2,4});|&#(\d{2,4});/gi, (_all, unit, hex, decimal) =>
+      String.fromCharCode(decimal ? Number(decimal) : Number.parseInt(unit ?? hex, 16)),
+    ),
+  )
+
+/** Returns what words of a text say that is encoded in it: a person would have to decode it to read it. */
+export const encodedIn = (given: string): string[] => {
+  const text = withoutArmour(given.slice(0, MAX_TEXT))
+  const bare = text.replace(LINKS, ' ')
+  const all = (pattern: RegExp, from: string, decode: (found: string) => Buffer) =>
+    (from.match(pattern) ?? []).flatMap((found) => readable(decode(found)) ?? [])
+  const base64 = (found: string) => Buffer.from(found.replace(/\s+/g, ''), 'base64')
+  return [
+    ...new Set([
+      ...all(BASE64, bare, base64),
+      ...all(IN_LINES, bare, base64),
+      ...all(HEX, bare, hexOf),
+      ...all(PERCENT, bare, (found) => Buffer.from(found.replaceAll('%', ''), 'hex')),
+      ...all(ESCAPES, bare, escapesOf),
+    ]),
+  ]
+}
