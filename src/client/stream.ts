@@ -77,10 +77,14 @@ async function* framesOf(
 
 const itemOf = ({ event, data }: Frame): StreamItem => {
   if (event === 'replaced') return { type: 'replaced' }
-  const content = JSON.parse(data)
-  return event === 'truncated'
-    ? { type: 'truncated', nextId: content.nextId }
-    : { type: 'event', event: content }
+  try {
+    const content = JSON.parse(data)
+    const id = event === 'truncated' ? content.nextId : content.id
+    if (!Number.isSafeInteger(id)) throw new TypeError('it has no id')
+    return event === 'truncated' ? { type: 'truncated', nextId: id } : { type: 'event', event: content }
+  } catch (cause) {
+    throw new AmsError('bad_response', 'An event of the stream is not what the service sends.', { cause })
+  }
 }
 
 /** Whether to go on after an error: with the same connection, or (`reconnect`) with a new one. */
@@ -114,6 +118,7 @@ export async function* readStream(
       ).id
       for await (const frame of framesOf(source, connectionId, { after, types, signal }, alive)) {
         const item = itemOf(frame)
+        if (item.type === 'event' && item.event.id <= after) continue // it came before
         if (item.type === 'event') after = item.event.id
         if (item.type === 'truncated') after = item.nextId - 1
         yield item

@@ -180,11 +180,11 @@ class Http:
     def _retrying(
         self, request: Request, read: Callable[[Response], Flow[T]], patient: bool, keeps: bool = False
     ) -> Flow[T]:
-        attempt = -1
+        attempt = 0
         while True:
-            attempt += 1
             try:
-                return (yield from self._attempt(request, read, keeps))
+                result = yield from self._attempt(request, read, keeps)
+                return result
             except AmsError as error:
                 failure = error
             # An earlier attempt deleted it, and its answer was lost.
@@ -197,6 +197,7 @@ class Http:
             self.outage.waiting(failure)
             if (yield Sleep(backoff(attempt, 0.3, 10, retry_after))):
                 raise failure
+            attempt += 1
 
     def page(self, call: Call[Any], patient: bool = False) -> Flow[tuple[Any, str | None]]:
         """The JSON of the response, and the cursor of the next page if its header ``Link`` has one."""

@@ -1,0 +1,73 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Case, cases, type Observed } from './case.ts'
+import { run } from './run.ts'
+import { StandIn } from './stand-in.ts'
+
+/** One table of behaviours for the clients of all languages. */
+
+const hasPython = spawnSync('python3', ['--version']).status === 0
+if (!hasPython) process.stderr.write('conformance: python3 is missing, the Python client is not checked\n')
+
+const python = async (mode: string, url: string): Promise<Observed[][]> => {
+  const options = {
+    env: {
+      PYTHONPATH: join(import.meta.dirname, '../../../src/client/python'),
+      PYTHONDONTWRITEBYTECODE: '1',
+    },
+  }
+  const { stdout, stderr } = await promisify(execFile)(
+    'python3',
+    ['-X', 'dev', '-W', 'error', join(import.meta.dirname, 'run.py'), mode, url],
+    options,
+  )
+  expect(stderr).toBe('')
+  return JSON.parse(stdout)
+}
+
+const clients: Record<string, (url: string) => Promise<Observed[][]>> = {
+  typescript: (url) => Promise.all(cases.map((one, n) => (one.only ? [] : run(`${url}/${n}`, one)))),
+  ...(hasPython ? { sync: (url) => python('sync', url), async: (url) => python('async', url) } : {}),
+}
+
+/** Keys that the client chose, numbered as they first appear. */
+const numbered = (keys: (string | null)[]): (number | string)[] => {
+  const known = keys.filter((key) => key !== null)
+  const made = [...new Set(known.filter((key) => /^[0-9a-f]{32}$/.test(key)))]
+  return known.map((key) => (made.includes(key) ? made.indexOf(key) + 1 : key))
+}
+
+/** However the client encodes and orders it. */
+const plain = (request: string): string => {
+  const [method = '', target = ''] = request.split(' ')
+  const [path = '', query] = target.split('?')
+  const segments = path.split('/').map((one) => encodeURIComponent(decodeURIComponent(one)))
+  const parameters = new URLSearchParams(query)
+  parameters.sort()
+  return `${method} ${segments.join('/')}${query === undefined ? '' : `?${parameters}`}`
+}
+
+describe.each(Object.keys(clients))('the client %s', (name) => {
+  const standIn = new StandIn()
+  let observed: Observed[][]
+  beforeAll(async () => {
+    const url = `${await standIn.start()}/${name}`
+    for (const [n, { answers = [] }] of cases.entries()) standIn.script(`/${name}/${n}`, answers)
+    observed = await clients[name]!(url)
+  }, 60_000)
+  afterAll(() => standIn.stop())
+
+  const own = cases
+    .map((one, n): [string, number, Case] => [one.name, n, one])
+    .filter(([, , { only }]) => only?.includes(name) ?? true)
+  test.each(own)('%s', (_, n, one) => {
+    expect(observed[n]).toMatchObject(one.steps.map((step) => step.expect))
+    const seen = standIn.seen(`/${name}/${n}`)
+    for (const { authorization } of seen) expect(authorization).toBe('Bearer t')
+    if (one.requests) expect(seen.map(({ request }) => plain(request))).toEqual(one.requests)
+    if (one.keys) expect(numbered(seen.map(({ key }) => key))).toEqual(one.keys)
+    if (one.body) expect(seen.at(-1)?.body).toMatchObject(one.body)
+  })
+})
