@@ -52,9 +52,12 @@ const filesBelow = (folder) =>
 
 const isBelow = (folder) => (file) => file.startsWith(`${folder}${path.sep}`)
 const isOfDashboard = isBelow(dashboard)
+/** The Python package is built by `npm run client:python`. */
+const isOfPython = isBelow(path.join(clientPackage, 'python'))
 /** Files that npm runs from src/. */
 const isScript = (file) => /^src.[\w-]+\.mjs$/.test(file)
-const sources = () => filesBelow('src').filter((file) => !file.startsWith(generated) && !isOfDashboard(file))
+const isBuiltElsewhere = (file) => isOfDashboard(file) || isOfPython(file)
+const sources = () => filesBelow('src').filter((file) => !file.startsWith(generated) && !isBuiltElsewhere(file))
 const isTypeScript = (file) => file.endsWith('.ts')
 const isOfClient = isBelow(clientPackage)
 const outputOf = (file) => path.join('dist', path.relative('src', file)).replace(/(?<!\.d)\.ts$/, '.js')

@@ -2,7 +2,7 @@
  * `npm run drift`: generated files must be up to date.
  * 1. prisma/migrations, applied to an empty database, produce prisma/schema.prisma.
  * 2. schema.graphql is the output of src/graphql/print.ts.
- * 3. src/client/api.ts, the types of the client, match the API's description.
+ * 3. src/client/api.ts and src/client/python/agent_messaging/api.py, the types of the clients, match the API's description.
  * 4. docs/limits.md is printed from the limits in the code.
  * 5. src/dashboard/live/schema.d.ts matches schema.graphql, and the web application compiles with it.
  */
@@ -55,6 +55,10 @@ async function checkClientTypes(): Promise<void> {
   const { clientTypes } = await import('./support/client-types.ts')
   if (readFileSync(join(root, 'src', 'client', 'api.ts'), 'utf8') !== clientTypes())
     fail('src/client/api.ts is out of date (npm run client:types)')
+  const { pythonTypes } = await import('./support/client-python.ts')
+  const python = join('src', 'client', 'python', 'agent_messaging', 'api.py')
+  if (readFileSync(join(root, python), 'utf8') !== pythonTypes())
+    fail(`${python} is out of date (npm run client:types)`)
 }
 
 async function checkLimits(): Promise<void> {

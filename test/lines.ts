@@ -5,8 +5,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const src = join(import.meta.dirname, '..', 'src')
-const WRITTEN = /\.(?:tsx?|mjs|js|css|html)$/
-const PRINTED = /^(?:client\/api\.ts|dashboard\/live\/schema\.d\.ts|db\/generated\/)/
+const WRITTEN = /\.(?:tsx?|mjs|js|css|html|py)$/
+const PRINTED = /^(?:client\/api\.ts|client\/python\/agent_messaging\/api\.py|dashboard\/live\/schema\.d\.ts|db\/generated\/)/
 
 const areas = new Map<string, number>()
 for (const file of readdirSync(src, { recursive: true, encoding: 'utf8' })) {

@@ -21,9 +21,18 @@ export const endAms = (): void => {
 }
 
 /** `env` is all of its environment but PATH. */
-export const startAms = (env: Record<string, string>, args: string[], stdin?: string): Ams => {
+export const startAms = (env: Record<string, string>, args: string[], stdin?: string): Ams =>
+  startProgram(process.execPath, env, [MAIN, ...args], stdin)
+
+/** The same of any program. */
+export const startProgram = (
+  program: string,
+  env: Record<string, string>,
+  args: string[],
+  stdin?: string,
+): Ams => {
   const { PATH = '' } = process.env
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(program, args, {
     env: { PATH, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   })

@@ -67,9 +67,7 @@ class Printer {
     const types = [schema.type ?? []].flat()
     const values = schema.enum?.filter((one) => one !== null).map(literal)
     if (values) this.#types.set(name, `${name} = Literal[${values.join(', ')}]\n`)
-    const plain = values
-      ? name
-      : this.#plain(schema, types.find((one) => one !== 'null') ?? '', name, given)
+    const plain = values ? name : this.#plain(schema, types.find((one) => one !== 'null') ?? '', name, given)
     return types.includes('null') ? `${plain} | None` : plain
   }
 

@@ -1,35 +1,21 @@
-import { execFile, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hasPython, python } from '../../support/python.ts'
 import { type Case, cases, type Observed } from './case.ts'
 import { run } from './run.ts'
 import { StandIn } from './stand-in.ts'
 
 /** One table of behaviours for the clients of all languages. */
 
-const hasPython = spawnSync('python3', ['--version']).status === 0
-if (!hasPython) process.stderr.write('conformance: python3 is missing, the Python client is not checked\n')
-
-const python = async (mode: string, url: string): Promise<Observed[][]> => {
-  const options = {
-    env: {
-      PYTHONPATH: join(import.meta.dirname, '../../../src/client/python'),
-      PYTHONDONTWRITEBYTECODE: '1',
-    },
-  }
-  const { stdout, stderr } = await promisify(execFile)(
-    'python3',
-    ['-X', 'dev', '-W', 'error', join(import.meta.dirname, 'run.py'), mode, url],
-    options,
-  )
+const runPython = async (mode: string, url: string): Promise<Observed[][]> => {
+  const { stdout, stderr } = await python({}, [join(import.meta.dirname, 'run.py'), mode, url])
   expect(stderr).toBe('')
   return JSON.parse(stdout)
 }
 
 const clients: Record<string, (url: string) => Promise<Observed[][]>> = {
   typescript: (url) => Promise.all(cases.map((one, n) => (one.only ? [] : run(`${url}/${n}`, one)))),
-  ...(hasPython ? { sync: (url) => python('sync', url), async: (url) => python('async', url) } : {}),
+  ...(hasPython ? { sync: (url) => runPython('sync', url), async: (url) => runPython('async', url) } : {}),
 }
 
 /** Keys that the client chose, numbered as they first appear. */

@@ -55,9 +55,10 @@ class Sleep:
 
 @dataclass(frozen=True)
 class Run:
-    """Calls a function of the user's, for example of a position store, which may be a coroutine function with asyncio."""
+    """Calls a function, which may be a coroutine function with asyncio. ``is_slow``: not on asyncio's thread."""
 
     work: Callable[[], Any]
+    is_slow: bool = False
 
 
 @dataclass(frozen=True)

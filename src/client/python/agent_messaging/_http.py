@@ -8,8 +8,8 @@ import secrets
 import ssl
 import time
 import warnings
-from dataclasses import dataclass
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
@@ -183,8 +183,7 @@ class Http:
         attempt = 0
         while True:
             try:
-                result = yield from self._attempt(request, read, keeps)
-                return result
+                return (yield from self._attempt(request, read, keeps))
             except AmsError as error:
                 failure = error
             # An earlier attempt deleted it, and its answer was lost.
@@ -204,7 +203,7 @@ class Http:
         return (yield from self._retrying(_request_of(call), _page_of, patient))
 
     def json(self, call: Call[T], patient: bool = False) -> Flow[T]:
-        return (yield from self._retrying(_request_of(call), _json_of, patient))
+        return cast(T, (yield from self._retrying(_request_of(call), _json_of, patient)))
 
     def upload(self, request: Request) -> Flow[Any]:
         return (yield from self._retrying(request, _json_of, False))

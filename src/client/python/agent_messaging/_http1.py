@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from urllib.parse import SplitResult, unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from ._flow import Connect, Connection, Flow, Receive, StartTls, Write
+from ._flow import Connect, Connection, Flow, Receive, Run, StartTls, Write
 from .errors import AmsError
 
 Body = None | bytes | Callable[[], Iterable[bytes]]
@@ -142,7 +142,7 @@ class Peer:
 
     def _secured(self, connection: Connection, until: float | None) -> Flow[None]:
         if self._context is None:  # made once, and only for https: reading the certificates takes a while
-            self._context = ssl.create_default_context()
+            self._context = yield Run(ssl.create_default_context, is_slow=True)
         yield StartTls(connection, self._context, self._host, until)
 
     def send(

@@ -96,5 +96,5 @@ class Progress(Holder):
         self._open.discard(done)
         position = min(self._open) - 1 if self._open else self._delivered
         if position > self._saved:
-            yield Run(lambda: self._store.save(position))
+            yield Run(lambda: self._store.save(position), is_slow=isinstance(self._store, FileStore))
             self._saved = position  # not if it failed: the next one tries again

@@ -222,6 +222,8 @@ class AsyncShell:
         if isinstance(request, Sleep):
             return await self._ends_within(request.seconds)
         if isinstance(request, Run):
+            if request.is_slow:
+                return await asyncio.to_thread(request.work)
             done = request.work()
             return await done if inspect.isawaitable(done) else done
         if isinstance(request, Locked):

@@ -1,0 +1,320 @@
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, request as httpRequest } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
+import { type AddressInfo, connect, type Server } from 'node:net'
+import { join } from 'node:path'
+import { generate } from 'selfsigned'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { endAms, startProgram } from '../../support/ams.ts'
+import { newest, post } from '../../support/letter.ts'
+import { temporaryDir } from '../../support/postgres.ts'
+import { hasMypy, hasPython, hasVenv, PYTHON_CLIENT, python, startPython } from '../../support/python.ts'
+import {
+  createTestAgent,
+  type SharedService,
+  sharedService,
+  type Tenant,
+  type TestAgent,
+} from '../../support/service.ts'
+import { until } from '../../support/until.ts'
+
+const root = join(import.meta.dirname, '..', '..', '..')
+const sources = join(PYTHON_CLIENT, 'agent_messaging')
+const dir = temporaryDir()
+afterAll(() => {
+  endAms()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+test('every operation of the API that is JSON is a method of the package', () => {
+  const written = readdirSync(sources)
+    .filter((name) => name.endsWith('.py') && name !== 'api.py')
+    .map((name) => readFileSync(join(sources, name), 'utf8'))
+    .join('\n')
+  const printed = [...readFileSync(join(sources, 'api.py'), 'utf8').matchAll(/^def (\w+)/gm)]
+  expect(printed.length).toBeGreaterThan(80)
+  const missing = printed
+    .map(([, name]) => name)
+    .filter((name) => !new RegExp(`\\bapi\\.${name}\\b`).test(written))
+  expect(missing).toEqual([])
+})
+
+test('it has the version of the JavaScript client, and needs nothing but the standard library', () => {
+  const { version } = JSON.parse(readFileSync(join(root, 'src', 'client', 'package.json'), 'utf8'))
+  expect(readFileSync(join(sources, '_http.py'), 'utf8')).toContain(`\nVERSION = "${version}"\n`)
+  expect(readFileSync(join(PYTHON_CLIENT, 'pyproject.toml'), 'utf8')).toMatch(/^requires = \[\]$/m)
+})
+
+describe.skipIf(!hasPython)('with Python', () => {
+  test('threads, tasks, time, connections and files', { timeout: 120_000 }, async () => {
+    const { code, stderr } = await python({}, [join(import.meta.dirname, 'test_core.py')])
+    expect(stderr).toMatch(/\nOK\n$/)
+    expect(code).toBe(0)
+  })
+
+  test.skipIf(!hasMypy)(
+    'its types are strict, and know what blocks and what is awaited',
+    { timeout: 240_000 },
+    async () => {
+      writeFileSync(join(dir, 'typed.py'), TYPED)
+      const run = (...args: string[]) =>
+        startProgram('mypy', { MYPYPATH: PYTHON_CLIENT, HOME: dir }, [
+          '--strict',
+          '--cache-dir',
+          join(dir, 'mypy'),
+          ...args,
+        ])
+      const { stdout, code } = await run(sources, join(dir, 'typed.py')).exited
+      expect(stdout).toMatch(/^Success: /)
+      expect(code).toBe(0)
+    },
+  )
+
+  describe('proxies and certificates come from the environment', () => {
+    const servers: Server[] = []
+    const listen = async (server: Server): Promise<number> => {
+      servers.push(server)
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      return (server.address() as AddressInfo).port
+    }
+    afterAll(() => {
+      for (const server of servers) server.close()
+    })
+    let secure: number
+    let plain: number
+    let proxy: number
+    const asked: string[] = []
+    const trusted = join(dir, 'ca.pem')
+    beforeAll(async () => {
+      const pair = await generate([{ name: 'commonName', value: 'ams.example' }], {
+        keyType: 'ec',
+        extensions: [{ name: 'subjectAltName', altNames: [{ type: 7, ip: '127.0.0.1' }] }],
+      })
+      writeFileSync(trusted, pair.cert)
+      const answer = JSON.stringify([{ name: 'A' }])
+      secure = await listen(
+        createSecureServer({ cert: pair.cert, key: pair.private }, (_, response) => response.end(answer)),
+      )
+      plain = await listen(createServer((_, response) => response.end(answer)))
+      const forwarding = createServer((incoming, response) => {
+        asked.push(`${incoming.method} ${incoming.headers['proxy-authorization']}`)
+        const { 'proxy-authorization': _, ...headers } = incoming.headers
+        httpRequest(incoming.url!, { headers }, (answered) => answered.pipe(response)).end()
+      })
+      forwarding.on('connect', (incoming, socket) => {
+        asked.push(`CONNECT ${incoming.headers['proxy-authorization']}`)
+        const [host, port] = incoming.url!.split(':') as [string, string]
+        const target = connect(Number(port), host, () => socket.write('HTTP/1.1 200 OK\r\n\r\n'))
+        target.on('error', () => socket.destroy()).pipe(socket)
+        socket.on('error', () => target.destroy()).pipe(target)
+      })
+      proxy = await listen(forwarding)
+    })
+
+    const ask = async (url: string, env: Record<string, string>) => {
+      const program = `import asyncio, sys
+from agent_messaging import Agent, AmsError, AsyncAgent
+given = {"url": sys.argv[1], "token": "t", "id": "A", "retries": 0}
+for ask in (lambda: Agent(**given).secrets.list(), lambda: asyncio.run(AsyncAgent(**given).secrets.list())):
+    try:
+        print(ask()[0]["name"])
+    except AmsError as error:
+        print(error.code, error.message)
+`
+      const { stdout, stderr } = await python(env, ['-c', program, url])
+      expect(stderr).toBe('')
+      return stdout.trim().split('\n')
+    }
+
+    test('a certificate is trusted only if the environment names its authority', async () => {
+      const url = `https://127.0.0.1:${secure}`
+      expect(await ask(url, { SSL_CERT_FILE: trusted })).toEqual(['A', 'A'])
+      for (const said of await ask(url, {})) expect(said).toMatch(/^unreachable .*self.signed certificate/)
+    })
+
+    test('a proxy gets its own credentials, and a tunnel for https', async () => {
+      const env = (name: string) => ({
+        [name]: `http://me:p%40ss@127.0.0.1:${proxy}`,
+        SSL_CERT_FILE: trusted,
+      })
+      const credentials = `Basic ${Buffer.from('me:p@ss').toString('base64')}`
+      asked.length = 0
+      expect(await ask(`https://127.0.0.1:${secure}`, env('HTTPS_PROXY'))).toEqual(['A', 'A'])
+      expect(await ask(`http://127.0.0.1:${plain}`, env('http_proxy'))).toEqual(['A', 'A'])
+      const expected = [`CONNECT ${credentials}`, `GET ${credentials}`]
+      expect(asked).toEqual(expected.flatMap((one) => [one, one]))
+      const direct = { ...env('http_proxy'), no_proxy: '127.0.0.1' }
+      expect(await ask(`http://127.0.0.1:${plain}`, direct)).toEqual(['A', 'A'])
+      expect(asked).toHaveLength(4)
+    })
+  })
+
+  describe('at a service', () => {
+    let service: SharedService
+    let owner: Tenant
+    beforeAll(async () => {
+      service = await sharedService()
+      owner = await service.workspace()
+    })
+    const createOpenAgent = async () => {
+      const agent = await createTestAgent(service, owner)
+      await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })
+      return { agent, env: { AMS_URL: service.http, AMS_TOKEN: agent.token } }
+    }
+    const isConnected = async (agent: TestAgent) =>
+      (await agent.api('GET', `/agents/${agent.id}/listeners`)).body.length > 0
+    const mail = (agent: TestAgent, subject: string) =>
+      post(service, { from: 'ann@example.com', to: agent.address, subject, text: 'the text' })
+
+    test('messages, drafts, secrets, files, pages and positions', { timeout: 60_000 }, async () => {
+      const { agent, env } = await createOpenAgent()
+      await mail(agent, 'Where is it?')
+      writeFileSync(join(dir, 'tour.py'), TOUR)
+      const { stdout, stderr } = await python({ ...env, HOME: dir }, [join(dir, 'tour.py')])
+      expect({ stdout, stderr }).toEqual({ stdout: 'done\n', stderr: '' })
+    })
+
+    test('python3 -m agent_messaging sends, and prints a line for each message, from where it stopped', {
+      timeout: 60_000,
+    }, async () => {
+      const { agent, env } = await createOpenAgent()
+      const command = (...args: string[]) => ['-m', 'agent_messaging', ...args]
+      const position = join(dir, 'cli.position')
+      const listening = startPython(env, command('listen', '--position', position))
+      await until(() => isConnected(agent))
+      await mail(agent, 'First \u001b[31mred')
+      await listening.said('First')
+      listening.child.kill('SIGTERM')
+      const { code, stdout, stderr } = await listening.exited
+      expect({ code, stdout, stderr }).toEqual({
+        code: 0,
+        stderr: '',
+        stdout: expect.stringMatching(/ann@example\.com First {2}\[31mred \S{36}\n$/),
+      })
+      await mail(agent, 'Second')
+      const second = await python(env, command('listen', '--position', position, '--json', '--count', '1'))
+      const { event, message } = JSON.parse(second.stdout)
+      expect(message).toMatchObject({ subject: 'Second', id: event.messageId })
+      const reply = await python(env, command('send', '--reply-to', message.id, '-'), 'On its way.')
+      expect(await newest(agent)).toMatchObject([
+        { id: reply.stdout.trim(), text: expect.stringContaining('On its way.') },
+      ])
+      const refused = await python({ ...env, AMS_TOKEN: `aat_${'x'.repeat(43)}` }, command('send', 'x'))
+      expect(refused).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringMatching(/^agent_messaging: .+\n$/),
+      })
+    })
+
+    test.skipIf(!hasVenv)(
+      'five lines in an empty environment, installed offline, answer a mail',
+      { timeout: 240_000 },
+      async () => {
+        for (const folder of ['one', 'two']) {
+          const built = await python({}, [join(PYTHON_CLIENT, 'build_package.py'), dir])
+          expect(built.stdout.trim().split('\n')).toEqual(
+            readdirSync(dir)
+              .filter((name) => name.startsWith('agent_messaging'))
+              .sort(),
+          )
+          const environment = join(dir, folder)
+          await startProgram('python3', {}, ['-m', 'venv', environment]).exited
+          const package_ = built.stdout.split('\n')[folder === 'one' ? 0 : 1]!
+          const pip = [
+            join(environment, 'bin', 'python'),
+            '-m',
+            'pip',
+            'install',
+            '--no-index',
+            join(dir, package_),
+          ]
+          const installed = await startProgram(pip[0]!, { HOME: dir }, pip.slice(1)).exited
+          expect(installed).toMatchObject({
+            code: 0,
+            stdout: expect.stringContaining('Successfully installed agent-messaging-'),
+          })
+        }
+        const { agent, env } = await createOpenAgent()
+        writeFileSync(join(dir, 'answer.py'), FIVE_LINES)
+        const running = startProgram(join(dir, 'one', 'bin', 'python'), env, [join(dir, 'answer.py')])
+        await until(() => isConnected(agent))
+        await mail(agent, 'Lamp')
+        await until(async () => (await newest(agent))[0]?.direction === 'outbound')
+        expect((await newest(agent))[0]).toMatchObject({ text: expect.stringContaining('You wrote: Lamp') })
+        running.child.kill('SIGKILL')
+      },
+    )
+  })
+})
+
+const FIVE_LINES = `from agent_messaging import Agent
+
+for message in Agent().messages():
+    message.reply(f"You wrote: {message.subject}")
+    message.done()
+`
+
+const TOUR = `from datetime import datetime, timedelta, timezone
+from agent_messaging import Agent, AmsError, MemoryStore
+
+agent, store = Agent(), MemoryStore()
+message = next(agent.messages(store=store, from_="beginning"))
+assert (message.subject, message.counterpart, message.reply_text) == ("Where is it?", "ann@example.com", "the text")
+reply = message.reply("On its way.", key=message.id)
+assert message.reply("On its way.", key=message.id).id == reply.id
+try:
+    message.reply("Another.", key=message.id)
+    raise AssertionError
+except AmsError as error:
+    assert (error.code, error.reason, error.message_id) == ("invalid_input", "key_reused", reply.id), error
+assert [one.id for one in message.conversation()] == [reply.id, message.id]
+assert [one["address"] for one in reply.recipients()] == ["ann@example.com"]
+assert store.load() == 0
+message.done()
+assert store.load() == agent.position() == 1
+assert b"Subject: Where is it?" in message.raw().read()
+assert message.mark(labels=["a"]).labels == ["a"]
+draft = agent.drafts.create(text="Hi", to=["bo@example.com"], channel="email")
+agent.drafts.update(draft["id"], subject="Sub", send_at=datetime.now(timezone.utc) + timedelta(hours=1))
+assert [one["subject"] for one in agent.drafts.list()] == ["Sub"]
+agent.drafts.delete(draft["id"])
+agent.secrets.set("KEY", "value")
+assert agent.secrets.reveal(["KEY"]) == {"KEY": "value"}
+agent.secrets.delete("KEY")
+file = {"name": "a.csv", "type": "text/csv", "content": "YSxiCg=="}
+sent = agent.send(channel="email", to=["bo@example.com"], subject="File", text="x", attachments=[file])
+assert (sent.attachment(0).name, sent.attachment(0).bytes()) == ("a.csv", b"a,b\\n")
+assert b"".join(sent.attachment(0).open()) == b"a,b\\n"
+pages = agent.list(direction="outbound", limit=1)
+assert [one.id for one in pages] == [sent.id, reply.id] and [one.id for one in pages.all(1)] == [sent.id]
+second = pages.page(pages.page().next_cursor)
+assert ([one.id for one in second.items], second.next_cursor) == ([reply.id], None), second
+report = []
+imported = agent.import_("From: c@example.com\\nSubject: Old\\nMessage-ID: <1@example.com>\\n\\nx", type="message/rfc822", on_progress=report.append)
+assert imported["imported"] == 1 and report, imported
+assert agent.next(after=0, seconds=0).id == message.id and agent.next(seconds=0) is None
+assert [event["id"] for event in agent.log(limit=1)] == [1]
+assert len(agent.export().read()) > 1024
+print("done")
+`
+
+const TYPED = `from agent_messaging import Agent, AsyncAgent, Message, Workspace
+
+def blocking(agent: Agent) -> list[str | None]:
+    for message in agent.messages(types=["message.received"]):
+        reply: Message = message.reply("x", to=["a@example.com"])
+        message.done()
+        text: str = message.attachment(0).text()
+    name: str = agent.drafts.list().all(3)[0]["id"]
+    return [one.subject for one in agent.list(q="x")]
+
+async def awaited(agent: AsyncAgent, workspace: Workspace) -> dict[str, str]:
+    async for message in agent.messages(from_="beginning"):
+        await (await message.reply("x")).mark(read=True)
+        await message.done()
+    workspace.agents.create("Bot", "unicorn")  # type: ignore[arg-type]
+    await agent.send(channel="fax")  # type: ignore[arg-type]
+    workspace.agent("x").access.set("fax", [])  # type: ignore[arg-type]
+    return await agent.secrets.reveal(["A"])
+`
