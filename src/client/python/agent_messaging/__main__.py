@@ -86,7 +86,8 @@ def _parser() -> argparse.ArgumentParser:
     listen = commands.add_parser("listen", help="connect as the agent's client, and print a line for each new message")
     listen.add_argument("--json", action="store_true", help="print the event and the message as JSON")
     listen.add_argument("--position", metavar="FILE", help="keep the position in FILE, and go on from there")
-    listen.add_argument("--from", dest="start", default="now", metavar="POSITION", help="now (default), beginning or an event's id")
+    start = "now (default), beginning or an event's id"
+    listen.add_argument("--from", dest="start", default="now", metavar="POSITION", help=start)
     listen.add_argument("--count", type=int, metavar="N", help="end after N messages")
     listen.set_defaults(run=_listen)
     send = commands.add_parser("send", help="send a message, and print its id")

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, BinaryIO, Concatenate, Literal, ParamSpec, TypedDict
 
 from . import api
+from ._async_shell import AsyncItems, AsyncShell
 from ._call import NOT_GIVEN, Call, NotGiven, Page
 from ._flow import Flow
 from ._http import VERSION, Http, Request
@@ -17,7 +18,7 @@ from ._message import AsyncMessage, AsyncReceived, Message, Received, message_of
 from ._operation import Async, Either, M, Owner, Sync, content, contents, is_async, operation, pages, request, running
 from ._position import PositionStore
 from ._resources import Access, Addresses, Drafts, Secrets, Suppressions, Threads, Tokens, Webhooks
-from ._shells import AsyncItems, AsyncShell, Items, Shell
+from ._shells import Items, Shell
 from ._source import Identity, Source
 from ._stream import Event, StreamItem
 from .errors import AmsError
@@ -154,9 +155,9 @@ class AgentOf(Owner[M]):
         types: Sequence[api.EventType] | None = None,
         on_truncated: Callable[[int], object] | None = None,
     ) -> Flow[None]:
-        """Connects as the agent's client and yields its new messages, over interruptions of the network and restarts of the
-        service, until the loop is left or closed. Each message comes at least once: after a crash, those whose ``done`` was
-        not reached come again. Raises ``replaced`` when another client connects.
+        """Connects as the agent's client and yields its new messages, over interruptions of the network and restarts of
+        the service, until the loop is left or closed. Each message comes at least once: after a crash, those whose
+        ``done`` was not reached come again. Raises ``replaced`` when another client connects.
 
         ``store`` keeps the position, by default only in memory; ``from_`` says where an empty one starts. ``types``: whose
         events' messages to yield, by default ``message.received``. ``on_truncated`` is called when events before an id were

@@ -2,12 +2,12 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import random
 import secrets
 import ssl
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
@@ -34,7 +34,7 @@ def backoff(attempt: int, base: float, most: float, at_least: float = 0) -> floa
 
 
 def _warn(error: AmsError) -> None:
-    warnings.warn(f"{error.message}; waiting for it", stacklevel=2)
+    logging.getLogger("agent_messaging").warning("%s; waiting for it", error.message)
 
 
 class Outage:

@@ -190,16 +190,12 @@ def _head(method: str, target: str, headers: list[tuple[str, str]], body: Body) 
 
 def _exchange(connection: Connection, head: bytes, body: Body, until: float | None) -> Flow[Response]:
     response = Response(connection, until)
-    if not callable(body):
-        yield Write(connection, head + (body or b""), until)
-        yield from response.read_head()
-        return response
-    yield Write(connection, head, until)
     try:
-        for part in body():
-            if part:
+        yield Write(connection, head + body if isinstance(body, bytes) else head, until)
+        if callable(body):
+            for part in body():
                 yield Write(connection, b"%x\r\n%b\r\n" % (len(part), part), until)
-        yield Write(connection, b"0\r\n\r\n", until)
+            yield Write(connection, b"0\r\n\r\n", until)
     except ConnectionError as refused:  # a server that wants no more of it says why before it closes
         try:
             yield from response.read_head()

@@ -14,7 +14,7 @@ from ._message import data_of_url, message_of, received_of
 from ._position import MemoryStore, PositionStore, Progress
 from ._source import Source
 from ._stream import Event, EventStream, Replaced, Truncated
-from .errors import AmsError
+from .errors import AmsError, field_of
 
 # Where to start: after what is there already, with all that is stored, or after an event's id.
 From = Literal["now", "beginning"] | int
@@ -25,7 +25,7 @@ _MAX_WAIT = 30
 
 def read_position(source: Source) -> Flow[int]:
     page: Any = yield from source.call(api.list_events(limit=1))
-    return int(page["lastId"])
+    return int(field_of(page, "lastId"))
 
 
 def _read(source: Source, message_id: str) -> Flow[Any]:
@@ -52,13 +52,14 @@ def next_message(source: Source, from_: str | None, after: int | None, seconds: 
         query = {"after": position, "wait": wait, "types": ",".join(_RECEIVED)}
         call: Call[Any] = Call("GET", "/agents/{id}/events", {}, query=query)
         page = yield from source.call(call)
-        for event in page["items"]:
+        items = field_of(page, "items")
+        for event in items:
             data = None if event["channel"] == "url" else (yield from _read(source, event["messageId"]))
             if data and (from_ is None or _is_from(from_, data["counterpart"])):
                 return message_of(source, data)
-        if not page["items"] and wait == 0:
+        if not items and wait == 0:
             return None
-        position = page["items"][-1]["id"] if page["items"] else max(position, page["lastId"])
+        position = items[-1]["id"] if items else max(position, field_of(page, "lastId"))
 
 
 def take_code(source: Source, wanted: dict[str, Any], seconds: float, since: datetime | str | NotGiven) -> Flow[Any]:

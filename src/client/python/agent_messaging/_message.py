@@ -13,7 +13,7 @@ from ._operation import operation, running
 from ._position import Progress
 from ._source import Source
 from ._stream import Event
-from .errors import AmsError
+from .errors import AmsError, field_of
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -50,8 +50,8 @@ class AttachmentOf(Owner[M]):
             path = "/agents/{id}/messages/{messageId}/attachments/{index}/text"
             call: Call[Any] = Call("GET", path, self._path, query={"offset": offset})
             page = yield from self._source.call(call)
-            texts.append(page["text"])
-            offset = page["nextOffset"]
+            texts.append(field_of(page, "text"))
+            offset = field_of(page, "nextOffset")
         return "".join(texts)
 
     @operation
@@ -115,7 +115,7 @@ class MessageOf(api.MessageFields, Owner[M], Generic[M, F]):
         api.MessageFields.__init__(self, data)
         Owner.__init__(self, source)
         kind: Any = AsyncAttachment if is_async(self) else Attachment
-        self.attachments = [kind(source, self.id, index, one) for index, one in enumerate(data["attachments"])]
+        self.attachments = [kind(source, self.id, index, one) for index, one in enumerate(data.get("attachments", ()))]
 
     def attachment(self, index: int) -> F:
         """One of its files, counted from 0."""
@@ -235,6 +235,7 @@ def _thread(message: Any) -> Any:
 
 def message_of(source: Source, data: Any) -> Any:
     owner: Owner[Any] = Owner(source)
+    field_of(data, "id")
     return AsyncMessage(source, data) if is_async(owner) else Message(source, data)
 
 

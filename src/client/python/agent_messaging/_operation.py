@@ -4,10 +4,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
+from ._async_shell import AsyncItems, AsyncShell
 from ._call import Call, Page
 from ._flow import Emit, Flow
-from ._shells import AsyncItems, AsyncShell, Items, Shell
+from ._shells import Items, Shell
 from ._source import Source
+from .errors import field_of
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -94,8 +96,8 @@ class Listing(Generic[T]):
         content, linked = yield from self._source.page(call)
         if isinstance(content, list):
             return Page([self._shown(one) for one in content], linked)
-        following = content["nextCursor"]
-        return Page([self._shown(one) for one in content["items"]], None if following is None else str(following))
+        following = field_of(content, "nextCursor")
+        return Page([self._shown(one) for one in field_of(content, "items")], None if following is None else str(following))
 
     def _each(self) -> Flow[None]:
         cursor: str | None = None

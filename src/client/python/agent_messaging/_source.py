@@ -10,7 +10,7 @@ from ._call import Call
 from ._flow import Flow, Holder, Locked
 from ._http import Http, Request
 from ._http1 import Response
-from .errors import AmsError
+from .errors import AmsError, field_of
 
 T = TypeVar("T")
 
@@ -48,11 +48,11 @@ class Source:
         if self._identity.value is not None:  # found while this one waited
             return
         agents: Any = yield from self.http.json(api.list_agents(limit=2), self._is_patient)
-        if not agents:
+        if agents == []:
             raise AmsError("invalid_input", "id: is missing; this token has access to no agent")
-        if len(agents) > 1:
+        if isinstance(agents, list) and len(agents) > 1:
             raise AmsError("invalid_input", "id: is missing; a member's token can access several agents")
-        self._identity.value = agents[0]["id"]
+        self._identity.value = field_of(field_of(agents, 0), "id")
 
     def _filled(self, call: Call[T]) -> Flow[Call[T]]:
         if call.needs_id:

@@ -13,7 +13,7 @@ from ._http import Request, backoff
 from ._http1 import Response
 from ._source import Source
 from ._sse import Frame, FrameParser
-from .errors import AmsError, parse_json
+from .errors import AmsError, field_of, parse_json
 
 # The service sends a heartbeat every 15 seconds: after three missing ones the connection is dead.
 _MAX_SILENCE = 45.0
@@ -128,7 +128,7 @@ class EventStream:
         source = self._source
         if self._connection is None:
             connection = yield from source.call(api.connect(source.client, source.machine))
-            self._connection = connection["id"]
+            self._connection = field_of(connection, "id")
         call: Any = Call(
             "GET",
             "/agents/{id}/connections/{connectionId}/events",

@@ -7,10 +7,11 @@ from typing import Any, Generic, TypeVar
 
 from . import api
 from ._agent import Agent, AsyncAgent
+from ._async_shell import AsyncShell
 from ._flow import Flow
 from ._http import VERSION, Http
 from ._operation import Async, M, Owner, Sync, content, contents, pages, request
-from ._shells import AsyncShell, Shell
+from ._shells import Shell
 from ._source import Identity, Source
 from .errors import AmsError
 

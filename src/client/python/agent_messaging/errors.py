@@ -63,6 +63,14 @@ def parse_json(text: str) -> Any:
         raise ValueError("nested too deeply") from None
 
 
+def field_of(answer: Any, name: str | int) -> Any:
+    """A field of a response, or an item of one that is a list."""
+    try:
+        return answer[name]
+    except (LookupError, TypeError):
+        raise AmsError("bad_response", f"The response has no {name}, it is not the service's.") from None
+
+
 def error_of(status: int, headers: dict[str, str], text: str) -> AmsError:
     """The error of a response that is not a success."""
     seconds = headers.get("retry-after", "")
