@@ -36,6 +36,33 @@ interface Document {
   components: { schemas: Record<string, Schema>; parameters?: Record<string, Parameter> }
 }
 
+interface Argument {
+  name: string
+  schema: Schema
+  place: 'needed' | 'free' | 'named'
+}
+
+/** What is done with a message by sending one: the same request, with other arguments. */
+const ANSWERS: {
+  name: string
+  says: string
+  fields: Record<string, Argument['place']>
+  without: string[]
+}[] = [
+  {
+    name: 'reply_to_message',
+    says: 'Replies in the same thread, to whoever the message is from unless `to` says otherwise',
+    fields: { replyTo: 'needed', text: 'free' },
+    without: ['forward', 'channel'],
+  },
+  {
+    name: 'forward_message',
+    says: 'Passes a message on with its text and attachments',
+    fields: { forward: 'needed', to: 'needed', text: 'free' },
+    without: ['replyTo', 'replyAll', 'channel'],
+  },
+]
+
 const JSON_TYPE = 'application/json'
 const KEYWORDS = new Set(['and', 'as', 'class', 'from', 'import', 'in', 'is', 'not', 'or', 'pass', 'with'])
 const SCALARS: Record<string, string> = { string: 'str', integer: 'int', number: 'float', boolean: 'bool' }
@@ -46,10 +73,15 @@ const WIDER: Record<string, string> = {
   'Message.threadId': '{} | None',
 }
 
+/** Fields of a message that its class has in another way: objects with methods, and what a method is called. */
+const OTHERWISE = new Set(['attachments', 'conversation'])
+
 const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 const nameOf = (name: string): string => (KEYWORDS.has(snake(name)) ? `${snake(name)}_` : snake(name))
 const pascal = (name: string): string => name[0]?.toUpperCase() + name.slice(1)
 const refOf = (ref: string): string => ref.slice(ref.lastIndexOf('/') + 1)
+/** Of a list of texts, a single one can be given. */
+const isList = ({ schema }: Argument): boolean => schema.type === 'array' && schema.items?.type === 'string'
 const literal = (value: unknown): string => (value === true ? 'True' : JSON.stringify(value))
 const comment = (text = ''): string => (text ? `    # ${text.replace(/\s+/g, ' ')}\n` : '')
 
@@ -99,7 +131,7 @@ class Printer {
   /** A class with the same fields as attributes. */
   #attributes(name: string): void {
     const { properties = {}, required = [] } = this.#document.components.schemas[name]!
-    const fields = Object.entries(properties).filter(([key]) => key !== 'attachments') // objects with methods
+    const fields = Object.entries(properties).filter(([key]) => !OTHERWISE.has(key))
     const lines = fields.map(([key, schema]) => {
       const plain = this.#typeOf(schema, name + pascal(key))
       const type = (WIDER[`${name}.${key}`] ?? '{}').replace('{}', plain)
@@ -125,59 +157,85 @@ class Printer {
     for (const name of ['Message', 'Event']) this.#attributes(name)
   }
 
+  #resolved<Part extends { $ref?: string }>(part: Part, parts: Record<string, Part> = {}): Part {
+    return part.$ref ? parts[refOf(part.$ref)]! : part
+  }
+
+  /** How arguments are written: those without a default first; those with one must be named, unless they are `free`. */
+  #arguments(id: string, all: Argument[], isPost: boolean): string {
+    const written = ({ name, schema, place }: Argument): string => {
+      const type = this.#typeOf(schema, pascal(id) + pascal(name), true)
+      return `${nameOf(name)}: ${place === 'needed' ? type : `${type} | NotGiven = NOT_GIVEN`}`
+    }
+    const of = (place: Argument['place']) => all.filter((one) => one.place === place).map(written)
+    const named = [...of('named'), ...(isPost ? ['key: str | None = None'] : [])]
+    return [...of('needed'), ...of('free'), ...(named.length > 0 ? ['*', ...named] : [])].join(', ')
+  }
+
+  #parts(operation: Operation): Record<'path' | 'query' | 'body', Argument[]> {
+    const { parameters: known, schemas } = this.#document.components
+    const parameters = (operation.parameters ?? []).map((one) => this.#resolved(one, known))
+    const schema = operation.requestBody?.content[JSON_TYPE]?.schema
+    const { properties = {}, required = [] } = schema ? this.#resolved(schema, schemas) : {}
+    const body = Object.entries(properties)
+    const inPlace = (place: string, left: string) =>
+      parameters
+        .filter((one) => one.in === place && one.name !== left)
+        .map(
+          ({ name, schema, required }): Argument => ({ name, schema, place: required ? 'needed' : 'named' }),
+        )
+    return {
+      path: inPlace('path', 'id'),
+      query: inPlace('query', 'cursor'),
+      body: body.map(([name, schema]) => {
+        const optional = body.length === 1 ? 'free' : 'named' // a body's only field needs no name
+        return { name, schema, place: required.includes(name) ? 'needed' : optional }
+      }),
+    }
+  }
+
   /** None for an operation whose request or response is no JSON: those are written by hand. */
-  #operation(method: string, path: string, operation: Operation): string | null {
-    const { operationId: id, summary = '' } = operation
-    const parameters = (operation.parameters ?? []).map((one) =>
-      one.$ref ? this.#document.components.parameters![refOf(one.$ref)]! : one,
-    )
+  #operation(method: string, path: string, operation: Operation): string[] {
+    const { operationId: id, summary = '', requestBody } = operation
     const [status, response] = Object.entries(operation.responses).find(([code]) => code.startsWith('2'))!
     const answer = response.content?.[JSON_TYPE]?.schema
-    const bodySchema = operation.requestBody?.content[JSON_TYPE]?.schema
-    if ((status !== '204' && !answer) || (operation.requestBody && !bodySchema)) return null
-    const body = bodySchema?.$ref ? this.#document.components.schemas[refOf(bodySchema.$ref)]! : bodySchema
-    const inPath = parameters.filter((one) => one.in === 'path' && one.name !== 'id')
-    const inQuery = parameters.filter((one) => one.in === 'query' && one.name !== 'cursor')
-    const inBody = Object.entries(body?.properties ?? {}).map(([name, schema]) => ({ name, schema }))
-    const needed = [...inPath, ...inQuery.filter((one) => one.required)].map((one) => one.name)
-    needed.push(...(body?.required ?? []))
-    const [first, second] = inBody
-    // A body's only field can be given without its name.
-    const isFree = (name: string) => first?.name === name && !second
-    const typed = ({ name, schema }: { name: string; schema: Schema }) =>
-      `${nameOf(name)}: ${this.#typeOf(schema, pascal(id) + pascal(name), true)}`
-    const optional = ({ name, schema }: { name: string; schema: Schema }) =>
-      `${nameOf(name)}: ${this.#typeOf(schema, pascal(id) + pascal(name), true)} | NotGiven = NOT_GIVEN`
-    const all = [...inPath, ...inQuery, ...inBody]
-    const free = all.filter(({ name }) => !needed.includes(name) && isFree(name)).map(optional)
-    const named = all.filter(({ name }) => !needed.includes(name) && !isFree(name)).map(optional)
-    if (method === 'post') named.push('key: str | None = None')
-    const given = [
-      ...all.filter(({ name }) => needed.includes(name)).map(typed),
-      ...free,
-      ...(named.length > 0 ? ['*', ...named] : []),
-    ]
-    const pairs = (from: { name: string }[]) =>
-      `{${from.map(({ name }) => `"${name}": ${nameOf(name)}`).join(', ')}}`
-    const parts = [
-      `"${method.toUpperCase()}", "${path}", ${pairs(inPath)}`,
-      ...(inQuery.length > 0 ? [`query=${pairs(inQuery)}`] : []),
-      ...(body ? [`body=${pairs(inBody)}`] : []),
-      ...(method === 'post' ? ['key=key'] : []),
-    ]
-    const isPaged = parameters.some((one) => one.name === 'cursor')
+    if ((status !== '204' && !answer) || (requestBody && !requestBody.content[JSON_TYPE])) return []
+    const isPaged = operation.parameters?.some((one) => one.name === 'cursor')
     const list = isPaged && (answer?.items ?? answer?.properties?.items?.items)?.$ref
     const type = list ? `Page[${refOf(list)}]` : answer ? this.#typeOf(answer, `${pascal(id)}Result`) : 'None'
-    return `def ${snake(id)}(${given.join(', ')}) -> Call[${type}]:
-    """${summary}."""
-    return Call(${parts.join(', ')})
-`
+    const parts = this.#parts(operation)
+    const isPost = method === 'post'
+    const pairs = (from: Argument[]) =>
+      `{${from.map((one) => `"${one.name}": ${isList(one) ? `listed(${nameOf(one.name)})` : nameOf(one.name)}`).join(', ')}}`
+    const call = (body: Argument[]) => [
+      `"${method.toUpperCase()}", "${path}", ${pairs(parts.path)}`,
+      ...(parts.query.length > 0 ? [`query=${pairs(parts.query)}`] : []),
+      ...(requestBody ? [`body=${pairs(body)}`] : []),
+      ...(isPost ? ['key=key'] : []),
+    ]
+    const print = (name: string, says: string, body: Argument[]) => {
+      const given = this.#arguments(id, [...parts.path, ...parts.query, ...body], isPost)
+      return `def ${name}(${given}) -> Call[${type}]:\n    """${says}."""\n    return Call(${call(body).join(', ')})\n`
+    }
+    return [
+      print(snake(id), summary, parts.body),
+      ...(id === 'sendMessage' ? ANSWERS : []).map(({ name, says, fields, without }) => {
+        const left = parts.body.filter((one) => !without.includes(one.name))
+        return print(name, says, [
+          ...Object.entries(fields).map(([field, place]) => ({
+            ...left.find((one) => one.name === field)!,
+            place,
+          })),
+          ...left.filter((one) => !(one.name in fields)),
+        ])
+      }),
+    ]
   }
 
   print(): string {
     this.#schemas()
     const operations = Object.entries(this.#document.paths).flatMap(([path, methods]) =>
-      Object.entries(methods).flatMap(([method, one]) => this.#operation(method, path, one) ?? []),
+      Object.entries(methods).flatMap(([method, one]) => this.#operation(method, path, one)),
     )
     return `# Printed from the API's description by \`npm run client:types\`; do not change it by hand.
 """What the API takes and returns, with the names of its JSON, and a function for each of its operations."""
@@ -188,7 +246,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Union
 
-from ._call import NOT_GIVEN, Call, Fields, NotGiven, Page
+from ._call import NOT_GIVEN, Call, Fields, NotGiven, Page, listed
 
 if sys.version_info >= (3, 11):
     from typing import NotRequired

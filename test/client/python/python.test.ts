@@ -283,7 +283,7 @@ agent.secrets.set("KEY", "value")
 assert agent.secrets.reveal(["KEY"]) == {"KEY": "value"}
 agent.secrets.delete("KEY")
 file = {"name": "a.csv", "type": "text/csv", "content": "YSxiCg=="}
-sent = agent.send(channel="email", to=["bo@example.com"], subject="File", text="x", attachments=[file])
+sent = agent.send(channel="email", to="bo@example.com", subject="File", text="x", attachments=[file])
 assert (sent.attachment(0).name, sent.attachment(0).bytes()) == ("a.csv", b"a,b\\n")
 assert b"".join(sent.attachment(0).open()) == b"a,b\\n"
 pages = agent.list(direction="outbound", limit=1)

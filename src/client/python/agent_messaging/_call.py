@@ -28,6 +28,11 @@ def plain(value: Any) -> Any:
     return value
 
 
+def listed(value: Any) -> Any:
+    """A single text, where a list of them is expected, is a list of one: Python takes it for a sequence of letters."""
+    return [value] if isinstance(value, str) else value
+
+
 def _given(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: plain(value) for name, value in values.items() if value is not NOT_GIVEN}
 

@@ -110,10 +110,13 @@ class MessageOf(api.MessageFields, Owner[M], Generic[M, F]):
     """A message as the API describes it."""
 
     attachments: list[F]
+    # The agent's own key of the thread: `conversation` of the API.
+    conversation_key: str | None
 
     def __init__(self, source: Source, data: dict[str, Any]) -> None:
         api.MessageFields.__init__(self, data)
         Owner.__init__(self, source)
+        self.conversation_key = data.get("conversation")
         kind: Any = AsyncAttachment if is_async(self) else Attachment
         self.attachments = [kind(source, self.id, index, one) for index, one in enumerate(data.get("attachments", ()))]
 
@@ -131,45 +134,6 @@ class MessageOf(api.MessageFields, Owner[M], Generic[M, F]):
         hint = f" agent.send_to_url('{sender['id']}', …) reaches its sender." if sender["kind"] == "agent" else ""
         said = f"A message to the Message URL is not stored and cannot be {what}.{hint}"
         raise AmsError("not_stored", said)
-
-    @message_operation
-    def reply(
-        self: Any,
-        text: str | NotGiven = NOT_GIVEN,
-        *,
-        html: str | NotGiven = NOT_GIVEN,
-        to: Sequence[str] | NotGiven = NOT_GIVEN,
-        cc: Sequence[str] | NotGiven = NOT_GIVEN,
-        subject: str | NotGiven = NOT_GIVEN,
-        reply_all: bool | NotGiven = NOT_GIVEN,
-        attachments: Sequence[api.SendMessageAttachment] | NotGiven = NOT_GIVEN,
-        send_at: datetime | str | NotGiven = NOT_GIVEN,
-        key: str | None = None,
-    ) -> Flow[Any]:
-        """Replies in the same thread, to whoever the message is from unless ``to`` says otherwise."""
-        content: dict[str, Any] = {"text": text, "html": html, "to": to, "cc": cc, "subject": subject, "reply_all": reply_all}
-        more: dict[str, Any] = {"attachments": attachments, "send_at": send_at, "key": key}
-        call = api.send_message(reply_to=self._stored("replied to"), **content, **more)
-        return (yield from self._source.call(call))
-
-    @message_operation
-    def forward(
-        self: Any,
-        to: str | Sequence[str],
-        text: str | NotGiven = NOT_GIVEN,
-        *,
-        html: str | NotGiven = NOT_GIVEN,
-        cc: Sequence[str] | NotGiven = NOT_GIVEN,
-        subject: str | NotGiven = NOT_GIVEN,
-        attachments: Sequence[api.SendMessageAttachment] | NotGiven = NOT_GIVEN,
-        send_at: datetime | str | NotGiven = NOT_GIVEN,
-        key: str | None = None,
-    ) -> Flow[Any]:
-        """Passes the message on with its text and attachments."""
-        content: dict[str, Any] = {"text": text, "html": html, "to": [to] if isinstance(to, str) else to, "cc": cc}
-        more: dict[str, Any] = {"subject": subject, "attachments": attachments, "send_at": send_at, "key": key}
-        call = api.send_message(forward=self._stored("forwarded"), **content, **more)
-        return (yield from self._source.call(call))
 
     @contents
     def raw(self: Any) -> object:
@@ -200,6 +164,8 @@ class MessageOf(api.MessageFields, Owner[M], Generic[M, F]):
             return []
         return (yield from self._source.call(api.list_recipients(self.id)))  # type: ignore[no-any-return]
 
+    reply = changing(api.reply_to_message, "replied to")
+    forward = changing(api.forward_message, "forwarded")
     html_link = stored(api.link_message_html, "linked")
     raw_link = stored(api.link_raw_message, "linked")
     delete = stored(api.delete_message, "deleted")

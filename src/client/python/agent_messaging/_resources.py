@@ -59,6 +59,7 @@ class Threads(Owner[M]):
 
     list = pages(api.list_threads)
     read = request(api.read_thread)
+    transcript = request(api.read_transcript)
     update = request(api.update_thread)
     update_many = request(api.update_threads)
     notes = request(api.list_thread_notes)

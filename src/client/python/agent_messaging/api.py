@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Union
 
-from ._call import NOT_GIVEN, Call, Fields, NotGiven, Page
+from ._call import NOT_GIVEN, Call, Fields, NotGiven, Page, listed
 
 if sys.version_info >= (3, 11):
     from typing import NotRequired
@@ -78,9 +78,10 @@ class WebhookPayloadDataMessageHold(TypedDict):
 WebhookPayloadDataMessage = TypedDict("WebhookPayloadDataMessage", {"id": "str", "channel": "WebhookPayloadDataMessageChannel", "from": "str", "subject": "str | None", "mayInstruct": "bool", "text": "NotRequired[str]", "sender": "NotRequired[WebhookPayloadDataMessageSender]", "refusal": "NotRequired[WebhookPayloadDataMessageRefusal]", "hold": "NotRequired[WebhookPayloadDataMessageHold]", "error": "NotRequired[str]"})
 
 
-class WebhookPayloadData(TypedDict):
-    agent: WebhookPayloadDataAgent
-    message: WebhookPayloadDataMessage
+WebhookPayloadDataAddressed = Literal["to", "cc", "bcc"]
+
+
+WebhookPayloadData = TypedDict("WebhookPayloadData", {"agent": "WebhookPayloadDataAgent", "message": "WebhookPayloadDataMessage", "messageId": "str", "from": "str", "threadId": "str | None", "conversation": "str | None", "addressed": "WebhookPayloadDataAddressed | None"})
 
 
 class WebhookPayload(TypedDict):
@@ -540,6 +541,9 @@ class EventSender(TypedDict):
     phone: str | None
 
 
+EventAddressed = Literal["to", "cc", "bcc"]
+
+
 EventRefusal = Literal["self", "spam", "plan_limit", "rate_limit", "sender", "outsider", "unverified"]
 
 
@@ -570,6 +574,12 @@ class Event(TypedDict):
     sender: EventSender
     # Whether its sender could instruct the agent when it happened
     mayInstruct: bool
+    # The thread of its message, the same for all of a conversation; null for `url`
+    threadId: str | None
+    # The agent's own key of the thread, if it gave one (`sendMessage`)
+    conversation: str | None
+    # How a received message names the agent; null for the messages of the agent itself and for `url`. `to`: Among its To recipients; or the message is in a chat. `cc`: In copy. `bcc`: Not at all, as in a blind copy, or when it was forwarded
+    addressed: EventAddressed | None
     # Why the message was refused. Only for message.refused. `self`: The agent's own message, or an automatic reply. `spam`: The message is spam. `plan_limit`: A limit of the workspace's plan was reached. `rate_limit`: The sender exceeded the rate limit. `sender`: The sender is not on the channel's list. `outsider`: The sender is neither in the team nor on the channel's list. `unverified`: The message claims to be from an allowed sender, but the sender could not be verified
     refusal: NotRequired[EventRefusal]
     # What the message waits for. Only for message.held
@@ -637,6 +647,9 @@ class MessageThread(TypedDict):
     references: list[str]
 
 
+MessageAddressed = Literal["to", "cc", "bcc"]
+
+
 MessageStatus = Literal["received", "refused", "sending", "sent", "failed", "imported", "reported"]
 
 
@@ -687,8 +700,12 @@ class Message(TypedDict):
     attachments: list[MessageAttachment]
     # The threading headers; null if the message has none
     thread: MessageThread | None
-    # The id of its thread, the same for all messages of a conversation; pass it as `thread`
+    # The id of its thread, the same for all messages of a conversation
     threadId: str
+    # The agent's own key of the thread, as of when the message was stored; see `sendMessage`
+    conversation: str | None
+    # How a received message names the agent. Null for sent and imported messages, and for those received before this was recorded. `to`: Among its To recipients; or the message is in a chat. `cc`: In copy. `bcc`: Not at all, as in a blind copy, or when it was forwarded
+    addressed: MessageAddressed | None
     # The current status. `received`: Received, and the agent was notified. `refused`: Received but withheld from the agent; `refusal` says why. `sending`: Queued, or waiting for a retry. `sent`: Accepted by the receiving server or provider. `failed`: The message could not be sent or delivered; `error` says why. `imported`: It was imported from another mailbox. `reported`: The recipient marked an email that the agent sent as spam
     status: MessageStatus
     # Why an inbound message was refused. `self`: The agent's own message, or an automatic reply. `spam`: The message is spam. `plan_limit`: A limit of the workspace's plan was reached. `rate_limit`: The sender exceeded the rate limit. `sender`: The sender is not on the channel's list. `outsider`: The sender is neither in the team nor on the channel's list. `unverified`: The message claims to be from an allowed sender, but the sender could not be verified
@@ -823,12 +840,29 @@ class Thread(TypedDict):
     lastActivityAt: str
     # Its newest message
     lastMessageId: str
+    # The labels of its messages, in alphabetical order; at most 100
+    labels: list[str]
+    # The agent's own key of it, if it gave one (`sendMessage`)
+    conversation: str | None
     # When it was done; null while it is not. A new message opens it again
     doneAt: str | None
     # Until when it is postponed; null while it is not. A new message opens it again
     snoozedUntil: str | None
     # The member that it is assigned to
     assignedTo: ThreadAssignedTo | None
+
+
+TranscriptEntrieDirection = Literal["inbound", "outbound"]
+
+
+TranscriptEntrie = TypedDict("TranscriptEntrie", {"messageId": "str", "at": "str", "direction": "TranscriptEntrieDirection", "from": "str", "text": "str", "isCut": "bool"})
+
+
+class Transcript(TypedDict):
+    # Its messages, newest first, without refused ones
+    entries: list[TranscriptEntrie]
+    # Whether there are older messages than these
+    more: bool
 
 
 class ThreadNoteAuthor(TypedDict):
@@ -1144,8 +1178,10 @@ class MessageFields(Fields):
     segments: int | None = None
     # The threading headers; null if the message has none
     thread: MessageThread | None = None
-    # The id of its thread, the same for all messages of a conversation; pass it as `thread`
+    # The id of its thread, the same for all messages of a conversation
     thread_id: str | None = None
+    # How a received message names the agent. Null for sent and imported messages, and for those received before this was recorded. `to`: Among its To recipients; or the message is in a chat. `cc`: In copy. `bcc`: Not at all, as in a blind copy, or when it was forwarded
+    addressed: MessageAddressed | None = None
     # The current status. `received`: Received, and the agent was notified. `refused`: Received but withheld from the agent; `refusal` says why. `sending`: Queued, or waiting for a retry. `sent`: Accepted by the receiving server or provider. `failed`: The message could not be sent or delivered; `error` says why. `imported`: It was imported from another mailbox. `reported`: The recipient marked an email that the agent sent as spam
     status: MessageStatus
     # Why an inbound message was refused. `self`: The agent's own message, or an automatic reply. `spam`: The message is spam. `plan_limit`: A limit of the workspace's plan was reached. `rate_limit`: The sender exceeded the rate limit. `sender`: The sender is not on the channel's list. `outsider`: The sender is neither in the team nor on the channel's list. `unverified`: The message claims to be from an allowed sender, but the sender could not be verified
@@ -1186,6 +1222,10 @@ class EventFields(Fields):
     sender: EventSender
     # Whether its sender could instruct the agent when it happened
     may_instruct: bool
+    # The thread of its message, the same for all of a conversation; null for `url`
+    thread_id: str | None = None
+    # How a received message names the agent; null for the messages of the agent itself and for `url`. `to`: Among its To recipients; or the message is in a chat. `cc`: In copy. `bcc`: Not at all, as in a blind copy, or when it was forwarded
+    addressed: EventAddressed | None = None
     # Why the message was refused. Only for message.refused. `self`: The agent's own message, or an automatic reply. `spam`: The message is spam. `plan_limit`: A limit of the workspace's plan was reached. `rate_limit`: The sender exceeded the rate limit. `sender`: The sender is not on the channel's list. `outsider`: The sender is neither in the team nor on the channel's list. `unverified`: The message claims to be from an allowed sender, but the sender could not be verified
     refusal: EventRefusal | None = None
     # What the message waits for. Only for message.held
@@ -1509,7 +1549,7 @@ def read_agent() -> Call[AgentWithTexts]:
 
 def update_agent(*, name: str | NotGiven = NOT_GIVEN, icon: UpdateAgentIcon | NotGiven = NOT_GIVEN, approval: UpdateAgentApproval | NotGiven = NOT_GIVEN, instructors: UpdateAgentInstructors | NotGiven = NOT_GIVEN, wakes_per_hour: int | None | NotGiven = NOT_GIVEN, wakes_per_thread_day: int | None | NotGiven = NOT_GIVEN, event_types: Sequence[UpdateAgentEventType] | NotGiven = NOT_GIVEN, signature: str | None | NotGiven = NOT_GIVEN, templates: Sequence[UpdateAgentTemplate] | NotGiven = NOT_GIVEN) -> Call[AgentWithTexts]:
     """Changes an agent's name, icon or settings."""
-    return Call("PATCH", "/agents/{id}", {}, body={"name": name, "icon": icon, "approval": approval, "instructors": instructors, "wakesPerHour": wakes_per_hour, "wakesPerThreadDay": wakes_per_thread_day, "eventTypes": event_types, "signature": signature, "templates": templates})
+    return Call("PATCH", "/agents/{id}", {}, body={"name": name, "icon": icon, "approval": approval, "instructors": instructors, "wakesPerHour": wakes_per_hour, "wakesPerThreadDay": wakes_per_thread_day, "eventTypes": listed(event_types), "signature": signature, "templates": templates})
 
 
 def delete_agent() -> Call[None]:
@@ -1544,7 +1584,7 @@ def read_access() -> Call[AccessByChannel]:
 
 def set_access(channel: SetAccessChannel, senders: Sequence[str], *, admit: SetAccessAdmit | NotGiven = NOT_GIVEN, blocked: Sequence[str] | NotGiven = NOT_GIVEN) -> Call[Access]:
     """Sets who may send messages on a channel."""
-    return Call("PUT", "/agents/{id}/access/{channel}", {"channel": channel}, body={"admit": admit, "senders": senders, "blocked": blocked})
+    return Call("PUT", "/agents/{id}/access/{channel}", {"channel": channel}, body={"admit": admit, "senders": listed(senders), "blocked": listed(blocked)})
 
 
 def allow_sender(channel: AllowSenderChannel, sender: str, *, key: str | None = None) -> Call[Access]:
@@ -1607,24 +1647,34 @@ def list_events(*, after: int | NotGiven = NOT_GIVEN, limit: int | NotGiven = NO
     return Call("GET", "/agents/{id}/events", {}, query={"after": after, "limit": limit, "wait": wait, "types": types})
 
 
-def send_message(*, text: str | NotGiven = NOT_GIVEN, html: str | NotGiven = NOT_GIVEN, reply_to: str | NotGiven = NOT_GIVEN, reply_all: bool | NotGiven = NOT_GIVEN, forward: str | NotGiven = NOT_GIVEN, channel: SendMessageChannel | NotGiven = NOT_GIVEN, to: Sequence[str] | NotGiven = NOT_GIVEN, cc: Sequence[str] | NotGiven = NOT_GIVEN, subject: str | NotGiven = NOT_GIVEN, send_at: datetime | str | NotGiven = NOT_GIVEN, attachments: Sequence[SendMessageAttachment] | NotGiven = NOT_GIVEN, key: str | None = None) -> Call[Message]:
+def send_message(*, text: str | NotGiven = NOT_GIVEN, html: str | NotGiven = NOT_GIVEN, reply_to: str | NotGiven = NOT_GIVEN, reply_all: bool | NotGiven = NOT_GIVEN, forward: str | NotGiven = NOT_GIVEN, channel: SendMessageChannel | NotGiven = NOT_GIVEN, to: Sequence[str] | NotGiven = NOT_GIVEN, cc: Sequence[str] | NotGiven = NOT_GIVEN, subject: str | NotGiven = NOT_GIVEN, send_at: datetime | str | NotGiven = NOT_GIVEN, attachments: Sequence[SendMessageAttachment] | NotGiven = NOT_GIVEN, conversation: str | NotGiven = NOT_GIVEN, key: str | None = None) -> Call[Message]:
     """Sends a message: a reply (`replyTo`), a forward (`forward` with `to`) or a new message (`channel` with `to`)."""
-    return Call("POST", "/agents/{id}/messages", {}, body={"text": text, "html": html, "replyTo": reply_to, "replyAll": reply_all, "forward": forward, "channel": channel, "to": to, "cc": cc, "subject": subject, "sendAt": send_at, "attachments": attachments}, key=key)
+    return Call("POST", "/agents/{id}/messages", {}, body={"text": text, "html": html, "replyTo": reply_to, "replyAll": reply_all, "forward": forward, "channel": channel, "to": listed(to), "cc": listed(cc), "subject": subject, "sendAt": send_at, "attachments": attachments, "conversation": conversation}, key=key)
 
 
-def list_messages(*, channel: ListMessagesChannel | NotGiven = NOT_GIVEN, direction: ListMessagesDirection | NotGiven = NOT_GIVEN, status: ListMessagesStatus | NotGiven = NOT_GIVEN, thread: str | NotGiven = NOT_GIVEN, q: str | NotGiven = NOT_GIVEN, label: str | NotGiven = NOT_GIVEN, unread: bool | NotGiven = NOT_GIVEN, refusal: ListMessagesRefusal | NotGiven = NOT_GIVEN, has_attachment: bool | NotGiven = NOT_GIVEN, from_: str | NotGiven = NOT_GIVEN, to: str | NotGiven = NOT_GIVEN, subject: str | NotGiven = NOT_GIVEN, hold: ListMessagesHold | NotGiven = NOT_GIVEN, since: datetime | str | NotGiven = NOT_GIVEN, until: datetime | str | NotGiven = NOT_GIVEN, limit: int | NotGiven = NOT_GIVEN) -> Call[Page[Message]]:
+def reply_to_message(reply_to: str, text: str | NotGiven = NOT_GIVEN, *, html: str | NotGiven = NOT_GIVEN, reply_all: bool | NotGiven = NOT_GIVEN, to: Sequence[str] | NotGiven = NOT_GIVEN, cc: Sequence[str] | NotGiven = NOT_GIVEN, subject: str | NotGiven = NOT_GIVEN, send_at: datetime | str | NotGiven = NOT_GIVEN, attachments: Sequence[SendMessageAttachment] | NotGiven = NOT_GIVEN, conversation: str | NotGiven = NOT_GIVEN, key: str | None = None) -> Call[Message]:
+    """Replies in the same thread, to whoever the message is from unless `to` says otherwise."""
+    return Call("POST", "/agents/{id}/messages", {}, body={"replyTo": reply_to, "text": text, "html": html, "replyAll": reply_all, "to": listed(to), "cc": listed(cc), "subject": subject, "sendAt": send_at, "attachments": attachments, "conversation": conversation}, key=key)
+
+
+def forward_message(forward: str, to: Sequence[str], text: str | NotGiven = NOT_GIVEN, *, html: str | NotGiven = NOT_GIVEN, cc: Sequence[str] | NotGiven = NOT_GIVEN, subject: str | NotGiven = NOT_GIVEN, send_at: datetime | str | NotGiven = NOT_GIVEN, attachments: Sequence[SendMessageAttachment] | NotGiven = NOT_GIVEN, conversation: str | NotGiven = NOT_GIVEN, key: str | None = None) -> Call[Message]:
+    """Passes a message on with its text and attachments."""
+    return Call("POST", "/agents/{id}/messages", {}, body={"forward": forward, "to": listed(to), "text": text, "html": html, "cc": listed(cc), "subject": subject, "sendAt": send_at, "attachments": attachments, "conversation": conversation}, key=key)
+
+
+def list_messages(*, channel: ListMessagesChannel | NotGiven = NOT_GIVEN, direction: ListMessagesDirection | NotGiven = NOT_GIVEN, status: ListMessagesStatus | NotGiven = NOT_GIVEN, thread: str | NotGiven = NOT_GIVEN, thread_id: str | NotGiven = NOT_GIVEN, q: str | NotGiven = NOT_GIVEN, label: str | NotGiven = NOT_GIVEN, unread: bool | NotGiven = NOT_GIVEN, refusal: ListMessagesRefusal | NotGiven = NOT_GIVEN, has_attachment: bool | NotGiven = NOT_GIVEN, from_: str | NotGiven = NOT_GIVEN, to: str | NotGiven = NOT_GIVEN, subject: str | NotGiven = NOT_GIVEN, hold: ListMessagesHold | NotGiven = NOT_GIVEN, since: datetime | str | NotGiven = NOT_GIVEN, until: datetime | str | NotGiven = NOT_GIVEN, limit: int | NotGiven = NOT_GIVEN) -> Call[Page[Message]]:
     """Lists an agent's messages."""
-    return Call("GET", "/agents/{id}/messages", {}, query={"channel": channel, "direction": direction, "status": status, "thread": thread, "q": q, "label": label, "unread": unread, "refusal": refusal, "hasAttachment": has_attachment, "from": from_, "to": to, "subject": subject, "hold": hold, "since": since, "until": until, "limit": limit})
+    return Call("GET", "/agents/{id}/messages", {}, query={"channel": channel, "direction": direction, "status": status, "thread": thread, "threadId": thread_id, "q": q, "label": label, "unread": unread, "refusal": refusal, "hasAttachment": has_attachment, "from": from_, "to": to, "subject": subject, "hold": hold, "since": since, "until": until, "limit": limit})
 
 
 def mark_messages(ids: Sequence[str], *, add_labels: Sequence[str] | NotGiven = NOT_GIVEN, remove_labels: Sequence[str] | NotGiven = NOT_GIVEN, read: bool | NotGiven = NOT_GIVEN) -> Call[list[MessageMarks]]:
     """Adds labels to up to 100 messages, removes labels from them, or marks them as read or unread."""
-    return Call("PATCH", "/agents/{id}/messages", {}, body={"ids": ids, "addLabels": add_labels, "removeLabels": remove_labels, "read": read})
+    return Call("PATCH", "/agents/{id}/messages", {}, body={"ids": listed(ids), "addLabels": listed(add_labels), "removeLabels": listed(remove_labels), "read": read})
 
 
-def list_workspace_messages(*, channel: ListWorkspaceMessagesChannel | NotGiven = NOT_GIVEN, direction: ListWorkspaceMessagesDirection | NotGiven = NOT_GIVEN, status: ListWorkspaceMessagesStatus | NotGiven = NOT_GIVEN, thread: str | NotGiven = NOT_GIVEN, q: str | NotGiven = NOT_GIVEN, label: str | NotGiven = NOT_GIVEN, unread: bool | NotGiven = NOT_GIVEN, refusal: ListWorkspaceMessagesRefusal | NotGiven = NOT_GIVEN, has_attachment: bool | NotGiven = NOT_GIVEN, from_: str | NotGiven = NOT_GIVEN, to: str | NotGiven = NOT_GIVEN, subject: str | NotGiven = NOT_GIVEN, hold: ListWorkspaceMessagesHold | NotGiven = NOT_GIVEN, since: datetime | str | NotGiven = NOT_GIVEN, until: datetime | str | NotGiven = NOT_GIVEN, limit: int | NotGiven = NOT_GIVEN) -> Call[Page[WorkspaceMessage]]:
+def list_workspace_messages(*, channel: ListWorkspaceMessagesChannel | NotGiven = NOT_GIVEN, direction: ListWorkspaceMessagesDirection | NotGiven = NOT_GIVEN, status: ListWorkspaceMessagesStatus | NotGiven = NOT_GIVEN, thread: str | NotGiven = NOT_GIVEN, thread_id: str | NotGiven = NOT_GIVEN, q: str | NotGiven = NOT_GIVEN, label: str | NotGiven = NOT_GIVEN, unread: bool | NotGiven = NOT_GIVEN, refusal: ListWorkspaceMessagesRefusal | NotGiven = NOT_GIVEN, has_attachment: bool | NotGiven = NOT_GIVEN, from_: str | NotGiven = NOT_GIVEN, to: str | NotGiven = NOT_GIVEN, subject: str | NotGiven = NOT_GIVEN, hold: ListWorkspaceMessagesHold | NotGiven = NOT_GIVEN, since: datetime | str | NotGiven = NOT_GIVEN, until: datetime | str | NotGiven = NOT_GIVEN, limit: int | NotGiven = NOT_GIVEN) -> Call[Page[WorkspaceMessage]]:
     """Lists the messages of all agents of the workspace (members only)."""
-    return Call("GET", "/messages", {}, query={"channel": channel, "direction": direction, "status": status, "thread": thread, "q": q, "label": label, "unread": unread, "refusal": refusal, "hasAttachment": has_attachment, "from": from_, "to": to, "subject": subject, "hold": hold, "since": since, "until": until, "limit": limit})
+    return Call("GET", "/messages", {}, query={"channel": channel, "direction": direction, "status": status, "thread": thread, "threadId": thread_id, "q": q, "label": label, "unread": unread, "refusal": refusal, "hasAttachment": has_attachment, "from": from_, "to": to, "subject": subject, "hold": hold, "since": since, "until": until, "limit": limit})
 
 
 def read_message(message_id: str) -> Call[Message]:
@@ -1634,7 +1684,7 @@ def read_message(message_id: str) -> Call[Message]:
 
 def mark_message(message_id: str, *, labels: Sequence[str] | NotGiven = NOT_GIVEN, read: bool | NotGiven = NOT_GIVEN, send_at: datetime | str | NotGiven = NOT_GIVEN) -> Call[Message]:
     """Sets the labels of a message, marks it as read or unread, or changes when it is sent."""
-    return Call("PATCH", "/agents/{id}/messages/{messageId}", {"messageId": message_id}, body={"labels": labels, "read": read, "sendAt": send_at})
+    return Call("PATCH", "/agents/{id}/messages/{messageId}", {"messageId": message_id}, body={"labels": listed(labels), "read": read, "sendAt": send_at})
 
 
 def delete_message(message_id: str) -> Call[None]:
@@ -1669,12 +1719,12 @@ def release_message(message_id: str, list_sender: bool | NotGiven = NOT_GIVEN, *
 
 def release_messages(ids: Sequence[str], *, list_sender: bool | NotGiven = NOT_GIVEN, key: str | None = None) -> Call[list[ReleasedMessage]]:
     """Releases up to 100 refused messages, oldest first: all of them, or none."""
-    return Call("POST", "/agents/{id}/messages/release", {}, body={"ids": ids, "listSender": list_sender}, key=key)
+    return Call("POST", "/agents/{id}/messages/release", {}, body={"ids": listed(ids), "listSender": list_sender}, key=key)
 
 
 def delete_messages(ids: Sequence[str], *, key: str | None = None) -> Call[None]:
     """Deletes up to 100 messages with their files and originals: all of them, or none."""
-    return Call("POST", "/agents/{id}/messages/delete", {}, body={"ids": ids}, key=key)
+    return Call("POST", "/agents/{id}/messages/delete", {}, body={"ids": listed(ids)}, key=key)
 
 
 def list_recipients(message_id: str) -> Call[list[Recipient]]:
@@ -1709,7 +1759,7 @@ def list_threads(*, state: ListThreadsState | NotGiven = NOT_GIVEN, assigned_to:
 
 def update_threads(ids: Sequence[str], *, done: bool | NotGiven = NOT_GIVEN, snoozed_until: datetime | str | None | NotGiven = NOT_GIVEN, assigned_to: str | None | NotGiven = NOT_GIVEN, read: bool | NotGiven = NOT_GIVEN, add_labels: Sequence[str] | NotGiven = NOT_GIVEN, remove_labels: Sequence[str] | NotGiven = NOT_GIVEN) -> Call[list[Thread]]:
     """Changes up to 100 threads: all of them, or none."""
-    return Call("PATCH", "/agents/{id}/threads", {}, body={"ids": ids, "done": done, "snoozedUntil": snoozed_until, "assignedTo": assigned_to, "read": read, "addLabels": add_labels, "removeLabels": remove_labels})
+    return Call("PATCH", "/agents/{id}/threads", {}, body={"ids": listed(ids), "done": done, "snoozedUntil": snoozed_until, "assignedTo": assigned_to, "read": read, "addLabels": listed(add_labels), "removeLabels": listed(remove_labels)})
 
 
 def read_thread(thread_id: str) -> Call[Thread]:
@@ -1719,7 +1769,12 @@ def read_thread(thread_id: str) -> Call[Thread]:
 
 def update_thread(thread_id: str, *, done: bool | NotGiven = NOT_GIVEN, snoozed_until: datetime | str | None | NotGiven = NOT_GIVEN, assigned_to: str | None | NotGiven = NOT_GIVEN, read: bool | NotGiven = NOT_GIVEN, add_labels: Sequence[str] | NotGiven = NOT_GIVEN, remove_labels: Sequence[str] | NotGiven = NOT_GIVEN) -> Call[Thread]:
     """Marks a thread as done, postpones it, assigns it, labels it, or marks it as read or unread."""
-    return Call("PATCH", "/agents/{id}/threads/{threadId}", {"threadId": thread_id}, body={"done": done, "snoozedUntil": snoozed_until, "assignedTo": assigned_to, "read": read, "addLabels": add_labels, "removeLabels": remove_labels})
+    return Call("PATCH", "/agents/{id}/threads/{threadId}", {"threadId": thread_id}, body={"done": done, "snoozedUntil": snoozed_until, "assignedTo": assigned_to, "read": read, "addLabels": listed(add_labels), "removeLabels": listed(remove_labels)})
+
+
+def read_transcript(thread_id: str, *, tokens: int | NotGiven = NOT_GIVEN) -> Call[Transcript]:
+    """Returns what was written in a thread, newest first, as far as it fits into so many tokens."""
+    return Call("GET", "/agents/{id}/threads/{threadId}/transcript", {"threadId": thread_id}, query={"tokens": tokens})
 
 
 def add_thread_note(thread_id: str, text: str, *, key: str | None = None) -> Call[ThreadNote]:
@@ -1784,7 +1839,7 @@ def list_secrets() -> Call[list[Secret]]:
 
 def reveal_secrets(names: Sequence[str] | NotGiven = NOT_GIVEN, *, key: str | None = None) -> Call[dict[str, str]]:
     """Reveals the values of secrets."""
-    return Call("POST", "/agents/{id}/secrets/reveal", {}, body={"names": names}, key=key)
+    return Call("POST", "/agents/{id}/secrets/reveal", {}, body={"names": listed(names)}, key=key)
 
 
 def set_secret(name: str, value: str) -> Call[Secret]:
@@ -1809,7 +1864,7 @@ def send_to_message_url(text: str, *, key: str | None = None) -> Call[Event]:
 
 def add_webhook(url: str, *, name: str | NotGiven = NOT_GIVEN, events: Sequence[AddWebhookEvent] | NotGiven = NOT_GIVEN, key: str | None = None) -> Call[NewWebhook]:
     """Adds a webhook."""
-    return Call("POST", "/agents/{id}/webhooks", {}, body={"url": url, "name": name, "events": events}, key=key)
+    return Call("POST", "/agents/{id}/webhooks", {}, body={"url": url, "name": name, "events": listed(events)}, key=key)
 
 
 def list_webhooks() -> Call[list[Webhook]]:
@@ -1819,7 +1874,7 @@ def list_webhooks() -> Call[list[Webhook]]:
 
 def update_webhook(webhook_id: str, *, name: str | None | NotGiven = NOT_GIVEN, paused: bool | NotGiven = NOT_GIVEN, events: Sequence[UpdateWebhookEvent] | NotGiven = NOT_GIVEN) -> Call[Webhook]:
     """Changes a webhook's name or the types of the events that it receives, or pauses or resumes it."""
-    return Call("PATCH", "/agents/{id}/webhooks/{webhookId}", {"webhookId": webhook_id}, body={"name": name, "paused": paused, "events": events})
+    return Call("PATCH", "/agents/{id}/webhooks/{webhookId}", {"webhookId": webhook_id}, body={"name": name, "paused": paused, "events": listed(events)})
 
 
 def remove_webhook(webhook_id: str) -> Call[None]:
