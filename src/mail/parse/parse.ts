@@ -55,7 +55,7 @@ const MAX_RAW_TEXT = 256 * 1024
  */
 export async function parseMail(raw: Uint8Array, budget: Budget = budgetOfMessage()): Promise<ParsedMail> {
   try {
-    return assemble(raw, await readContent(raw, budget), { damage: null, budget })
+    return assemble(raw, await readContent(raw, budget), null)
   } catch (error) {
     return salvage(raw, error instanceof Error ? error.message : String(error))
   }
@@ -69,15 +69,11 @@ export function salvage(raw: Uint8Array, damage: string): ParsedMail {
   return assemble(
     raw,
     { ...bodyOf(text + rest), invitations: '', forwarded: '', attachments: [], signs: new Signs(), stub: '' },
-    { damage: oneLine(damage, 200), budget: budgetOfMessage() },
+    oneLine(damage, 200),
   )
 }
 
-function assemble(
-  raw: Uint8Array,
-  content: Content,
-  { damage, budget }: { damage: string | null; budget: Budget },
-): ParsedMail {
+function assemble(raw: Uint8Array, content: Content, damage: string | null): ParsedMail {
   const text = joinTexts(content)
   const headers = scanHeaders(raw)
   const written = valuesOf(headers, 'subject')[0]
@@ -103,13 +99,9 @@ function assemble(
     headers,
     sentAt: sentAt(headers),
     damage,
-    textChecks: [...manipulationChecks(content, text, budget), ...stubCheck(content.stub)],
+    textChecks: [...content.signs.checks(text), ...stubCheck(content.stub)],
   }
 }
-
-/** What may mislead a program that reads the mail. What takes too long to be looked at may do so. */
-const manipulationChecks = ({ signs }: Content, text: string, budget: Budget): Check[] =>
-  budget.spend(0.5, () => signs.checks(text)) ?? signs.unchecked()
 
 const stubCheck = (stub: string): Check[] =>
   stub === ''

@@ -52,12 +52,16 @@ const spelledByBits = (row: string): string => {
   return spelled.find((word) => /^[\x20-\x7e\n]{2,}$/.test(word)) ?? ''
 }
 
+/** Any of these; most texts have none. */
+const UNUSUAL = /[\u00ad\u180e\u200b-\u200d\u202d\u202e\u2060-\u2064\ufeff]|\u034f|[\ufe00-\ufe0f]|\udb40/
+
 const total = (found: readonly string[] | null): number =>
   (found ?? []).reduce((sum, { length }) => sum + length, 0)
 
 /** Returns the characters of a text that people do not see and that no writing needs; null if there are none. */
 export const invisibleIn = (text: string): Invisible | null => {
-  const rows = (text.match(ROW) ?? []).filter((row) => new Set(row).size > 1 || row.length >= 64)
+  if (!UNUSUAL.test(text)) return null
+  const rows = (text.match(ROW) ?? []).filter((row) => new Set(row).size > 1)
   const between = text.match(BETWEEN) ?? []
   const tags = spelledByTags(text)
   const selectors = text.match(SELECTORS)?.filter((each) => [...each].length >= 4) ?? []

@@ -32,10 +32,29 @@ const escapesOf = (text: string): Buffer =>
     ),
   )
 
+const isOfBase64 = (code: number): boolean =>
+  (code >= 97 && code <= 122) ||
+  (code >= 65 && code <= 90) ||
+  (code >= 47 && code <= 57) ||
+  code === 43 ||
+  code === 45 ||
+  code === 95
+
+/** Whether a text has a word that may be encoded. To look for one takes little time, and most texts have none. */
+const mayEncode = (text: string): boolean => {
+  for (let at = 0, run = 0; at < text.length; at++) {
+    run = isOfBase64(text.charCodeAt(at)) ? run + 1 : 0
+    if (run === 24) return true
+  }
+  return /%[0-9a-f]{2}%|\\u00|&#|\b[0-9a-f]{2}[ :,][0-9a-f]{2}[ :,][0-9a-f]{2}[ :,]/i.test(text)
+}
+
 /** Returns what words of a text say that is encoded in it: a person would have to decode it to read it. */
 export const encodedIn = (given: string): string[] => {
   const text = withoutArmour(given.slice(0, MAX_TEXT))
+  if (!mayEncode(text)) return []
   const bare = text.replace(LINKS, ' ')
+  if (!mayEncode(bare)) return []
   const all = (pattern: RegExp, from: string, decode: (found: string) => Buffer) =>
     (from.match(pattern) ?? []).flatMap((found) => readable(decode(found)) ?? [])
   const base64 = (found: string) => Buffer.from(found.replace(/\s+/g, ''), 'base64')

@@ -1,80 +1,149 @@
-/**
- * Words with which somebody speaks to a program that reads the mail, in place of to a person. Each line is one way to say
- * it; those of several languages stand beside each other.
- */
-const WAYS: readonly (readonly [string, RegExp])[] = [
-  [
-    'tells a reader to ignore instructions',
-    /\b(?:ignor\w{0,4}|disregard|forget|override|bypass|vergiss|missachte|ignorier\w{0,3}|oublie\w{0,2}|ignore[zr]?|ignora\w{0,2}|olvida|esquece|dimentica)\b.{0,40}\b(?:instructions?|prompts?|directives?|guidelines?|rules|context|anweisung\w{0,2}|vorgaben|regeln|consignes|directives|instrucciones|instruções|istruzioni)\b/iu,
-  ],
-  [
-    'tells a reader to ignore instructions',
-    /(?:игнорируй|забудь|не обращай внимания на).{0,40}(?:инструкци|указани|правил)/iu,
-  ],
-  [
-    'tells a reader to ignore instructions',
-    /忽略.{0,12}(?:指令|指示|提示)|(?:指示|命令|プロンプト).{0,8}無視|無視して.{0,12}指示/u,
-  ],
-  [
-    'speaks to a model',
-    /\b(?:(?:note|message|instructions?|attention|hinweis|nachricht|anweisung\w{0,2}|instrucciones|nota|consigne|attention)\s{0,3}(?:to|for|an|für|para|pour|à|per)\s{1,3}(?:the\s|all\s|any\s|die\s|den\s|alle\s|el\s|la\s|le\s|l['’])?(?:ai|a\.i\.|llms?|ki|ia|chatbots?|language models?|sprachmodell\w?|assistants?|agents?|bots?|copilot|gpt|claude|gemini)\b)/iu,
-  ],
-  [
-    'speaks to a model',
-    /\b(?:ai|llm|ki|ia)[ -](?:assistants?|agents?|models?|systems?|assistenten|agenten|modelle?)\b.{0,60}\b(?:must|should|shall|are required|are instructed|please|muss|müssen|sollen|soll|bitte)\b/iu,
-  ],
-  [
-    'gives a model another role',
-    /\b(?:you are now|from now on,? you|act as|pretend (?:to be|you are)|du bist (?:jetzt|ab jetzt)|ab jetzt bist du|tu es (?:désormais|maintenant)|ahora eres|agora (?:você )?é)\b.{0,60}\b(?:ai|assistants?|agents?|models?|bot|dan|jailbr\w{1,8}|administrators?|root|developer mode|assistent\w{0,3}|agent\w{0,2}|asistente|assistente)\b/iu,
-  ],
-  [
-    'names the prompt of a model',
-    /\b(?:system|developer|initial|hidden)[ -]?(?:prompt|instructions?)\b|\bsystemprompt\b|系统提示|システムプロンプト/iu,
-  ],
-  [
-    'contains marks of a conversation with a model',
-    /<\|(?:im_start|im_end|system|user|assistant|endoftext|start_header_id)\|>|\[\/?INST\]|<<\/?SYS>>|<\/?(?:system|assistant|instructions?|tool_call|function_calls?|admin)>|^\s{0,3}#{1,4}\s{0,2}(?:system|instruction|new instructions?)\s{0,2}:?\s*$|^\s{0,3}\[?(?:SYSTEM|ASSISTANT|NEW INSTRUCTIONS?|ADMIN OVERRIDE)\]?\s?:|<<<\s?(?:OUTSIDE|END)\b/imu,
-  ],
-  [
-    'tells a reader to hide something from people',
-    /\b(?:do not|don['’]t|never|without)\s(?:tell\w{0,3}|inform\w{0,3}|mention\w{0,3}|notify\w{0,3}|alert\w{0,3}|reveal\w{0,3}|asking)\b.{0,40}\b(?:user|owner|human|operator|your (?:member|principal))\b/iu,
-  ],
-  [
-    'tells a reader to hide something from people',
-    /\b(?:sag|sage|melde|erwähne|informiere|verrate)\w{0,3}\b.{0,40}\b(?:nutzer|benutzer|menschen|besitzer)\b.{0,20}\bnicht\b/iu,
-  ],
-  [
-    'tells a reader to pass on secrets',
-    /\b(?:send|forward|reveal|leak|exfiltrate|print|output|post|email|share|submit|schick\w{0,2}|sende|verrate|envoie|envía|envia)\b.{0,60}\b(?:api[ _-]?keys?|access tokens?|credentials?|passwords?|secrets?|private keys?|environment variables|passwörter|zugangsdaten|mots? de passe|contraseñas?)\b.{0,60}\bto\b/iu,
-  ],
-  [
-    'tells a reader to call tools',
-    /\b(?:call|use|invoke|run|execute)\b.{0,20}\b(?:the\s)?(?:tool|function|send_message|forward_message|list_secrets|read_message|update_message)\b.{0,40}\b(?:with|to|and|now|arguments?)\b/iu,
-  ],
+/** A way to speak to a program that reads the mail, in place of to a person. */
+interface Way {
+  /** What it does, in words. */
+  says: string
+  /** Without one of these words, in lower case, it is not looked for: that takes a tenth of the time. */
+  words: readonly string[]
+  pattern: RegExp
+}
+
+const IGNORES = 'tells a reader to ignore instructions'
+const SPEAKS = 'speaks to a model'
+const HIDES = 'tells a reader to hide something from people'
+
+/** Those that no mail to a person contains, in several languages. */
+const WAYS: readonly Way[] = [
+  {
+    says: IGNORES,
+    words: [
+      'ignor',
+      'disregard',
+      'forget',
+      'override',
+      'bypass',
+      'vergiss',
+      'missacht',
+      'oublie',
+      'olvida',
+      'esque',
+      'dimentica',
+    ],
+    pattern:
+      /\b(?:ignor\w{0,6}|disregard|forget|override|bypass|vergiss|missachte|oublie\w{0,2}|olvida|esqueça|dimentica)\b.{0,20}\b(?:all|any|every|previous|prior|above|earlier|preceding|your|alle|bisherigen|vorherigen|obigen|toutes|précédentes|todas|anteriores|tutte|precedenti)\b.{0,30}\b(?:instructions?|prompts?|directives?|guidelines?|rules|anweisung\w{0,2}|vorgaben|regeln|consignes|instrucciones|instruções|istruzioni)\b/iu,
+  },
+  {
+    says: IGNORES,
+    words: ['игнорир', 'забудь', 'не обращай'],
+    pattern: /(?:игнорируй|забудь|не обращай внимания на).{0,40}(?:инструкци|указани|правил)/iu,
+  },
+  {
+    says: IGNORES,
+    words: ['忽略', '無視', '无视'],
+    pattern: /(?:忽略|无视).{0,12}(?:指令|指示|提示)|(?:指示|命令|プロンプト).{0,8}無視|無視して.{0,12}指示/u,
+  },
+  {
+    says: SPEAKS,
+    words: [
+      ' ai',
+      'llm',
+      'chatbot',
+      'language model',
+      'sprachmodell',
+      'copilot',
+      'gpt',
+      'claude',
+      'gemini',
+      ' ki',
+      ' ia',
+    ],
+    pattern:
+      /\b(?:note|message|instructions?|attention|hinweis|nachricht|anweisung|anweisungen|instrucciones|nota|consigne)\s{0,3}(?:to|for|an|für|para|pour|à|per)\s{1,3}(?:the\s|all\s|any\s|die\s|den\s|alle\s|el\s|la\s|le\s|l['’])?(?:ai|llms?|ki|ia|chatbots?|(?:large )?language models?|sprachmodelle?|copilot|chatgpt|gpt|claude|gemini)\b/iu,
+  },
+  {
+    says: SPEAKS,
+    words: [' ai', '\nai', 'llm', 'language model'],
+    pattern:
+      /\b(?:if you are an? (?:ai|llm|(?:large )?language model)\b|as an ai (?:assistant|agent|model),? you\b|(?:ais?|llms?|language models?)(?: (?:assistants?|agents?|models?))? (?:reading|processing|parsing|summari[sz]ing|that reads?|who reads?) (?:this|the) (?:e-?mail|message|text|page))/iu,
+  },
+  {
+    says: 'gives a model another role',
+    words: ['you are now', 'from now on', 'act as', 'du bist', 'tu es', 'ahora eres'],
+    pattern:
+      /\b(?:you are now|from now on,? you are|act as|du bist (?:jetzt|ab jetzt)|tu es désormais|ahora eres)\b.{0,30}\b(?:ai|dan|unrestricted|uncensored|jailbroken|developer mode|language model|chatbot|ki-assistent|sprachmodell)\b/iu,
+  },
+  {
+    says: 'names the prompt of a model',
+    words: ['prompt', '系统提示', 'システムプロンプト'],
+    pattern: /\b(?:system|developer|hidden|initial)[ -]?prompt\b|系统提示|システムプロンプト/iu,
+  },
+  {
+    says: 'contains marks of a conversation with a model',
+    words: [
+      '<|',
+      '[inst]',
+      '[/inst]',
+      '<<sys>>',
+      '<tool_call',
+      '<function_call',
+      '###',
+      'new instructions',
+      'override',
+      '<<<outside',
+      '<<<end',
+    ],
+    pattern:
+      /<\|(?:im_start|im_end|system|user|assistant|endoftext|start_header_id)\|>|\[\/?INST\]|<<\/?SYS>>|<\/?(?:tool_call|function_calls?)>|### ?(?:System|Instruction|New instructions?) ?:|\bNEW INSTRUCTIONS?:|\b(?:ADMIN|SYSTEM) OVERRIDE\b|<<<(?:OUTSIDE|END)\b/u,
+  },
+  {
+    says: 'tells a reader to call tools',
+    words: ['_message', 'list_secrets', 'get_attachment'],
+    pattern:
+      /\b(?:call|use|invoke|run|execute)\b.{0,30}\b(?:send_message|forward_message|list_secrets|read_message|update_message|get_attachment)\b/iu,
+  },
 ]
 
-/** What a hidden text says to a reader that could be a program: in what people see, these words are ordinary. */
-const HIDDEN_WAYS: readonly (readonly [string, RegExp])[] = [
-  [
-    'tells a reader to send something',
-    /\b(?:send|forward|reply|transfer|wire|pay|approve|delete|export|upload|fetch|visit|call|schick\w{0,2}|sende|leite|überweis\w{0,2}|lösche)\b.{0,80}(?:[\w.+-]{1,64}@[\w-]{1,64}\.[\w.]{2,32}|https?:\/\/)/iu,
-  ],
-  [
-    'speaks to a model',
-    /\b(?:assistant|ai agent|language model|llm|chatgpt|claude|gemini|copilot|sprachmodell)\b/iu,
-  ],
-  [
-    'gives orders',
-    /\b(?:ignore|disregard|override|instead,? you|you must|your (?:new )?task|important instruction|as instructed|confidential(?:ly)? (?:send|forward))\b/iu,
-  ],
+/** Those that are ordinary in what people see, and not in what they do not. */
+const HIDDEN_WAYS: readonly Way[] = [
+  {
+    says: HIDES,
+    words: ['tell', 'inform', 'mention', 'notify', 'alert', 'reveal', 'asking'],
+    pattern:
+      /\b(?:do not|don['’]t|never|without)\s(?:tell\w{0,3}|inform\w{0,3}|mention\w{0,3}|notify\w{0,3}|alert\w{0,3}|reveal\w{0,3}|asking)\b.{0,40}\b(?:user|owner|human|operator)\b/iu,
+  },
+  {
+    says: 'tells a reader to send something',
+    words: ['@', 'http'],
+    pattern:
+      /\b(?:send|forward|reply|transfer|wire|pay|approve|delete|export|upload|fetch|call|schick\w{0,2}|sende|leite|überweis\w{0,2}|lösche)\b.{0,80}(?:[\w.+-]{1,64}@[\w-]{1,64}\.[\w.]{2,32}|https?:\/\/)/iu,
+  },
+  {
+    says: 'asks for secrets',
+    words: ['key', 'token', 'credential', 'password', 'secret', 'passw', 'zugangsdaten', 'contrase'],
+    pattern:
+      /\b(?:api[ _-]?keys?|access tokens?|credentials?|passwords?|secrets?|private keys?|environment variables|passwörter|zugangsdaten|mots? de passe|contraseñas?)\b/iu,
+  },
+  {
+    says: SPEAKS,
+    words: ['assistant', 'agent', 'model', 'llm', 'chatgpt', 'claude', 'gemini', 'copilot'],
+    pattern: /\b(?:assistant|ai agents?|language model|llm|chatgpt|claude|gemini|copilot|sprachmodell)\b/iu,
+  },
+  {
+    says: 'gives orders',
+    words: ['ignor', 'disregard', 'override', 'instead', 'must', 'task', 'instruct'],
+    pattern:
+      /\b(?:ignore|disregard|override|instead,? you|you must|your (?:new )?task|important instruction|as instructed)\b/iu,
+  },
 ]
 
 const MAX_TEXT = 200_000
 
-const found = (ways: readonly (readonly [string, RegExp])[], text: string): string[] => {
-  const read = text.slice(0, MAX_TEXT).replace(/\s+/g, ' ')
-  const lines = text.slice(0, MAX_TEXT)
-  return [...new Set(ways.flatMap(([says, way]) => (way.test(way.multiline ? lines : read) ? [says] : [])))]
+const found = (ways: readonly Way[], text: string): string[] => {
+  const read = text.slice(0, MAX_TEXT)
+  const lower = ` ${read.toLowerCase()}`
+  const candidates = ways.filter(({ words }) => words.some((word) => lower.includes(word)))
+  if (candidates.length === 0) return []
+  const line = read.replace(/\s+/g, ' ')
+  return [...new Set(candidates.flatMap(({ says, pattern }) => (pattern.test(line) ? [says] : [])))]
 }
 
 /** How a text speaks to a program that reads it. */

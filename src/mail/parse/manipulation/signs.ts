@@ -71,12 +71,6 @@ export class Signs implements Witness {
     }))
   }
 
-  /** The checks of a message that takes too long to be checked. */
-  unchecked(): Check[] {
-    this.doubts.add('text that takes too long to be checked')
-    return [{ name: CHECK, verdict: 'hidden_text', detail: doubted([...this.doubts]) }]
-  }
-
   #encoded() {
     const texts = encodedIn(this.#sources.join('\n'))
     if (texts.length === 0) return []
@@ -98,12 +92,19 @@ export class Signs implements Witness {
     const found = [...this.doubts]
     const hidden = this.#hidden.join('\n')
     const says = hiddenInstructionsIn(hidden)
-    const seen = new Set(wordsOf(shown))
-    const words = wordsOf(hidden).filter((word) => !seen.has(word)).length
+    const words = says.length > 0 ? 0 : unseen(hidden, shown)
     if (says.length > 0) found.push(`hidden text of ${hidden.length} characters, which ${says.join(' and ')}`)
     else if (words >= MANY_WORDS) found.push(`hidden text with ${words} words that are not shown`)
     return found.length === 0 ? [] : [{ verdict: 'hidden_text', detail: doubted(found) }]
   }
+}
+
+/** The number of words of a hidden text that are not shown. */
+const unseen = (hidden: string, shown: string): number => {
+  const words = wordsOf(hidden)
+  if (words.length < MANY_WORDS) return 0
+  const seen = new Set(wordsOf(shown))
+  return words.filter((word) => !seen.has(word)).length
 }
 
 const doubted = (what: readonly string[]): string => `people may not see all of this text: ${what.join(', ')}`
