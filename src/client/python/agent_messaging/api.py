@@ -171,7 +171,7 @@ class Workspace(TypedDict):
     createdAt: str
 
 
-AuditEntryAction = Literal["secret.reveal", "secret.set", "secret.delete", "agent.create", "agent.delete", "address.add", "address.update", "address.remove", "webhook.add", "webhook.update", "webhook.rotate", "webhook.remove", "suppression.remove", "agent.approval", "message.send", "message.approve", "message.reject", "message.cancel", "message.unsubscribe", "message.reschedule", "token.create", "token.revoke", "session.link", "session.create", "session.refuse", "session.revoke", "app.connect", "app.disconnect", "passkey.add", "passkey.remove", "workspace.update", "workspace.delete", "workspace.restore", "workspace.export", "agent.export", "agent.update", "access.set", "message.release", "message.import", "message.delete", "member.invite", "member.join", "member.remove", "member.role", "member.update", "invitation.revoke", "number.buy", "identity.claim", "identity.verify", "identity.remove", "number.release", "domain.add", "domain.verify", "domain.remove"]
+AuditEntryAction = Literal["secret.reveal", "secret.set", "secret.delete", "agent.create", "agent.delete", "address.add", "address.update", "address.remove", "webhook.add", "webhook.update", "webhook.rotate", "webhook.remove", "suppression.remove", "agent.approval", "message.send", "message.refuse", "message.hold", "message.approve", "message.reject", "message.cancel", "message.unsubscribe", "message.reschedule", "token.create", "token.revoke", "session.link", "session.create", "session.refuse", "session.revoke", "app.connect", "app.disconnect", "passkey.add", "passkey.remove", "workspace.update", "workspace.delete", "workspace.restore", "workspace.export", "agent.export", "agent.update", "access.set", "message.release", "message.import", "message.delete", "member.invite", "member.join", "member.remove", "member.role", "member.update", "invitation.revoke", "number.buy", "identity.claim", "identity.verify", "identity.remove", "number.release", "domain.add", "domain.verify", "domain.remove"]
 
 
 AuditEntryActorKind = Literal["operator", "member", "agent"]
@@ -391,6 +391,12 @@ AgentApproval = Literal["none", "strangers", "all"]
 AgentInstructors = Literal["none", "members", "listed"]
 
 
+AgentManipulated = Literal["accept", "refuse"]
+
+
+AgentSecretsInMessages = Literal["refuse", "hold", "allow"]
+
+
 AgentEventType = Literal["message.received", "message.refused", "message.held", "message.sent", "message.failed", "message.reported"]
 
 
@@ -407,6 +413,10 @@ class Agent(TypedDict):
     approval: AgentApproval
     # Whose messages may instruct it, if their senders are proven. `none`: Nobody's. `members`: Those of the workspace's members. `listed`: Those of members and of the senders on the list of the channel
     instructors: AgentInstructors
+    # What happens to received emails whose check `manipulation` found something. `accept`: They are received like all others. `refuse`: They are refused as `spam`, and can be released
+    manipulated: AgentManipulated
+    # What happens to its messages that contain values of its secrets of 8 characters or more, encoded or in two parts too. `refuse`: They are not sent: `forbidden`, naming the secrets. `hold`: They wait for the approval of a member. `allow`: They are sent. Messages are not compared with secrets
+    secretsInMessages: AgentSecretsInMessages
     # How many messages may wake it in an hour; null means no limit
     wakesPerHour: int | None
     # How many messages of one thread may wake it in 24 hours; null means no limit
@@ -804,6 +814,11 @@ class HeaderField(TypedDict):
     value: str
 
 
+class HiddenText(TypedDict):
+    # Text that the HTML hides, that invisible characters spell, and that is encoded, each by itself; empty if there is none
+    texts: list[str]
+
+
 ThreadChannel = Literal["email", "sms", "telegram"]
 
 
@@ -1002,6 +1017,10 @@ class Webhook(TypedDict):
     name: str | None
     # Types of the events that it receives
     events: list[WebhookEvent]
+    # Additional headers of its requests. Their values are shown as `…` and the last 4 characters
+    headers: dict[str, str]
+    # The template of the body of its requests; null if the body is the event
+    body: dict[str, Any] | None
     # When it was added. It receives the events after that
     createdAt: str
     # Since when it is paused; null while it is not
@@ -1056,9 +1075,9 @@ class DeliveryDetailsRequestHeader(TypedDict):
 class DeliveryDetailsRequest(TypedDict):
     # The URL
     url: str
-    # The headers that are the same in every attempt: without `webhook-timestamp` and `webhook-signature`
+    # The headers that are the same in every attempt: without `webhook-timestamp` and `webhook-signature`, and with masked values of those that the webhook adds
     headers: list[DeliveryDetailsRequestHeader]
-    # The body; null for messages to the Message URL, which are not stored
+    # The body, made by the template if the webhook has one; null for messages to the Message URL, which are not stored
     body: str | None
 
 
@@ -1098,7 +1117,7 @@ class DeliveryDetails(TypedDict):
     status: DeliveryDetailsStatus
     # When the event happened, or when a manual delivery was requested
     createdAt: str
-    # The request, made again from the event
+    # The request, made again from the event, with the webhook's present headers and body
     request: DeliveryDetailsRequest
     # The requests made, oldest first
     attempts: list[DeliveryDetailsAttempt]
@@ -1144,6 +1163,11 @@ StreamEvent = Union[StreamedEvent, StreamTruncated, StreamReplaced]
 class WorkspaceMessage(Message):
     # The agent whose message it is
     agentId: str
+
+
+class StoredSecret(Secret):
+    # Whether messages of the agent are compared with its value. They are not with values of fewer than 8 characters, and not with common ones such as `password` or `12345678`
+    guarded: bool
 
 
 class NewWebhook(Webhook):
@@ -1234,7 +1258,7 @@ class EventFields(Fields):
     error: str | None = None
 
 
-ListAuditAction = Literal["secret.reveal", "secret.set", "secret.delete", "agent.create", "agent.delete", "address.add", "address.update", "address.remove", "webhook.add", "webhook.update", "webhook.rotate", "webhook.remove", "suppression.remove", "agent.approval", "message.send", "message.approve", "message.reject", "message.cancel", "message.unsubscribe", "message.reschedule", "token.create", "token.revoke", "session.link", "session.create", "session.refuse", "session.revoke", "app.connect", "app.disconnect", "passkey.add", "passkey.remove", "workspace.update", "workspace.delete", "workspace.restore", "workspace.export", "agent.export", "agent.update", "access.set", "message.release", "message.import", "message.delete", "member.invite", "member.join", "member.remove", "member.role", "member.update", "invitation.revoke", "number.buy", "identity.claim", "identity.verify", "identity.remove", "number.release", "domain.add", "domain.verify", "domain.remove"]
+ListAuditAction = Literal["secret.reveal", "secret.set", "secret.delete", "agent.create", "agent.delete", "address.add", "address.update", "address.remove", "webhook.add", "webhook.update", "webhook.rotate", "webhook.remove", "suppression.remove", "agent.approval", "message.send", "message.refuse", "message.hold", "message.approve", "message.reject", "message.cancel", "message.unsubscribe", "message.reschedule", "token.create", "token.revoke", "session.link", "session.create", "session.refuse", "session.revoke", "app.connect", "app.disconnect", "passkey.add", "passkey.remove", "workspace.update", "workspace.delete", "workspace.restore", "workspace.export", "agent.export", "agent.update", "access.set", "message.release", "message.import", "message.delete", "member.invite", "member.join", "member.remove", "member.role", "member.update", "invitation.revoke", "number.buy", "identity.claim", "identity.verify", "identity.remove", "number.release", "domain.add", "domain.verify", "domain.remove"]
 
 
 InviteMemberRole = Literal["owner", "member"]
@@ -1262,6 +1286,12 @@ UpdateAgentApproval = Literal["none", "strangers", "all"]
 
 
 UpdateAgentInstructors = Literal["none", "members", "listed"]
+
+
+UpdateAgentManipulated = Literal["accept", "refuse"]
+
+
+UpdateAgentSecretsInMessages = Literal["refuse", "hold", "allow"]
 
 
 UpdateAgentEventType = Literal["message.received", "message.refused", "message.held", "message.sent", "message.failed", "message.reported"]
@@ -1547,9 +1577,9 @@ def read_agent() -> Call[AgentWithTexts]:
     return Call("GET", "/agents/{id}", {})
 
 
-def update_agent(*, name: str | NotGiven = NOT_GIVEN, icon: UpdateAgentIcon | NotGiven = NOT_GIVEN, approval: UpdateAgentApproval | NotGiven = NOT_GIVEN, instructors: UpdateAgentInstructors | NotGiven = NOT_GIVEN, wakes_per_hour: int | None | NotGiven = NOT_GIVEN, wakes_per_thread_day: int | None | NotGiven = NOT_GIVEN, event_types: Sequence[UpdateAgentEventType] | NotGiven = NOT_GIVEN, signature: str | None | NotGiven = NOT_GIVEN, templates: Sequence[UpdateAgentTemplate] | NotGiven = NOT_GIVEN) -> Call[AgentWithTexts]:
+def update_agent(*, name: str | NotGiven = NOT_GIVEN, icon: UpdateAgentIcon | NotGiven = NOT_GIVEN, approval: UpdateAgentApproval | NotGiven = NOT_GIVEN, instructors: UpdateAgentInstructors | NotGiven = NOT_GIVEN, manipulated: UpdateAgentManipulated | NotGiven = NOT_GIVEN, secrets_in_messages: UpdateAgentSecretsInMessages | NotGiven = NOT_GIVEN, wakes_per_hour: int | None | NotGiven = NOT_GIVEN, wakes_per_thread_day: int | None | NotGiven = NOT_GIVEN, event_types: Sequence[UpdateAgentEventType] | NotGiven = NOT_GIVEN, signature: str | None | NotGiven = NOT_GIVEN, templates: Sequence[UpdateAgentTemplate] | NotGiven = NOT_GIVEN) -> Call[AgentWithTexts]:
     """Changes an agent's name, icon or settings."""
-    return Call("PATCH", "/agents/{id}", {}, body={"name": name, "icon": icon, "approval": approval, "instructors": instructors, "wakesPerHour": wakes_per_hour, "wakesPerThreadDay": wakes_per_thread_day, "eventTypes": listed(event_types), "signature": signature, "templates": templates})
+    return Call("PATCH", "/agents/{id}", {}, body={"name": name, "icon": icon, "approval": approval, "instructors": instructors, "manipulated": manipulated, "secretsInMessages": secrets_in_messages, "wakesPerHour": wakes_per_hour, "wakesPerThreadDay": wakes_per_thread_day, "eventTypes": listed(event_types), "signature": signature, "templates": templates})
 
 
 def delete_agent() -> Call[None]:
@@ -1742,6 +1772,11 @@ def read_message_headers(message_id: str) -> Call[list[HeaderField]]:
     return Call("GET", "/agents/{id}/messages/{messageId}/headers", {"messageId": message_id})
 
 
+def read_hidden_text(message_id: str) -> Call[HiddenText]:
+    """Returns the text of a received email that people do not see and that its text leaves out."""
+    return Call("GET", "/agents/{id}/messages/{messageId}/hidden-text", {"messageId": message_id})
+
+
 def link_message_html(message_id: str, remote_images: bool | NotGiven = NOT_GIVEN, *, key: str | None = None) -> Call[AttachmentLink]:
     """Creates a link to an email's HTML that works without a token, for ten minutes."""
     return Call("POST", "/agents/{id}/messages/{messageId}/html/link", {"messageId": message_id}, body={"remoteImages": remote_images}, key=key)
@@ -1842,7 +1877,7 @@ def reveal_secrets(names: Sequence[str] | NotGiven = NOT_GIVEN, *, key: str | No
     return Call("POST", "/agents/{id}/secrets/reveal", {}, body={"names": listed(names)}, key=key)
 
 
-def set_secret(name: str, value: str) -> Call[Secret]:
+def set_secret(name: str, value: str) -> Call[StoredSecret]:
     """Sets a secret, replacing any previous value."""
     return Call("PUT", "/agents/{id}/secrets/{name}", {"name": name}, body={"value": value})
 
@@ -1862,9 +1897,9 @@ def send_to_message_url(text: str, *, key: str | None = None) -> Call[Event]:
     return Call("POST", "/a/{id}", {}, body={"text": text}, key=key)
 
 
-def add_webhook(url: str, *, name: str | NotGiven = NOT_GIVEN, events: Sequence[AddWebhookEvent] | NotGiven = NOT_GIVEN, key: str | None = None) -> Call[NewWebhook]:
+def add_webhook(url: str, *, name: str | NotGiven = NOT_GIVEN, events: Sequence[AddWebhookEvent] | NotGiven = NOT_GIVEN, headers: dict[str, str] | None | NotGiven = NOT_GIVEN, body: Any | NotGiven = NOT_GIVEN, key: str | None = None) -> Call[NewWebhook]:
     """Adds a webhook."""
-    return Call("POST", "/agents/{id}/webhooks", {}, body={"url": url, "name": name, "events": listed(events)}, key=key)
+    return Call("POST", "/agents/{id}/webhooks", {}, body={"url": url, "name": name, "events": listed(events), "headers": headers, "body": body}, key=key)
 
 
 def list_webhooks() -> Call[list[Webhook]]:
@@ -1872,9 +1907,9 @@ def list_webhooks() -> Call[list[Webhook]]:
     return Call("GET", "/agents/{id}/webhooks", {})
 
 
-def update_webhook(webhook_id: str, *, name: str | None | NotGiven = NOT_GIVEN, paused: bool | NotGiven = NOT_GIVEN, events: Sequence[UpdateWebhookEvent] | NotGiven = NOT_GIVEN) -> Call[Webhook]:
-    """Changes a webhook's name or the types of the events that it receives, or pauses or resumes it."""
-    return Call("PATCH", "/agents/{id}/webhooks/{webhookId}", {"webhookId": webhook_id}, body={"name": name, "paused": paused, "events": listed(events)})
+def update_webhook(webhook_id: str, *, name: str | None | NotGiven = NOT_GIVEN, paused: bool | NotGiven = NOT_GIVEN, events: Sequence[UpdateWebhookEvent] | NotGiven = NOT_GIVEN, headers: dict[str, str] | None | NotGiven = NOT_GIVEN, body: Any | NotGiven = NOT_GIVEN) -> Call[Webhook]:
+    """Changes a webhook's name, the types of the events that it receives, its headers or its body, or pauses or resumes it."""
+    return Call("PATCH", "/agents/{id}/webhooks/{webhookId}", {"webhookId": webhook_id}, body={"name": name, "paused": paused, "events": listed(events), "headers": headers, "body": body})
 
 
 def remove_webhook(webhook_id: str) -> Call[None]:
@@ -1897,7 +1932,7 @@ def rotate_webhook(webhook_id: str, *, key: str | None = None) -> Call[NewWebhoo
     return Call("POST", "/agents/{id}/webhooks/{webhookId}/rotate", {"webhookId": webhook_id}, key=key)
 
 
-def test_webhook(webhook_id: str, *, key: str | None = None) -> Call[Delivery]:
+def test_webhook(webhook_id: str, *, key: str | None = None) -> Call[DeliveryDetails]:
     """Sends a test delivery to a webhook."""
     return Call("POST", "/agents/{id}/webhooks/{webhookId}/test", {"webhookId": webhook_id}, key=key)
 
