@@ -95,7 +95,10 @@ class Printer {
 
   /** `name` is given to an object that has none of its own; `given` is what a caller passes, not what comes. */
   #typeOf(schema: Schema, name: string, given = false): string {
-    if (schema.$ref) return refOf(schema.$ref)
+    if (schema.$ref) {
+      const { type } = this.#resolved(schema, this.#document.components.schemas)
+      return [type].flat().includes('null') ? `${refOf(schema.$ref)} | None` : refOf(schema.$ref)
+    }
     const types = [schema.type ?? []].flat()
     const values = schema.enum?.filter((one) => one !== null).map(literal)
     if (values) this.#types.set(name, `${name} = Literal[${values.join(', ')}]\n`)

@@ -18,6 +18,7 @@ import {
 } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 
+const here = (name: string) => join(import.meta.dirname, name)
 const root = join(import.meta.dirname, '..', '..', '..')
 const sources = join(PYTHON_CLIENT, 'agent_messaging')
 const dir = temporaryDir()
@@ -47,7 +48,7 @@ test('it has the version of the JavaScript client, and needs nothing but the sta
 
 describe.skipIf(!hasPython)('with Python', () => {
   test('threads, tasks, time, connections and files', { timeout: 120_000 }, async () => {
-    const { code, stderr } = await python({}, [join(import.meta.dirname, 'test_core.py')])
+    const { code, stderr } = await python({}, [here('test_core.py')])
     expect(stderr).toMatch(/\nOK\n$/)
     expect(code).toBe(0)
   })
@@ -56,7 +57,6 @@ describe.skipIf(!hasPython)('with Python', () => {
     'its types are strict, and know what blocks and what is awaited',
     { timeout: 240_000 },
     async () => {
-      writeFileSync(join(dir, 'typed.py'), TYPED)
       const run = (...args: string[]) =>
         startProgram('mypy', { MYPYPATH: PYTHON_CLIENT, HOME: dir }, [
           '--strict',
@@ -64,7 +64,7 @@ describe.skipIf(!hasPython)('with Python', () => {
           join(dir, 'mypy'),
           ...args,
         ])
-      const { stdout, code } = await run(sources, join(dir, 'typed.py')).exited
+      const { stdout, code } = await run(sources, here('typed.py')).exited
       expect(stdout).toMatch(/^Success: /)
       expect(code).toBe(0)
     },
@@ -169,8 +169,7 @@ for ask in (lambda: Agent(**given).secrets.list(), lambda: asyncio.run(AsyncAgen
     test('messages, drafts, secrets, files, pages and positions', { timeout: 60_000 }, async () => {
       const { agent, env } = await createOpenAgent()
       await mail(agent, 'Where is it?')
-      writeFileSync(join(dir, 'tour.py'), TOUR)
-      const { stdout, stderr } = await python({ ...env, HOME: dir }, [join(dir, 'tour.py')])
+      const { stdout, stderr } = await python({ ...env, HOME: dir }, [here('tour.py')])
       expect({ stdout, stderr }).toEqual({ stdout: 'done\n', stderr: '' })
     })
 
@@ -236,8 +235,7 @@ for ask in (lambda: Agent(**given).secrets.list(), lambda: asyncio.run(AsyncAgen
           })
         }
         const { agent, env } = await createOpenAgent()
-        writeFileSync(join(dir, 'answer.py'), FIVE_LINES)
-        const running = startProgram(join(dir, 'one', 'bin', 'python'), env, [join(dir, 'answer.py')])
+        const running = startProgram(join(dir, 'one', 'bin', 'python'), env, [here('five_lines.py')])
         await until(() => isConnected(agent))
         await mail(agent, 'Lamp')
         await until(async () => (await newest(agent))[0]?.direction === 'outbound')
@@ -247,74 +245,3 @@ for ask in (lambda: Agent(**given).secrets.list(), lambda: asyncio.run(AsyncAgen
     )
   })
 })
-
-const FIVE_LINES = `from agent_messaging import Agent
-
-for message in Agent().messages():
-    message.reply(f"You wrote: {message.subject}")
-    message.done()
-`
-
-const TOUR = `from datetime import datetime, timedelta, timezone
-from agent_messaging import Agent, AmsError, MemoryStore
-
-agent, store = Agent(), MemoryStore()
-message = next(agent.messages(store=store, from_="beginning"))
-assert (message.subject, message.counterpart, message.reply_text) == ("Where is it?", "ann@example.com", "the text")
-reply = message.reply("On its way.", key=message.id)
-assert message.reply("On its way.", key=message.id).id == reply.id
-try:
-    message.reply("Another.", key=message.id)
-    raise AssertionError
-except AmsError as error:
-    assert (error.code, error.reason, error.message_id) == ("invalid_input", "key_reused", reply.id), error
-assert [one.id for one in message.conversation()] == [reply.id, message.id]
-assert [one["address"] for one in reply.recipients()] == ["ann@example.com"]
-assert store.load() == 0
-message.done()
-assert store.load() == agent.position() == 1
-assert b"Subject: Where is it?" in message.raw().read()
-assert message.mark(labels=["a"]).labels == ["a"]
-draft = agent.drafts.create(text="Hi", to=["bo@example.com"], channel="email")
-agent.drafts.update(draft["id"], subject="Sub", send_at=datetime.now(timezone.utc) + timedelta(hours=1))
-assert [one["subject"] for one in agent.drafts.list()] == ["Sub"]
-agent.drafts.delete(draft["id"])
-agent.secrets.set("KEY", "value")
-assert agent.secrets.reveal(["KEY"]) == {"KEY": "value"}
-agent.secrets.delete("KEY")
-file = {"name": "a.csv", "type": "text/csv", "content": "YSxiCg=="}
-sent = agent.send(channel="email", to="bo@example.com", subject="File", text="x", attachments=[file])
-assert (sent.attachment(0).name, sent.attachment(0).bytes()) == ("a.csv", b"a,b\\n")
-assert b"".join(sent.attachment(0).open()) == b"a,b\\n"
-pages = agent.list(direction="outbound", limit=1)
-assert [one.id for one in pages] == [sent.id, reply.id] and [one.id for one in pages.all(1)] == [sent.id]
-second = pages.page(pages.page().next_cursor)
-assert ([one.id for one in second.items], second.next_cursor) == ([reply.id], None), second
-report = []
-imported = agent.import_("From: c@example.com\\nSubject: Old\\nMessage-ID: <1@example.com>\\n\\nx", type="message/rfc822", on_progress=report.append)
-assert imported["imported"] == 1 and report, imported
-assert agent.next(after=0, seconds=0).id == message.id and agent.next(seconds=0) is None
-assert [event["id"] for event in agent.log(limit=1)] == [1]
-assert len(agent.export().read()) > 1024
-print("done")
-`
-
-const TYPED = `from agent_messaging import Agent, AsyncAgent, Message, Workspace
-
-def blocking(agent: Agent) -> list[str | None]:
-    for message in agent.messages(types=["message.received"]):
-        reply: Message = message.reply("x", to=["a@example.com"])
-        message.done()
-        text: str = message.attachment(0).text()
-    name: str = agent.drafts.list().all(3)[0]["id"]
-    return [one.subject for one in agent.list(q="x")]
-
-async def awaited(agent: AsyncAgent, workspace: Workspace) -> dict[str, str]:
-    async for message in agent.messages(from_="beginning"):
-        await (await message.reply("x")).mark(read=True)
-        await message.done()
-    workspace.agents.create("Bot", "unicorn")  # type: ignore[arg-type]
-    await agent.send(channel="fax")  # type: ignore[arg-type]
-    workspace.agent("x").access.set("fax", [])  # type: ignore[arg-type]
-    return await agent.secrets.reveal(["A"])
-`

@@ -12,9 +12,9 @@ from . import api
 from ._async_shell import AsyncItems, AsyncShell
 from ._call import NOT_GIVEN, Call, NotGiven, Page
 from ._flow import Flow
-from ._http import VERSION, Http, Request
+from ._http import VERSION, Http
 from ._inbox import From, next_message, read_events, read_inbox, read_position, take_code
-from ._message import AsyncMessage, AsyncReceived, Message, Received, message_of, message_operation, message_pages
+from ._message import AsyncMessage, AsyncReceived, Message, Received, message_operation, message_pages
 from ._operation import Async, Either, M, Owner, Sync, content, contents, is_async, operation, pages, request, running
 from ._position import PositionStore
 from ._resources import Access, Addresses, Drafts, Secrets, Suppressions, Threads, Tokens, Webhooks

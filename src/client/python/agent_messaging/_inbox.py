@@ -8,7 +8,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any, Literal
 
 from . import api
-from ._call import NOT_GIVEN, Call, NotGiven
+from ._call import Call, NotGiven
 from ._flow import Emit, Flow, Run
 from ._message import data_of_url, message_of, received_of
 from ._position import MemoryStore, PositionStore, Progress

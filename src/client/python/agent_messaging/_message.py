@@ -1,12 +1,11 @@
 """Messages, with what can be done with them."""
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
-from datetime import datetime
+from collections.abc import Callable, Coroutine
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from . import api
-from ._call import NOT_GIVEN, Call, NotGiven
+from ._call import Call
 from ._flow import Flow
 from ._operation import Async, AsyncPages, Either, M, Owner, Pages, Sync, content, contents, is_async, listed
 from ._operation import operation, running
@@ -18,7 +17,6 @@ from .errors import AmsError, field_of
 P = ParamSpec("P")
 T = TypeVar("T")
 F = TypeVar("F")
-_Stored = Callable[Concatenate[str, P], Call[T]]
 
 
 class AttachmentOf(Owner[M]):

@@ -8,8 +8,7 @@ from typing import Any, Generic, TypeVar
 from . import api
 from ._agent import Agent, AsyncAgent
 from ._async_shell import AsyncShell
-from ._flow import Flow
-from ._http import VERSION, Http
+from ._http import Http
 from ._operation import Async, M, Owner, Sync, content, contents, pages, request
 from ._shells import Shell
 from ._source import Identity, Source

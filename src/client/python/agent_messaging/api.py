@@ -732,7 +732,7 @@ class Message(TypedDict):
     labels: list[str]
     # When it was marked as read. A received message without it is unread
     readAt: str | None
-    hold: Hold
+    hold: Hold | None
     # Who sent it: the agent or a member. Null for received and imported messages, and for those sent before this was recorded
     sentBy: MessageSentBy | None
     # When it was received, or accepted for sending
@@ -1222,7 +1222,7 @@ class MessageFields(Fields):
     labels: list[str]
     # When it was marked as read. A received message without it is unread
     read_at: str | None = None
-    hold: Hold
+    hold: Hold | None = None
     # Who sent it: the agent or a member. Null for received and imported messages, and for those sent before this was recorded
     sent_by: MessageSentBy | None = None
     # When it was received, or accepted for sending
