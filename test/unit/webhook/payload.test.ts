@@ -30,6 +30,9 @@ test('the payload of an email has no content', () => {
         subject: 'Hi',
         mayInstruct: false,
       },
+      messageId: event.messageId,
+      from: event.from,
+      ...{ threadId: null, conversation: null, addressed: null },
     },
     cursor: '42',
   })
