@@ -73,7 +73,6 @@ export {
   type ThreadRef,
 } from './reading/thread.ts'
 export { readThreadPlaces, type ThreadListKey } from './reading/thread-places.ts'
-export { readTranscript } from './reading/transcript.ts'
 export {
   createViews,
   type MailView,
@@ -134,4 +133,5 @@ export { oldestDueSend, pruneSendJobs } from './stored/send-job.ts'
 export { addNote, deleteNote, listNotes, MAX_NOTES, readNotes, type ThreadNote } from './thread/notes.ts'
 export { endSnoozes } from './thread/snooze.ts'
 export { type ThreadChanges, type ThreadKey, updateThreads } from './thread/state.ts'
+export { readTranscript } from './thread/transcript.ts'
 export { readWriters, type ThreadWriter } from './thread/writers.ts'
