@@ -15,12 +15,12 @@ export const withoutComments = (source: string) =>
 
 const src = join(import.meta.dirname, '..', '..', 'src')
 
-/** The paths of all files of the sources, relative to src/, with slashes, except those that Prisma generates. */
+/** The paths of all files of the sources, relative to src/, with slashes, except what Prisma and Python generate. */
 export const fileNames = (): string[] =>
   readdirSync(src, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(src, join(entry.parentPath, entry.name)).split(sep).join('/'))
-    .filter((name) => !name.startsWith('db/generated/'))
+    .filter((name) => !/^db\/generated\/|\/(?:__pycache__|\.mypy_cache)\//.test(name))
 
 /** Reads all source files. */
 export const readSources = (): Sources =>

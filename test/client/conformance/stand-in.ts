@@ -27,7 +27,7 @@ export interface Seen {
 
 const ID = 'A'
 
-export const eventOf = (id: number) => ({
+const eventOf = (id: number) => ({
   id,
   type: 'message.received',
   channel: 'email',
