@@ -17,7 +17,7 @@ from agent_messaging._position import Progress
 from agent_messaging._shells import Shell
 from agent_messaging._sse import FrameParser
 
-OPEN = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n: open\n\n"
+OPEN = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 99999\r\n\r\n: open\n\n"
 
 
 def answer(body, status="200 OK"):
@@ -84,7 +84,8 @@ FRAME = b'data: {"id": 5, "type": "message.received", "channel": "email", "messa
 class Loops(unittest.TestCase):
     def test_close_ends_a_loop_that_waits_in_another_thread(self):
         with streaming() as server:
-            inbox = Agent(url=server.url, token="t", id="A").messages(store=MemoryStore(4))
+            told = []
+            inbox = Agent(url=server.url, token="t", id="A", on_waiting=told.append).messages(store=MemoryStore(4))
             ended = threading.Event()
 
             def wait():
@@ -96,6 +97,7 @@ class Loops(unittest.TestCase):
                 threading.Event().wait(0.01)
             inbox.close()
             self.assertTrue(ended.wait(10))
+            self.assertEqual(told, [])
             self.assertTrue(server.closed.acquire(timeout=10))
 
     def test_a_loop_that_is_left_closes_its_connection(self):

@@ -193,6 +193,8 @@ class Http:
             is_last = attempt >= self._retries or retry_after > _MAX_RETRY_AFTER
             if not failure.is_temporary or (is_last and not (patient and self._may_wait)):
                 raise failure
+            if (yield Sleep(0)):  # a loop that was closed waits no longer, and tells of no outage
+                raise failure
             self.outage.waiting(failure)
             if (yield Sleep(backoff(attempt, 0.3, 10, retry_after))):
                 raise failure

@@ -87,6 +87,8 @@ class EventStream:
                     continue
             except AmsError as error:
                 self.close()
+                if (yield Sleep(0)):
+                    return None  # the loop was closed, and its connection with it: that is no outage
                 if error.code == "replaced":
                     return Replaced()
                 if error.is_temporary:
