@@ -57,7 +57,8 @@ const isOfPython = isBelow(path.join(clientPackage, 'python'))
 /** Files that npm runs from src/. */
 const isScript = (file) => /^src.[\w-]+\.mjs$/.test(file)
 const isBuiltElsewhere = (file) => isOfDashboard(file) || isOfPython(file)
-const sources = () => filesBelow('src').filter((file) => !file.startsWith(generated) && !isBuiltElsewhere(file))
+const sources = () =>
+  filesBelow('src').filter((file) => !file.startsWith(generated) && !isBuiltElsewhere(file))
 const isTypeScript = (file) => file.endsWith('.ts')
 const isOfClient = isBelow(clientPackage)
 const outputOf = (file) => path.join('dist', path.relative('src', file)).replace(/(?<!\.d)\.ts$/, '.js')

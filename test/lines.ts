@@ -6,7 +6,8 @@ import { join } from 'node:path'
 
 const src = join(import.meta.dirname, '..', 'src')
 const WRITTEN = /\.(?:tsx?|mjs|js|css|html|py)$/
-const PRINTED = /^(?:client\/api\.ts|client\/python\/agent_messaging\/api\.py|dashboard\/live\/schema\.d\.ts|db\/generated\/)/
+const PRINTED =
+  /^(?:client\/api\.ts|client\/python\/agent_messaging\/api\.py|dashboard\/live\/schema\.d\.ts|db\/generated\/)/
 
 const areas = new Map<string, number>()
 for (const file of readdirSync(src, { recursive: true, encoding: 'utf8' })) {

@@ -1,11 +1,11 @@
 import { findAgent } from '../../agent/index.ts'
 import { notFound } from '../../core/errors.ts'
 import type { Viewer } from '../../workspace/index.ts'
-import type { ThreadKey } from './state.ts'
 import { listMessages } from '../reading/list.ts'
 import type { PresentedMessage } from '../reading/present.ts'
 import type { ReadDeps } from '../reading/read.ts'
 import { readThreads } from '../reading/thread.ts'
+import type { ThreadKey } from './state.ts'
 
 /** What a token of most models takes, on average. */
 const CHARACTERS_PER_TOKEN = 4
