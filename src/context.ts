@@ -22,6 +22,7 @@ import type { Feed, Texts } from './event/index.ts'
 import type { DnsResolver } from './mail/index.ts'
 import type {
   AddressLookup,
+  FileTexts,
   LocalMailboxLookup,
   MessageReads,
   OutgoingStore,
@@ -68,6 +69,8 @@ export interface Context extends Db, Arrivals, Names, Keys, Network, Limits {
   notifier: Notifier
   /** Contents in the object store. */
   blobs: Blobs
+  /** Reads the texts of attachments, and keeps them. */
+  fileTexts: FileTexts
   /** Delivers committed events to listeners. */
   feed: Feed
   /** Texts of the Message URL, which are not stored. */

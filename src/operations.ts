@@ -27,6 +27,7 @@ import type { Logger } from './core/logger.ts'
 import { Places } from './core/places.ts'
 import type { RootDb } from './db/client.ts'
 import { createSigner } from './email-domain/index.ts'
+import { createFileReader } from './mail/index.ts'
 import {
   acceptForPostmaster,
   applyBounce,
@@ -39,6 +40,7 @@ import {
   createTargetLookup,
   createThreadReads,
   createViews,
+  FileTexts,
   receive,
   takeReport,
 } from './message/index.ts'
@@ -173,6 +175,7 @@ const createOperations = (
   reads: createMessageReads(platform),
   threadReads: createThreadReads(platform),
   views: createViews(),
+  fileTexts: new FileTexts({ ...platform, files: createFileReader(platform) }),
   tlsResults: new TlsResults(platform),
   phoneNumbers: new PhoneNumbers({ ...platform, sms: parts.channels.sms }),
   codes: createCodeSender({ ...platform, channels: parts.channels }),

@@ -65,6 +65,7 @@ const JUDGE = {
       select b.agent_id, b.id from blob b join claimed c on c.agent_id = b.agent_id and c.id = b.id
        where not exists (select from message_raw r where r.agent_id = b.agent_id and r.blob_id = b.id)
          and not exists (select from attachment f where f.agent_id = b.agent_id and f.blob_id = b.id)
+         and not exists (select from attachment_text t where t.agent_id = b.agent_id and t.blob_id = b.id)
     ),
     gone as (
       delete from blob b using unused u where b.agent_id = u.agent_id and b.id = u.id

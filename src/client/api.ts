@@ -1156,6 +1156,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/agents/{id}/messages/{messageId}/attachments/{index}/text": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Returns the text of an attachment, in pages
+         * @description Of PDF, DOCX, XLSX, PPTX, ODT, ODS, ODP, RTF, HTML, CSV, EML, ICS, VCF and plain text, and the list of the files in a ZIP. `invalid_input` says why any other has none: its type, or that it is encrypted, broken or too large.
+         */
+        get: operations["readAttachmentText"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/agents/{id}/messages/{messageId}/headers": {
         parameters: {
             query?: never;
@@ -3375,6 +3395,27 @@ export interface components {
              * @description When it stops working
              */
             expiresAt: string;
+        };
+        /**
+         * @example {
+         *       "text": "Invoice 4711\nTotal\t99.00 EUR",
+         *       "nextOffset": null,
+         *       "pages": 1,
+         *       "format": "pdf"
+         *     }
+         */
+        AttachmentText: {
+            /** @description At most 50,000 characters; empty for a scan. Tables have a line for each row, with tabs between cells */
+            text: string;
+            /** @description `offset` of the next page; null on the last one */
+            nextOffset: number | null;
+            /** @description Pages of a PDF, or slides of a presentation; null for others */
+            pages: number | null;
+            /**
+             * @description What it was read from
+             * @enum {string}
+             */
+            format: "pdf" | "docx" | "xlsx" | "pptx" | "odt" | "ods" | "odp" | "rtf" | "html" | "csv" | "eml" | "ics" | "vcf" | "text" | "zip";
         };
         /**
          * @example {
@@ -7954,6 +7995,46 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    readAttachmentText: {
+        parameters: {
+            query?: {
+                /** @description `nextOffset` of the previous page; 0 by default */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The agent */
+                id: string;
+                /** @description The message */
+                messageId: string;
+                /** @description The place of the attachment, from 0 */
+                index: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AttachmentText"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

@@ -1,7 +1,7 @@
 import type { components, operations } from './api.ts'
-import { type AgentCall, type CallOptions, fill } from './call.ts'
+import { type Attachment, attachmentOf, contentOf, type Mailbox, noAttachment } from './attachment.ts'
+import { type CallOptions, fill } from './call.ts'
 import { AmsError } from './errors.ts'
-import type { Http } from './http.ts'
 import { List } from './list.ts'
 import type { Event } from './stream.ts'
 
@@ -23,15 +23,6 @@ export interface SendOptions extends CallOptions {
   key?: string | undefined
 }
 
-/** A file of a message. */
-export type Attachment = Stored['attachments'][number] & {
-  /** Its content, as a stream. */
-  open(options?: CallOptions): Promise<ReadableStream<Uint8Array>>
-  bytes(options?: CallOptions): Promise<Uint8Array>
-  /** A link that works without a token, for ten minutes. */
-  link(options?: CallOptions): Promise<components['schemas']['AttachmentLink']>
-}
-
 /** `remoteImages`: whether images on other servers are shown, which tells these that the mail is read. */
 interface Images {
   remoteImages?: boolean | undefined
@@ -48,6 +39,8 @@ export type Message = Omit<Stored, 'channel' | 'addressId' | 'threadId' | 'conve
   /** The agent's own key of the thread: `conversation` of the API. */
   conversationKey: string | null
   attachments: Attachment[]
+  /** One of its files, from 0. Throws `not_found` if there is none. */
+  attachment(index: number): Attachment
   /** Replies in the same thread, to whoever the message is from unless `to` says otherwise. */
   reply(content: string | Reply, options?: SendOptions): Promise<Message>
   /** Passes the message on with its text and attachments. */
@@ -81,37 +74,7 @@ export type Message = Omit<Stored, 'channel' | 'addressId' | 'threadId' | 'conve
   recipients(options?: CallOptions): Promise<components['schemas']['Recipient'][]>
 }
 
-/** The agent that a message belongs to. */
-export interface Mailbox {
-  http: Http
-  call: AgentCall
-  id(): Promise<string>
-}
-
-const contentOf = async (box: Mailbox, rest: string, { signal }: CallOptions) =>
-  box.http.content(fill('/agents/{id}', { id: await box.id() }) + rest, signal)
-
 export const exportOf = (box: Mailbox, options: CallOptions) => contentOf(box, '/export', options)
-
-const attachmentOf = (
-  box: Mailbox,
-  messageId: string,
-  index: number,
-  fields: Stored['attachments'][number],
-): Attachment => {
-  const open = (options: CallOptions = {}) =>
-    contentOf(box, fill('/messages/{messageId}/attachments/{index}', { messageId, index }), options)
-  return {
-    ...fields,
-    open,
-    bytes: async (options) => new Uint8Array(await new Response(await open(options)).arrayBuffer()),
-    link: (options) =>
-      box.call('post', '/agents/{id}/messages/{messageId}/attachments/{index}/link', {
-        path: { messageId, index },
-        ...options,
-      }),
-  }
-}
 
 export const send = async (box: Mailbox, body: Send, options?: SendOptions): Promise<Message> =>
   messageOf(box, await box.call('post', '/agents/{id}/messages', { body, ...options }))
@@ -148,10 +111,12 @@ const withText = <Given extends Content>(content: string | Given): Given | { tex
 
 export const messageOf = (box: Mailbox, fields: Stored): Message => {
   const path = { messageId: fields.id }
+  const attachments = fields.attachments.map((one, index) => attachmentOf(box, fields.id, index, one))
   return {
     ...fields,
     conversationKey: fields.conversation,
-    attachments: fields.attachments.map((one, index) => attachmentOf(box, fields.id, index, one)),
+    attachments,
+    attachment: (index) => attachments[index] ?? noAttachment(),
     reply: (content, options) => send(box, { ...withText(content), replyTo: fields.id }, options),
     forward: (to, content, options) =>
       send(box, { ...withText(content), to: [to].flat(), forward: fields.id }, options),
@@ -258,6 +223,7 @@ export const messageOfUrl = (event: Event): Message => {
     replyText: text,
     segments: null,
     attachments: [],
+    attachment: noAttachment,
     thread: null,
     threadId: null,
     conversationKey: null,

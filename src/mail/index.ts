@@ -1,4 +1,5 @@
 export { createReturnPaths } from './bounce/return-path.ts'
+export { createFileReader } from './reading/create-file-reader.ts'
 export { createMailReader } from './reading/create-reader.ts'
 export { prepareHtml, viewEither } from './reading/outgoing-html.ts'
 export type { ReadMail } from './reading/protocol.ts'

@@ -69,6 +69,19 @@ const LOOSE = checkSoon(sql`select $2::uuid, $4::uuid`)
 const RAW_KEY = 'message_id = $1::uuid and agent_id = $2::uuid and $3::int = 0'
 const FILE_KEY = 'message_id = $1::uuid and agent_id = $2::uuid and index = $3::int'
 
+/** What is stored for each file of a message. */
+const ofFiles = (table: 'attachment' | 'attachment_text'): Source => ({
+  page: `
+    select ${COLUMNS}, c.index
+      from (select * from ${table} where (message_id, index) > ($1::uuid, $2::int) order by message_id, index limit ${PAGE}) c
+      ${MESSAGE} order by c.message_id, c.index`,
+  read: `select ${CONTENT} from ${table} where ${FILE_KEY}`,
+  toStore: `update ${table} set content = null, blob_id = $4::uuid where ${FILE_KEY} and content is not null returning 1`,
+  toDatabase: composedOf(
+    sql`with ${LOOSE} update ${raw(table)} set content = $5::bytea, blob_id = null where ${raw(FILE_KEY)} and blob_id = $4::uuid returning 1`,
+  ),
+})
+
 const SOURCES: readonly Source[] = [
   {
     page: `
@@ -81,17 +94,8 @@ const SOURCES: readonly Source[] = [
       sql`with ${LOOSE} update message_raw set content = $5::bytea, blob_id = null where ${raw(RAW_KEY)} and blob_id = $4::uuid returning 1`,
     ),
   },
-  {
-    page: `
-      select ${COLUMNS}, c.index
-        from (select * from attachment where (message_id, index) > ($1::uuid, $2::int) order by message_id, index limit ${PAGE}) c
-        ${MESSAGE} order by c.message_id, c.index`,
-    read: `select ${CONTENT} from attachment where ${FILE_KEY}`,
-    toStore: `update attachment set content = null, blob_id = $4::uuid where ${FILE_KEY} and content is not null returning 1`,
-    toDatabase: composedOf(
-      sql`with ${LOOSE} update attachment set content = $5::bytea, blob_id = null where ${raw(FILE_KEY)} and blob_id = $4::uuid returning 1`,
-    ),
-  },
+  ofFiles('attachment'),
+  ofFiles('attachment_text'),
 ]
 
 interface Content {

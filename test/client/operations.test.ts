@@ -90,6 +90,7 @@ const everything = (workspace: Workspace, agent: Agent): (() => Promise<unknown>
     await message.rawLink()
     await message.attachments[0]?.open()
     await message.attachments[0]?.link()
+    await message.attachment(0).text()
   },
   () => first(agent.suppressions.list()),
   () => agent.suppressions.remove('a@example.com'),

@@ -11,7 +11,7 @@ import { importMails } from './import.ts'
 import { listen } from './listen.ts'
 import { login, logout, whoami } from './login.ts'
 import { mcp } from './mcp.ts'
-import { files, mark, wait } from './message-actions.ts'
+import { attachment, files, mark, wait } from './message-actions.ts'
 import { messages, read } from './messages.ts'
 import { forward, reply, send } from './outgoing.ts'
 import { run } from './run.ts'
@@ -32,6 +32,7 @@ const commands: Record<string, Command> = {
   mark,
   wait,
   files,
+  attachment,
   import: importMails,
   secrets,
   run,

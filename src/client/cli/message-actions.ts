@@ -3,11 +3,12 @@ import { mkdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { Attachment, Message } from '../message.ts'
+import type { Attachment } from '../attachment.ts'
+import type { Message } from '../message.ts'
 import { type Command, repeated, valued } from './command.ts'
 import { UsageError } from './failure.ts'
 import { print } from './messages.ts'
-import { oneLine, printableJson } from './terminal.ts'
+import { oneLine, printable, printableJson } from './terminal.ts'
 
 export const mark: Command = {
   usage: 'mark ID… [--read | --unread] [--label LABEL] [--unlabel LABEL]',
@@ -119,6 +120,31 @@ export const files: Command = {
           : oneLine(`${path ?? name}  ${type}, ${size} bytes`),
       )
     }
+    return undefined
+  },
+}
+
+export const attachment: Command = {
+  usage: 'attachment ID INDEX [--text]',
+  summary: 'print one file of a message, or its text',
+  options: {
+    text: { type: 'boolean', help: 'its text: of PDF, Office and other documents too' },
+  },
+  examples: [
+    'ams attachment 0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b 0 --text',
+    'ams attachment 0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b 1 > photo.jpg',
+  ],
+  run: async (input) => {
+    const [id, index] = [input.required(0, 'ID'), input.required(1, 'INDEX')]
+    input.atMost(2)
+    if (!/^\d{1,4}$/.test(index))
+      throw new UsageError('INDEX must be a number from 0: ams files ID --json lists them.')
+    const { agent } = await input.open()
+    const file = (await agent.message(id)).attachment(Number(index))
+    if (!input.flag('text'))
+      await pipeline(Readable.fromWeb((await file.open()) as never), process.stdout, { end: false })
+    else if (input.json) input.terminal.out(printableJson({ text: await file.text() }))
+    else input.terminal.out(printable(await file.text()))
     return undefined
   },
 }

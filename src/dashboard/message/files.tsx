@@ -1,12 +1,12 @@
 import { useState } from 'react'
-import { useClient } from 'urql'
+import { useClient, useQuery } from 'urql'
 import { failureOf } from '../live/failure.ts'
 import { graphql } from '../live/graphql.ts'
 import { useLive } from '../live/use.ts'
 import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog/dialog.tsx'
 import { DownloadIcon, PaperclipIcon } from '../parts/icons.tsx'
-import { Load } from '../parts/states.tsx'
+import { Failed, Load, Loading } from '../parts/states.tsx'
 import { say } from '../parts/toast.ts'
 import type { ShownMessage } from './message-fields.ts'
 import { text } from './strings.ts'
@@ -32,6 +32,12 @@ export const useDownload = (id: string) => {
   }
 }
 
+const TEXT = graphql(`
+  query FileText($id: UUID!, $index: Int!, $offset: SafeInt!) {
+    message(id: $id) { id attachment(index: $index) { text(offset: $offset) { text nextOffset } } }
+  }
+`)
+
 const PICTURE = /^image\/(?:png|jpeg|gif|webp|avif)$/i
 /** Larger pictures are loaded when they are opened. */
 const MOST_BYTES = 2_000_000
@@ -40,6 +46,47 @@ const MOST_PICTURES = 12
 /** Whether the service lets browsers show it, and this one can. */
 const isShown = ({ type }: File): boolean =>
   PICTURE.test(type) || (/^application\/pdf$/i.test(type) && navigator.pdfViewerEnabled)
+
+/** Files of other types may have text: the service says why one has none. */
+const mayHaveText = ({ type }: File): boolean => !/^(?:image|audio|video|font)\//i.test(type)
+
+/** The text of a file from a place on, a page after the other. */
+const TextFrom = ({ id, index, offset }: { id: string; index: number; offset: number }) => {
+  const [isMore, setMore] = useState(false)
+  const [{ data, error }] = useQuery({ query: TEXT, variables: { id, index, offset } })
+  const page = data?.message.attachment?.text
+  const failure = failureOf(error)
+  if (!page) return failure ? <Failed failure={failure} /> : <Loading />
+  return (
+    <>
+      <p className="file-text" dir="auto">
+        {page.text || text.noFileText}
+      </p>
+      {page.nextOffset !== null &&
+        (isMore ? (
+          <TextFrom id={id} index={index} offset={page.nextOffset} />
+        ) : (
+          <Button onClick={() => setMore(true)}>{text.moreFileText}</Button>
+        ))}
+    </>
+  )
+}
+
+const TextViewer = ({
+  id,
+  file,
+  index,
+  onClose,
+}: {
+  id: string
+  file: File
+  index: number
+  onClose(): void
+}) => (
+  <Dialog title={file.name} onClose={onClose} wide>
+    <TextFrom id={id} index={index} offset={0} />
+  </Dialog>
+)
 
 const Viewer = ({ id, file, index, onClose }: { id: string; file: File; index: number; onClose(): void }) => {
   const download = useDownload(id)
@@ -93,6 +140,8 @@ export const Attachments = ({ message }: { message: ShownMessage }) => {
   const download = useDownload(message.id)
   const [viewed, setViewed] = useState<number | null>(null)
   const file = viewed === null ? undefined : message.attachments[viewed]
+  const [read, setRead] = useState<number | null>(null)
+  const readFile = read === null ? undefined : message.attachments[read]
   return (
     <>
       {message.attachments.some(hasThumbnail) && <Thumbnails message={message} onOpen={setViewed} />}
@@ -110,9 +159,17 @@ export const Attachments = ({ message }: { message: ShownMessage }) => {
               <span className="soft">{text.size(one.size)}</span>
               {!isShown(one) && <DownloadIcon size={14} />}
             </button>
+            {mayHaveText(one) && (
+              <button type="button" aria-label={text.showFileText(one.name)} onClick={() => setRead(index)}>
+                {text.asText}
+              </button>
+            )}
           </li>
         ))}
       </ul>
+      {read !== null && readFile && (
+        <TextViewer id={message.id} file={readFile} index={read} onClose={() => setRead(null)} />
+      )}
       {viewed !== null && file && (
         <Viewer id={message.id} file={file} index={viewed} onClose={() => setViewed(null)} />
       )}

@@ -26,6 +26,10 @@ export const message: typeof english = {
   headers: 'Kopfzeilen',
   raw: 'Original herunterladen (.eml)',
   attachments: 'Anhänge',
+  asText: 'Text',
+  showFileText: (name) => `${name} als Text zeigen`,
+  noFileText: 'In dieser Datei ist kein Text zu finden. Vielleicht ist sie ein Scan.',
+  moreFileText: 'Mehr zeigen',
   download: (name) => `${name} herunterladen`,
   size: (bytes) =>
     bytes < 1024

@@ -26,6 +26,10 @@ export const text = words('message', {
   headers: 'Header fields',
   raw: 'Download as received (.eml)',
   attachments: 'Attachments',
+  asText: 'Text',
+  showFileText: (name: string) => `Show ${name} as text`,
+  noFileText: 'No text was found in this file. It may be a scan.',
+  moreFileText: 'Show more',
   download: (name: string) => `Download ${name}`,
   size: (bytes: number) =>
     bytes < 1024

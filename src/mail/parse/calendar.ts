@@ -22,15 +22,23 @@ const METHODS: Record<string, string> = {
  * Returns null if it is not a calendar or cannot be read in time. `whole` includes the description, for
  * messages without other text.
  */
-export function describeCalendar(source: string, whole: boolean, budget: Budget): string | null {
+export function describeCalendar(
+  source: string,
+  whole: boolean,
+  budget: Budget,
+  most = MAX_EVENTS,
+): string | null {
   if (source.length > MAX_CHARACTERS) return null
-  return inTime(source, { whole, utc: true }, budget) ?? inTime(source, { whole, utc: false }, budget)
+  const inTimeWith = (utc: boolean) => inTime(source, { whole, utc, most }, budget)
+  return inTimeWith(true) ?? inTimeWith(false)
 }
 
 interface Options {
   whole: boolean
   /** Whether to include times in UTC, the one step that may be slow. */
   utc: boolean
+  /** Events that are described. */
+  most: number
 }
 
 function inTime(source: string, options: Options, budget: Budget): string | null {
@@ -61,9 +69,9 @@ function describe(calendar: ICAL.Component, options: Options): string | null {
       )
   const events = ['vevent', 'vtodo'].flatMap((name) => calendar.getAllSubcomponents(name))
   const parts = events
-    .slice(0, MAX_EVENTS)
+    .slice(0, options.most)
     .map((event) => describeEvent(event, METHODS[method] ?? 'Event', zones, options.whole))
-  if (events.length > MAX_EVENTS) parts.push(`(${events.length - MAX_EVENTS} more in the attachment)`)
+  if (events.length > options.most) parts.push(`(${events.length - options.most} more in the attachment)`)
   return parts.length === 0 ? null : parts.join('\n\n')
 }
 

@@ -1,19 +1,19 @@
-import type { MailView } from '../../core/channel/mail-view.ts'
 import type { Origin } from './fair-queue.ts'
-import type { ReadMail, Stage, ToWorker } from './protocol.ts'
+import type { Result, Stage, ToWorker } from './protocol.ts'
 import type { Cost } from './source-costs.ts'
 
 /** What a worker is asked to do, without the id. */
-export type Work = { [Type in 'read' | 'view']: Omit<Extract<ToWorker, { type: Type }>, 'id'> }[
-  | 'read'
-  | 'view']
+export type Work = { [Type in Kind]: Omit<Extract<ToWorker, { type: Type }>, 'id'> }[Kind]
+type Kind = 'read' | 'view' | 'file'
 
-/** A message to be read or shown, and its state in the pool. */
+/** A message to be read or shown, or a file to be read, and its state in the pool. */
 export interface Job extends Origin {
   raw: Uint8Array
   /** Returns what the worker is asked to do, without the stages to skip. */
   work(skip: readonly Stage[]): Work
-  /** Stages to skip because they blocked or crashed a worker. */
+  /** Stages that can be left out; a file has none. */
+  stages: readonly Stage[]
+  /** Those to skip because they blocked or crashed a worker. */
   skip: Stage[]
   /**
    * Must be the only message of its worker: it crashed one, or was in a worker that crashed for an unknown
@@ -30,7 +30,7 @@ export interface Job extends Origin {
   /** The costs that it counts towards while it is being read. */
   costs: readonly Cost[]
   timer: NodeJS.Timeout
-  resolve(result: ReadMail | MailView): void
+  resolve(result: Result): void
   reject(error: Error): void
 }
 

@@ -1,4 +1,5 @@
 import type { MailView, ViewOptions } from '../../core/channel/mail-view.ts'
+import type { FileText, GivenFile } from '../../core/file-text.ts'
 import type { Report } from '../bounce/report.ts'
 import type { ParsedMail } from '../parse/parse.ts'
 import type { Envelope, Verification } from '../verify/verify.ts'
@@ -29,6 +30,11 @@ export interface ViewRequest extends ViewOptions {
   skip: readonly Stage[]
 }
 
+/** One file of which the text is read. */
+export interface FileRequest extends Omit<GivenFile, 'content'> {
+  raw: Uint8Array
+}
+
 /** `parse`: MIME, HTML, calendars, TNEF, reply text and reports. `verify`: SPF, DKIM, DMARC and ARC. */
 export type Stage = (typeof STAGES)[number]
 export const STAGES = ['parse', 'verify'] as const
@@ -44,9 +50,12 @@ export interface ReadMail extends Omit<ParsedMail, 'headers'> {
   report: Report | null
 }
 
+export type Result = ReadMail | MailView | FileText
+
 export type ToWorker =
   | { type: 'read'; id: number; request: ReadRequest }
   | { type: 'view'; id: number; request: ViewRequest }
+  | { type: 'file'; id: number; request: FileRequest }
   | { type: 'answer'; id: number; records?: string[][] | string[]; code?: string }
   | { type: 'ping' }
 
@@ -54,7 +63,7 @@ export type FromWorker =
   | { type: 'started' }
   /** The message was parsed and waits for DNS. */
   | { type: 'waiting'; id: number }
-  | { type: 'done'; id: number; result: ReadMail | MailView; parseMs: number }
+  | { type: 'done'; id: number; result: Result; parseMs: number }
   | { type: 'failed'; id: number; reason: string }
   | { type: 'lookup'; id: number; name: string; recordType: string }
 

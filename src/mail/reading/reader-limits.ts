@@ -54,5 +54,14 @@ export const LIMITS: ReaderLimits = {
   idleMs: 10_000,
 }
 
+/**
+ * For files, each in a process of its own: two at a time for those who wait for their text, and one for the search
+ * index. Reading gives up before the budget is used up, with the reason, if the library that reads lets it.
+ */
+export const FILES: PoolLimits = {
+  ...{ ...LIMITS, workers: 2, perWorker: 1, budgetMs: 20_000, budgetMsPerMiB: 0 },
+  overtakeMs: Number.POSITIVE_INFINITY,
+}
+
 /** For messages that are looked at: less often than they arrive. */
 export const VIEWING: Partial<ReaderLimits> = { threads: 2, threadIdleMs: 60_000 }

@@ -1,9 +1,10 @@
 import type { MailView } from '../../core/channel/mail-view.ts'
-import { AppError } from '../../core/errors.ts'
+import { AppError, invalidInput } from '../../core/errors.ts'
+import type { FileText, GivenFile } from '../../core/file-text.ts'
 import { type Job, settle } from './job.ts'
 import { JobQueue, type Kind } from './job-queue.ts'
 import type { MailReader, RawViewing, ReaderOptions, Reading, Wait } from './mail-reader.ts'
-import { type ReadMail, STAGES, type Stage } from './protocol.ts'
+import { type ReadMail, type Result, STAGES, type Stage } from './protocol.ts'
 import type { PoolLimits } from './reader-limits.ts'
 import type { OpenTransport } from './transport.ts'
 import { type Culprit, WorkerHandle } from './worker-handle.ts'
@@ -24,8 +25,7 @@ export interface PoolOptions extends Omit<ReaderOptions, 'limits'> {
 
 const tooBusy = () =>
   new AppError('unavailable', 'Too many messages at once, try again later', { retryAfter: 60 })
-const unreadable = () =>
-  new AppError('invalid_input', 'message: takes more time or memory to read than is allowed')
+const unreadable = (what: string) => invalidInput(what, 'takes more time or memory to read than is allowed')
 
 /**
  * Assigns messages to workers, fairly by source, and monitors the workers. Reading a message has no side
@@ -50,18 +50,24 @@ export class ReaderPool implements MailReader {
 
   read({ raw, source, sender = '', envelope, mayBeReport = false, wait }: Reading): Promise<ReadMail> {
     const work: Job['work'] = (skip) => ({ type: 'read', request: { raw, envelope, mayBeReport, skip } })
-    return this.#run({ raw, source, sender, work }, wait) as Promise<ReadMail>
+    return this.#run({ raw, source, sender, work, stages: STAGES }, wait) as Promise<ReadMail>
   }
 
   view({ source, ...viewing }: RawViewing): Promise<MailView> {
     const work: Job['work'] = (skip) => ({ type: 'view', request: { ...viewing, skip } })
-    return this.#run({ raw: viewing.raw, source, sender: '', work }) as Promise<MailView>
+    return this.#run({ raw: viewing.raw, source, sender: '', work, stages: STAGES }) as Promise<MailView>
   }
 
-  #run(asked: Pick<Job, 'raw' | 'source' | 'sender' | 'work'>, wait?: Wait): Promise<ReadMail | MailView> {
+  /** Reads the text of a file. Rejects with `invalid_input` if it exceeds its budget. */
+  readFile({ name, type, content: raw }: GivenFile, source: string): Promise<FileText> {
+    const work: Job['work'] = () => ({ type: 'file', request: { raw, name, type } })
+    return this.#run({ raw, source, sender: '', work, stages: [] }) as Promise<FileText>
+  }
+
+  #run(asked: Pick<Job, 'raw' | 'source' | 'sender' | 'work' | 'stages'>, wait?: Wait): Promise<Result> {
     if (this.#closed) return Promise.reject(tooBusy())
     const { waitMs } = this.#limits
-    const running = new Promise<ReadMail | MailView>((resolve, reject) => {
+    const running = new Promise<Result>((resolve, reject) => {
       const job: Job = {
         ...asked,
         skip: [],
@@ -198,9 +204,10 @@ export class ReaderPool implements MailReader {
   }
 
   #retryWithout(job: Job, stage: Stage): void {
-    const next = [stage, ...STAGES].find((each) => !job.skip.includes(each))
+    const { stages, skip } = job
+    const next = [stage, ...stages].find((each) => stages.includes(each) && !skip.includes(each))
     if (next === undefined) {
-      settle(job, () => job.reject(unreadable()))
+      settle(job, () => job.reject(unreadable(stages.length > 0 ? 'message' : 'attachment')))
       return
     }
     job.skip.push(next)

@@ -1,8 +1,10 @@
+import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../../core/clock.ts'
 import { messageOf } from '../../core/errors.ts'
 import { cached, type DnsResolver } from '../verify/resolver.ts'
 import {
+  type FileRequest,
   type FromWorker,
   PARSING,
   type ReadRequest,
@@ -94,10 +96,30 @@ async function read(id: number, request: ReadRequest): Promise<void> {
 const view = async (id: number, request: ViewRequest): Promise<void> =>
   post({ type: 'done', id, ...(await inTurn(id, () => viewStage(request))) })
 
+/** Time in milliseconds after which a file is given up of which nothing more comes: longer than its budget. */
+const FILE_MS = 25_000
+/** Files are read while nothing else is to be done: they may take seconds. */
+const FILE_PRIORITY = 10
+
+async function file(id: number, { raw, ...request }: FileRequest): Promise<void> {
+  const { readFileText } = await import('../file/read-file.ts')
+  setPriority(FILE_PRIORITY)
+  const timer = setTimeout(() => {
+    throw new Error('a file took too long')
+  }, FILE_MS)
+  // Not all that reads takes shared memory.
+  const content = Uint8Array.from(raw)
+  post({ type: 'done', id, ...(await inTurn(id, () => readFileText({ ...request, content }))) })
+  clearTimeout(timer)
+}
+
+const start = (message: Extract<ToWorker, { request: object }>): Promise<void> => {
+  if (message.type === 'file') return file(message.id, message.request)
+  return message.type === 'read' ? read(message.id, message.request) : view(message.id, message.request)
+}
+
 const run = (message: Extract<ToWorker, { request: object }>): Promise<void> =>
-  (message.type === 'read' ? read(message.id, message.request) : view(message.id, message.request)).catch(
-    (error: unknown) => post({ type: 'failed', id: message.id, reason: messageOf(error) }),
-  )
+  start(message).catch((error: unknown) => post({ type: 'failed', id: message.id, reason: messageOf(error) }))
 
 /**
  * Buffers of large attachments, which are transferred instead of copied. Small ones may be slices of a buffer

@@ -64,9 +64,7 @@ export class ThreadTransport implements Transport {
 
 const withSharedBytes = (message: Extract<ToWorker, { request: object }>): ToWorker => {
   const raw = toSharedMemory(message.request.raw)
-  return message.type === 'read'
-    ? { ...message, request: { ...message.request, raw } }
-    : { ...message, request: { ...message.request, raw } }
+  return { ...message, request: { ...message.request, raw } } as ToWorker
 }
 
 const WORKER = bundled('reader-worker')

@@ -1,13 +1,12 @@
-import type { MailView } from '../../core/channel/mail-view.ts'
 import type { DnsResolver } from '../verify/resolver.ts'
 import type { Work } from './job.ts'
-import type { FromWorker, ReadMail, Stage, WorkerSettings } from './protocol.ts'
+import type { FromWorker, Result, Stage, WorkerSettings } from './protocol.ts'
 import type { OpenTransport, Transport } from './transport.ts'
 
 export interface WorkerEvents<Job> {
   /** The message was parsed and waits for DNS. */
   waiting(job: Job): void
-  done(job: Job, result: ReadMail | MailView, parseMs: number): void
+  done(job: Job, result: Result, parseMs: number): void
   failed(job: Job, reason: string): void
   /**
    * The worker exited on its own, for example out of memory. `jobs` are released from it; `culprit` is the one

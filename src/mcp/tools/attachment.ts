@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { notFound } from '../../core/errors.ts'
+import { AppError, notFound } from '../../core/errors.ts'
 import { uuid } from '../../core/rules.ts'
-import { readAttachment, readMessage } from '../../message/index.ts'
-import { compact, READS_OUTSIDE, ResultWithImage, tool } from '../call/tool.ts'
+import { readAttachment, readMessage, readWholeText } from '../../message/index.ts'
+import { compact, READS_OUTSIDE, ResultWithImage, type ToolCall, tool } from '../call/tool.ts'
 import { cleanPage } from '../outside-text/pages.ts'
 import { isTeams, mediaTypeOf } from '../view/message.ts'
 
@@ -11,29 +11,10 @@ import { isTeams, mediaTypeOf } from '../view/message.ts'
  * @limit MCP
  */
 const MAX_IMAGE_BYTES = 1024 * 1024
-/** Maximum size of an attachment whose text a tool returns. @limit MCP */
-const MAX_TEXT_BYTES = 5 * 1024 * 1024
-
 const MAX_NAME = 160
 
-/** Types that are shown as text. HTML is not: it can hide text. */
-const TEXT =
-  /^(?:text\/(?!html)[a-z0-9.+-]+|application\/(?!xhtml)(?:[a-z0-9.-]+\+)?(?:json|xml|yaml|toml|sql)|application\/x-ndjson|message\/rfc822)$/
 /** What mail programs declare for files of a type that they do not know. */
 const UNKNOWN = 'application/octet-stream'
-/** Control characters that no text contains. */
-const BINARY = /(?!\s)\p{Cc}/u
-const HTML = /^\ufeff?\s*<(?:!doctype\s+html|html|head|body)\b/i
-
-/** Whether a file of an undeclared type is text, as far as its bytes say; HTML is not, as above. */
-const isText = (content: Uint8Array): boolean => {
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(content)
-    return !BINARY.test(text) && !HTML.test(text)
-  } catch {
-    return false
-  }
-}
 
 /** How images begin: the type comes from the bytes, not from the sender. */
 const SIGNATURES: readonly [RegExp, string][] = [
@@ -48,28 +29,36 @@ const imageType = (content: Uint8Array): string | null => {
   return SIGNATURES.find(([pattern]) => pattern.test(start))?.[1] ?? null
 }
 
-/** A decoder for the charset that the type names, or for UTF-8 if it names none or an unknown one. */
-const decoderOf = (type: string): TextDecoder => {
+/** Returns a page of a file's text between markers, or why it has none. */
+const textOf = async (
+  { deps, viewer, agentId, fence }: ToolCall,
+  place: { messageId: string; index: number },
+  offset: number,
+) => {
   try {
-    return new TextDecoder(/charset="?([\w.:+-]{1,40})/i.exec(type)?.[1] ?? 'utf-8')
-  } catch {
-    return new TextDecoder()
+    const { text, format, pages } = await readWholeText(deps, viewer, { agentId, ...place })
+    const page = cleanPage(text, offset)
+    return { format, pages, text: fence.around(page.text), nextOffset: page.nextOffset }
+  } catch (error) {
+    if (!(error instanceof AppError) || error.field !== 'attachment') throw error
+    return { next: `${error.message}. ${NOT_SHOWN}` }
   }
 }
 
 export const getAttachment = tool({
   name: 'get_attachment',
   title: 'Get an attachment',
-  description: 'Get an attachment as text or image, or only the size and type of other files.',
+  description: 'Get the text of an attachment (PDF, Office, HTML, CSV, ZIP as a list …) or an image.',
   hints: READS_OUTSIDE,
   input: {
     messageId: uuid,
     attachmentId: z.int().min(0).max(9999).describe('From read_message.'),
     offset: z.int().min(0).optional().describe('nextOffset of the previous page.'),
   },
-  run: async ({ deps, viewer, agentId, fence }, { messageId, attachmentId, offset = 0 }) => {
+  run: async (call, { messageId, attachmentId: index, offset = 0 }) => {
+    const { deps, viewer, agentId, fence } = call
     const message = await readMessage(deps, viewer, agentId, messageId)
-    const file = message.attachments[attachmentId]
+    const file = message.attachments[index]
     if (!file) throw notFound('attachment', 'number')
     fence.note(isTeams(message, ''))
     const declared = mediaTypeOf(file.type)
@@ -79,23 +68,19 @@ export const getAttachment = tool({
       type: fence.mediaType(declared),
       size: file.size,
     }
-    const isImage = declared.startsWith('image/') && file.size <= MAX_IMAGE_BYTES
-    const mayBeText = (TEXT.test(declared) || declared === UNKNOWN) && file.size <= MAX_TEXT_BYTES
-    const { type, content } =
-      isImage || mayBeText
-        ? await readAttachment(deps, viewer, agentId, { messageId, index: attachmentId })
-        : { type: '', content: new Uint8Array() }
-    if (mayBeText && (declared !== UNKNOWN || isText(content))) {
-      const { text, nextOffset } = cleanPage(decoderOf(type).decode(content), offset)
-      return compact({ ...about, text: fence.around(text), nextOffset })
-    }
-    const mimeType = content.byteLength <= MAX_IMAGE_BYTES ? imageType(content) : null
+    const isImage = declared.startsWith('image/')
+    const mayBeImage = file.size <= MAX_IMAGE_BYTES && (isImage || declared === UNKNOWN)
+    const { content } = mayBeImage
+      ? await readAttachment(deps, viewer, agentId, { messageId, index })
+      : { content: new Uint8Array() }
+    const mimeType = imageType(content)
     if (mimeType)
       return new ResultWithImage(
         { ...about, type: mimeType },
         { data: Buffer.from(content).toString('base64'), mimeType },
       )
-    return { ...about, next: isImage ? NO_IMAGE : NOT_SHOWN }
+    if (isImage) return { ...about, next: mayBeImage ? NO_IMAGE : NOT_SHOWN }
+    return compact({ ...about, ...(await textOf(call, { messageId, index }, offset)) })
   },
 })
 

@@ -66,18 +66,25 @@ const TAKE_AGAIN = {
 const READ = {
   name: 'read messages to index',
   ...composedOf(sql`
-    select m.id, m.agent_id, ${TEXT} as text from unnest($1::uuid[], $2::uuid[]) as g(id, agent_id)
+    select m.id, m.agent_id, ${TEXT} as text,
+           exists (select from attachment f where f.message_id = m.id and f.agent_id = m.agent_id) as "hasFiles" from unnest($1::uuid[], $2::uuid[]) as g(id, agent_id)
       join message m on m.id = g.id and m.agent_id = g.agent_id ${plainOnly(sql`for key share of m`)}${amongAgents('m.agent_id')}`),
 }
 
 /** $1 messages and $2 their agents, $3 their words. */
-const INSERT = {
+export const INSERT_WORDS = {
   name: 'index messages',
   ...composedOf(sql`
     insert into message_search (message_id, agent_id, words, version)
     select m.id, m.agent_id, g.words, ${VERSION} from unnest($1::uuid[], $2::uuid[], $3::tsvector[]) as g(id, agent_id, words)
       join message m on m.id = g.id and m.agent_id = g.agent_id ${amongAgents('m.agent_id')}
     on conflict (message_id, agent_id) do update set words = excluded.words, version = excluded.version`),
+}
+
+/** Queues the files of the messages $1 of the agents $2, whose words are added later: reading them takes longer. */
+const QUEUE_FILES = {
+  name: 'queue files to index',
+  text: 'insert into unread_file (message_id, agent_id) select * from unnest($1::uuid[], $2::uuid[]) on conflict do nothing',
 }
 
 const DELETE_NEW = {
@@ -125,12 +132,14 @@ const write = async (client: pg.PoolClient, keys: readonly Key[]): Promise<void>
     const agents = messages.map(({ agent_id }) => agent_id)
     return { agents, values: [messages.map(({ id }) => id), agents] }
   }
-  const { rows } = await client.query<Key & { text: string }>({ ...READ, ...about(keys) })
+  const { rows } = await client.query<Key & { text: string; hasFiles: boolean }>({ ...READ, ...about(keys) })
   const words: Buffer[] = []
   for (const { text, agent_id } of rows) words.push(await tsvectorOf(text, `agent ${agent_id}`))
   const { agents, values } = about(rows)
-  const insert: Statement = { ...INSERT, agents, values: [...values, tsvectorArray(words)] }
+  const insert: Statement = { ...INSERT_WORDS, agents, values: [...values, tsvectorArray(words)] }
   await client.query(insert)
+  const withFiles = about(rows.filter(({ hasFiles }) => hasFiles))
+  if (withFiles.agents.length > 0) await client.query({ ...QUEUE_FILES, ...withFiles })
 }
 
 type Deps = Pick<RootDb, 'pool'> & { log: Logger }

@@ -74,8 +74,8 @@ const SLICE = 5_000
 /** Where a text can be cut without changing its words: before what is in no word, or is a word of its own. */
 const CUT = new RegExp(`[^\\p{L}\\p{M}\\p{N}\\xad]|[${UNSPACED}--\\p{M}]`, 'gv')
 
-function* slicesOf(whole: string): Generator<string> {
-  const text = whole.slice(0, MAX_TEXT)
+function* slicesOf(whole: string, most = MAX_TEXT): Generator<string> {
+  const text = whole.slice(0, most)
   for (let from = 0; from < text.length; ) {
     CUT.lastIndex = from + SLICE
     const to = CUT.exec(text)?.index ?? text.length
@@ -126,11 +126,11 @@ class Positions {
 
 /**
  * Returns a text's words in the binary form of a tsvector, which PostgreSQL sorts; `label` is one more, without a
- * position. Everything else runs in between.
+ * position. Everything else runs in between. A text with more than `most` characters is cut.
  */
-export const tsvectorOf = async (text: string, label?: string): Promise<Buffer> => {
+export const tsvectorOf = async (text: string, label?: string, most = MAX_TEXT): Promise<Buffer> => {
   const positions = new Positions()
-  for (const slice of slicesOf(text)) {
+  for (const slice of slicesOf(text, most)) {
     for (const word of wordsOf(slice)) positions.add(word)
     await setImmediate()
   }

@@ -16,7 +16,9 @@ const AGENTS = sql`any(array(select agent_id from ${OLD}))`
 const blobsOf = (agent: Sql): Sql => sql`
   select agent_id, blob_id from message_raw where agent_id = ${agent} and message_id = any(${IDS}) and blob_id is not null
    union
-  select agent_id, blob_id from attachment where agent_id = ${agent} and message_id = any(${IDS}) and blob_id is not null`
+  select agent_id, blob_id from attachment where agent_id = ${agent} and message_id = any(${IDS}) and blob_id is not null
+   union
+  select agent_id, blob_id from attachment_text where agent_id = ${agent} and message_id = any(${IDS}) and blob_id is not null`
 
 const loosen = (agent: Sql): Sql =>
   adaptable(

@@ -4,6 +4,7 @@ import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ams, endAms, startAms } from '../../support/ams.ts'
+import { drawn, pdf } from '../../support/documents.ts'
 import { receive } from '../../support/letter.ts'
 import { temporaryDir } from '../../support/postgres.ts'
 import {
@@ -106,6 +107,16 @@ test('files are listed, and saved under names that cannot leave the folder', asy
   expect(readFileSync(join(folder, '3-a.txt'), 'utf8')).toBe('file 2')
   expect(readdirSync(join(home, 'in'))).toEqual(['here'])
   expect((await ams(env, ['files', id, '--save', folder])).code).toBe(1) // nothing is overwritten
+})
+
+test('a file is printed, or its text', async () => {
+  const content = pdf([drawn([72, 700, 'Invoice 4711'])])
+  const { id } = await mail('Invoice', { attachments: [{ filename: 'a.pdf', content }] })
+  expect((await ams(env, ['attachment', id, '0', '--text'])).stdout).toBe('Invoice 4711\n')
+  expect(await jsonOf(['attachment', id, '0', '--text'])).toEqual([{ text: 'Invoice 4711' }])
+  expect((await ams(env, ['attachment', id, '0'])).stdout).toMatch(/^%PDF-1\.7/)
+  expect((await ams(env, ['attachment', id, 'first'])).code).toBe(2)
+  expect((await ams(env, ['attachment', id, '1', '--text'])).stderr).toMatch(/no attachment with this number/)
 })
 
 test("agents and their tokens are made with a member's token", async () => {

@@ -1,6 +1,7 @@
-import { AttachmentLink as LINK } from '../../../api/message/message-part.ts'
+import { AttachmentLink as LINK, offset, AttachmentText as TEXT } from '../../../api/message/message-part.ts'
+import { sentenceOf } from '../../../api/resource.ts'
 import type { Prisma } from '../../../db/generated/prisma/client.ts'
-import { signLink } from '../../../message/index.ts'
+import { readableText, signLink, textPageOf } from '../../../message/index.ts'
 import { builder } from '../../builder/builder.ts'
 import { objectOf } from '../../builder/rendered.ts'
 
@@ -13,7 +14,7 @@ export const ATTACHMENT = {
   name: true,
   type: true,
   size: true,
-  message: { select: { agentId: true } },
+  message: { select: { agentId: true, workspaceId: true } },
 } as const
 
 type AttachmentShape = Prisma.AttachmentGetPayload<{ select: typeof ATTACHMENT }>
@@ -21,6 +22,11 @@ type AttachmentShape = Prisma.AttachmentGetPayload<{ select: typeof ATTACHMENT }
 /** Whether a message was read with its attachments: one that was just sent has only their names, types and sizes. */
 export const hasAttachments = ({ attachments }: { attachments?: Partial<AttachmentShape>[] }): boolean =>
   attachments?.every(({ message }) => message !== undefined) ?? false
+
+export const AttachmentText = objectOf(TEXT)
+
+/** The first reading of a file takes up to seconds of another process. */
+const READ = 500
 
 export const Attachment = builder.objectRef<AttachmentShape>('Attachment').implement({
   description: 'A file attached to a message, without its content.',
@@ -35,6 +41,15 @@ export const Attachment = builder.objectRef<AttachmentShape>('Attachment').imple
       description: 'URL of the content. Requires the same token.',
       resolve: ({ messageId, index, message }, _args, { deps }) =>
         `${deps.publicUrl()}/agents/${message.agentId}/messages/${messageId}/attachments/${index}`,
+    }),
+    text: t.field({
+      type: AttachmentText,
+      nullable: true,
+      complexity: READ,
+      description: `${TEXT.sentence} \`INVALID_INPUT\` for a file that has none, saying why.`,
+      args: { offset: t.arg({ type: 'SafeInt', description: sentenceOf(offset) }) },
+      resolve: async ({ messageId, index, message }, { offset: from }, { deps }) =>
+        textPageOf(await readableText(deps, { messageId, index, ...message }), from ?? undefined),
     }),
     link: t.field({
       type: AttachmentLink,

@@ -60,6 +60,18 @@ export const Message = builder.prismaObject('Message', {
       extensions: { hasLoaded: hasAttachments },
       resolve: ({ attachments }) => attachments,
     }),
+    attachment: t.field({
+      type: Attachment,
+      nullable: true,
+      args: { index: t.arg.int({ required: true, description: 'The place of the attachment, from 0.' }) },
+      description: 'One of its attachments; null if there is none at this place.',
+      select: { id: true, agentId: true },
+      resolve: ({ id: messageId, agentId }, { index }, { deps }) =>
+        deps.prisma.attachment.findUnique({
+          select: ATTACHMENT,
+          where: { messageId_index_agentId: { messageId, index, agentId } },
+        }),
+    }),
     recipients: t.relation('recipients', {
       type: Recipient,
       description: 'The status of a sent message for each recipient; empty for a received message.',

@@ -83,6 +83,10 @@ export const htmlToWords = (html: string, budget: Budget, doubt: Doubt, witness?
     textOfTree(root),
   )
 
+/** What is said in place of HTML that takes too long. */
+export const UNREADABLE_HTML: string =
+  '[The HTML of this message could not be made readable; it is in the message as received.]'
+
 const UNCHECKED = 'HTML that is too long or too slow to be checked as a whole'
 
 function converted(
@@ -98,8 +102,5 @@ function converted(
     html.length > MAX_TREE ? null : budget.spend(0.4, () => format(visibleTree(html, doubt, witness)))
   if (text !== null) return text
   doubt(UNCHECKED)
-  return (
-    budget.spend(0.6, () => visibleText(html, doubt, witness)) ??
-    '[The HTML of this message could not be made readable; it is in the message as received.]'
-  )
+  return budget.spend(0.6, () => visibleText(html, doubt, witness)) ?? UNREADABLE_HTML
 }

@@ -4,6 +4,7 @@ import {
   linkMessageHtml,
   linkRawMessage,
   listRecipients,
+  readAttachmentText,
   readHiddenText,
   readMessageHeaders,
 } from '../../../api/message/message-part.ts'
@@ -57,6 +58,7 @@ export const messagePartRoutes = (app: OpenAPIHono<RestEnv>): void => {
     return c.body(content, 200, attachmentHeaders(name, type))
   })
   route(app, linkAttachment)
+  route(app, readAttachmentText)
   route(app, readMessageHeaders)
   route(app, readHiddenText)
   route(app, linkMessageHtml)

@@ -1,0 +1,86 @@
+import type { FileFormat, GivenFile } from '../../core/file-text.ts'
+
+const OFFICE = 'application/vnd.openxmlformats-officedocument.'
+const OASIS = 'application/vnd.oasis.opendocument.'
+
+const BY_TYPE: readonly [RegExp, FileFormat][] = [
+  [/^application\/(?:x-)?pdf$/, 'pdf'],
+  [new RegExp(`^${OFFICE}wordprocessingml|^application/vnd.ms-word.*macroenabled`), 'docx'],
+  [new RegExp(`^${OFFICE}spreadsheetml|^application/vnd.ms-excel.*macroenabled`), 'xlsx'],
+  [new RegExp(`^${OFFICE}presentationml|^application/vnd.ms-powerpoint.*macroenabled`), 'pptx'],
+  [new RegExp(`^${OASIS}text`), 'odt'],
+  [new RegExp(`^${OASIS}spreadsheet`), 'ods'],
+  [new RegExp(`^${OASIS}presentation`), 'odp'],
+  [/^(?:application|text)\/(?:x-)?rtf$/, 'rtf'],
+  [/^(?:text\/html|application\/xhtml\+xml)$/, 'html'],
+  [/^text\/(?:csv|tab-separated-values)$/, 'csv'],
+  [/^message\/(?:rfc822|global)$/, 'eml'],
+  [/^(?:text\/calendar|application\/ics)$/, 'ics'],
+  [/^text\/(?:x-)?(?:vcard|directory)$/, 'vcf'],
+  [/^application\/(?:x-)?zip(?:-compressed)?$/, 'zip'],
+  [
+    /^(?:text\/|application\/(?:[a-z0-9.-]{1,100}\+)?(?:json|xml|yaml|x-yaml|toml|sql|javascript|x-ndjson|x-sh)$)/,
+    'text',
+  ],
+]
+
+const BY_END: Readonly<Record<string, FileFormat>> = {
+  ...{ pdf: 'pdf', docx: 'docx', docm: 'docx', dotx: 'docx', xlsx: 'xlsx', xlsm: 'xlsx', xltx: 'xlsx' },
+  ...{
+    pptx: 'pptx',
+    pptm: 'pptx',
+    ppsx: 'pptx',
+    potx: 'pptx',
+    odt: 'odt',
+    ott: 'odt',
+    ods: 'ods',
+    ots: 'ods',
+  },
+  ...{ odp: 'odp', otp: 'odp', rtf: 'rtf', html: 'html', htm: 'html', xhtml: 'html', csv: 'csv', tsv: 'csv' },
+  ...{ eml: 'eml', ics: 'ics', ifb: 'ics', vcf: 'vcf', vcard: 'vcf', zip: 'zip', txt: 'text', text: 'text' },
+  ...{
+    md: 'text',
+    log: 'text',
+    json: 'text',
+    xml: 'text',
+    yaml: 'text',
+    yml: 'text',
+    sql: 'text',
+    ini: 'text',
+  },
+}
+
+/** What mail programs declare for files that they do not know. */
+const UNKNOWN =
+  /^(?:|application\/(?:octet-stream|x-download|force-download|binary|unknown)|unknown\/unknown)$/
+
+/** What the sender says that a file is; null if that is nothing, and `other` for what has no text. */
+export const declaredOf = ({ name, type }: Pick<GivenFile, 'name' | 'type'>): FileFormat | 'other' | null => {
+  const declared = type.split(';', 1)[0]!.trim().toLowerCase()
+  const byType = BY_TYPE.find(([pattern]) => pattern.test(declared))?.[1]
+  const byEnd = BY_END[name.slice(name.lastIndexOf('.') + 1).toLowerCase()]
+  // `text/plain` is said of many a file, and old names of types of many a table.
+  if (byType && byType !== 'text') return byType
+  if (byType || UNKNOWN.test(declared)) return byEnd ?? byType ?? null
+  return byEnd ?? 'other'
+}
+
+/** Containers, and documents that are one: what the bytes say, whatever the sender does. */
+export type Container = 'pdf' | 'rtf' | 'zip' | 'ole'
+
+const PDF_WITHIN = 1_024
+const MARK_BYTES = 128
+
+/** `isPlain`: what is said to be a plain text is a PDF only if it begins as one, for it may be about them. */
+export const containerOf = (content: Uint8Array, isPlain: boolean): Container | null => {
+  const start = Buffer.from(content.subarray(0, isPlain ? MARK_BYTES : PDF_WITHIN))
+  const begin = start.toString('hex', 0, 8)
+  if (/^504b(?:0304|0506|0708)/.test(begin)) return 'zip'
+  if (begin === 'd0cf11e0a1b11ae1') return 'ole'
+  const text = start.toString('latin1')
+  if (/^(?:\xef\xbb\xbf)?\s{0,100}\{\\rtf/.test(text)) return 'rtf'
+  return (isPlain ? text.startsWith('%PDF-') : text.includes('%PDF-')) ? 'pdf' : null
+}
+
+/** Files that may have no text of their own, such as a picture, are not read. */
+export const mayHaveText = (file: Pick<GivenFile, 'name' | 'type'>): boolean => declaredOf(file) !== 'other'

@@ -1,0 +1,188 @@
+import type { Blobs } from '../../blob/index.ts'
+import { AppError, invalidInput, notFound } from '../../core/errors.ts'
+import type { FileFormat, FileReader, FileText } from '../../core/file-text.ts'
+import { ensureWithin, pageEnd } from '../../core/text/page.ts'
+import { Turns } from '../../core/turns.ts'
+import type { Db } from '../../db/client.ts'
+import { plainOnly } from '../../db/dialect.ts'
+import type { AttachmentText } from '../../db/generated/prisma/client.ts'
+import { sql } from '../../db/sql/sql.ts'
+import { composedOf } from '../../db/sql/statement.ts'
+import type { Viewer } from '../../workspace/index.ts'
+import { type FileDeps, readMessage } from '../reading/read.ts'
+
+/** The texts of attachments: read once, and kept beside the file since. */
+
+/** An attachment, and whose it is. */
+export interface FilePlace {
+  agentId: string
+  messageId: string
+  index: number
+}
+
+type Owned = FilePlace & { workspaceId: string }
+
+interface Deps extends Db {
+  blobs: Blobs
+  files: FileReader
+}
+
+/** Whoever waits has the file in memory. */
+const TURNS = {
+  ...{ total: 6, perKey: 3, waiting: 50 },
+  tooMany: () => new AppError('unavailable', 'Too many files are being read at once.', { retryAfter: 5 }),
+}
+
+export class FileTexts {
+  readonly #deps: Deps
+  readonly #turns = new Turns(TURNS)
+  /** What is being read: whoever asks for the same file meanwhile gets the same text. */
+  readonly #reading = new Map<string, Promise<FileText>>()
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /** Returns what was read of a file, now or before. */
+  async read(place: Owned): Promise<FileText> {
+    const kept = await this.#kept(place)
+    if (kept) return kept
+    const key = `${place.messageId} ${place.index}`
+    const reading =
+      this.#reading.get(key) ?? this.#turns.run(place.agentId, () => this.#readNow(place, 'read'))
+    this.#reading.set(key, reading)
+    try {
+      return await reading
+    } finally {
+      this.#reading.delete(key)
+    }
+  }
+
+  /** The same in the background. */
+  async readLater(place: Owned): Promise<FileText> {
+    return (await this.#kept(place)) ?? this.#readNow(place, 'readLater')
+  }
+
+  close(): Promise<void> {
+    return this.#deps.files.close()
+  }
+
+  async #kept({ messageId, index, agentId }: FilePlace): Promise<FileText | null> {
+    const where = { messageId_index_agentId: { messageId, index, agentId } }
+    const kept = await this.#deps.prisma.attachmentText.findUnique({ where })
+    const content = kept && (await this.#contentOf(kept))
+    if (!content) return null
+    const { pages, problem } = kept
+    return { format: kept.format as FileFormat | null, pages, problem, text: Buffer.from(content).toString() }
+  }
+
+  /** Null when its object was deleted: see the schema. */
+  async #contentOf(kept: AttachmentText): Promise<Uint8Array | null> {
+    const { blobId: id, agentId } = kept
+    if (id !== null && !(await this.#deps.prisma.blob.findUnique({ where: { id_agentId: { id, agentId } } })))
+      return null
+    return this.#deps.blobs.contentOf(kept)
+  }
+
+  async #readNow(place: Owned, how: 'read' | 'readLater'): Promise<FileText> {
+    const { messageId, index, agentId, workspaceId } = place
+    const where = { messageId_index_agentId: { messageId, index, agentId } }
+    const attachment = await this.#deps.prisma.attachment.findUnique({ where })
+    if (!attachment) throw notFound('attachment', 'number')
+    const file = await this.#deps.blobs.filled(attachment)
+    const read = await this.#deps.files[how](file, workspaceId).catch(overBudget)
+    await this.#keep(place, read)
+    return read
+  }
+
+  async #keep({ workspaceId, messageId, index, agentId }: Owned, read: FileText): Promise<void> {
+    const { prisma, pool, blobs } = this.#deps
+    const { text, ...about } = read
+    const content = Buffer.from(text)
+    const [blobId = null] = await blobs.place({ agentId, workspaceId }, [content])
+    const { rows } = await pool.query({
+      ...KEEP,
+      values: [
+        messageId,
+        agentId,
+        index,
+        about.format,
+        about.pages,
+        about.problem,
+        blobId ? null : content,
+        blobId,
+      ],
+    })
+    // Messages from before files were read for search are found by them since somebody read one.
+    if (rows.length > 0)
+      await prisma.unreadFile.createMany({ data: { messageId, agentId }, skipDuplicates: true })
+  }
+}
+
+/** Nothing is kept of a file whose message was deleted meanwhile, and what was kept by another process stays. */
+const KEEP = {
+  name: 'keep the text of a file',
+  ...composedOf(sql`
+    insert into attachment_text (message_id, agent_id, index, format, pages, problem, content, blob_id)
+    select message_id, agent_id, index, $4::text, $5::int, $6::text, $7::bytea, $8::uuid from attachment
+     where message_id = $1::uuid and agent_id = $2::uuid and index = $3::int ${plainOnly(sql`for key share`)}
+    on conflict (message_id, index, agent_id) do update
+       set format = excluded.format, pages = excluded.pages, problem = excluded.problem,
+           content = excluded.content, blob_id = excluded.blob_id
+    returning message_id`),
+}
+
+/** A file that takes too much is not tried again: that would take as much. */
+const overBudget = (error: unknown): FileText => {
+  if (error instanceof AppError && error.code === 'invalid_input')
+    return { format: null, pages: null, text: '', problem: error.message.replace(/^attachment: /, '') }
+  throw error
+}
+
+/** What is shown of a file's text. */
+export interface TextOfFile {
+  format: FileFormat
+  pages: number | null
+  text: string
+}
+
+interface ReadTextDeps extends FileDeps {
+  fileTexts: FileTexts
+}
+
+/** Returns the text of an attachment. Throws `invalid_input` for a file that has none, saying why. */
+export const readWholeText = async (
+  deps: ReadTextDeps,
+  viewer: Viewer,
+  { agentId, messageId, index }: FilePlace,
+): Promise<TextOfFile> => {
+  const { attachments, workspaceId } = await readMessage(deps, viewer, agentId, messageId)
+  if (!attachments[index]) throw notFound('attachment', 'number')
+  return readableText(deps, { agentId, messageId, index, workspaceId })
+}
+
+/** The same for somebody who is known to be allowed to read the message. */
+export const readableText = async (
+  { fileTexts }: Pick<ReadTextDeps, 'fileTexts'>,
+  place: Owned,
+): Promise<TextOfFile> => {
+  const { format, pages, text, problem } = await fileTexts.read(place)
+  if (format === null) throw invalidInput('attachment', problem ?? 'has no text that can be read')
+  return { format, pages, text }
+}
+
+/** Characters of a page: about 12,000 tokens. @limit Messages */
+const MAX_PAGE = 50_000
+
+export interface TextPageOfFile extends TextOfFile {
+  /** Where the next page begins; null on the last one. */
+  nextOffset: number | null
+}
+
+/** Returns the page of a text that begins at `offset`. */
+export const textPageOf = (whole: TextOfFile, offset = 0): TextPageOfFile => {
+  const { text } = whole
+  ensureWithin(text, offset)
+  const end = pageEnd(text, offset, MAX_PAGE)
+  return { ...whole, text: text.slice(offset, end), nextOffset: end < text.length ? end : null }
+}
