@@ -17,7 +17,7 @@ let service: TestService
 let owner: Tenant
 let agent: TestAgent
 beforeAll(async () => {
-  service = await startService()
+  service = await startService({ environment: { RATE_LIMIT: '100000' } })
   owner = await service.workspace()
   agent = await createTestAgent(service, owner)
   await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })
@@ -184,7 +184,7 @@ test('nobody else reads it', async () => {
 
 describe('search', () => {
   const find = async (word: string) =>
-    (await agent.api('GET', `/agents/${agent.id}/messages?query=${encodeURIComponent(word)}`)).body.items.map(
+    (await agent.api('GET', `/agents/${agent.id}/messages?q=${encodeURIComponent(word)}`)).body.items.map(
       ({ id }: { id: string }) => id,
     )
 
