@@ -1,7 +1,7 @@
 import { type Blobs, checkSoon, UnreadableObject } from '../blob/index.ts'
 import { AppError } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
-import { raw, sql } from '../db/sql/sql.ts'
+import { raw, type Sql, sql } from '../db/sql/sql.ts'
 import { composedOf, type Statement } from '../db/sql/statement.ts'
 
 /**
@@ -70,15 +70,18 @@ const RAW_KEY = 'message_id = $1::uuid and agent_id = $2::uuid and $3::int = 0'
 const FILE_KEY = 'message_id = $1::uuid and agent_id = $2::uuid and index = $3::int'
 
 /** What is stored for each file of a message. */
-const ofFiles = (table: 'attachment' | 'attachment_text'): Source => ({
+const ofFiles = (
+  table: 'attachment' | 'attachment_text',
+  { toStore, toDatabase }: { toStore: string; toDatabase: Sql },
+): Source => ({
   page: `
     select ${COLUMNS}, c.index
       from (select * from ${table} where (message_id, index) > ($1::uuid, $2::int) order by message_id, index limit ${PAGE}) c
       ${MESSAGE} order by c.message_id, c.index`,
   read: `select ${CONTENT} from ${table} where ${FILE_KEY}`,
-  toStore: `update ${table} set content = null, blob_id = $4::uuid where ${FILE_KEY} and content is not null returning 1`,
+  toStore: `${toStore} where ${FILE_KEY} and content is not null returning 1`,
   toDatabase: composedOf(
-    sql`with ${LOOSE} update ${raw(table)} set content = $5::bytea, blob_id = null where ${raw(FILE_KEY)} and blob_id = $4::uuid returning 1`,
+    sql`with ${LOOSE} ${toDatabase} where ${raw(FILE_KEY)} and blob_id = $4::uuid returning 1`,
   ),
 })
 
@@ -94,8 +97,14 @@ const SOURCES: readonly Source[] = [
       sql`with ${LOOSE} update message_raw set content = $5::bytea, blob_id = null where ${raw(RAW_KEY)} and blob_id = $4::uuid returning 1`,
     ),
   },
-  ofFiles('attachment'),
-  ofFiles('attachment_text'),
+  ofFiles('attachment', {
+    toStore: 'update attachment set content = null, blob_id = $4::uuid',
+    toDatabase: sql`update attachment set content = $5::bytea, blob_id = null`,
+  }),
+  ofFiles('attachment_text', {
+    toStore: 'update attachment_text set content = null, blob_id = $4::uuid',
+    toDatabase: sql`update attachment_text set content = $5::bytea, blob_id = null`,
+  }),
 ]
 
 interface Content {

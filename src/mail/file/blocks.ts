@@ -1,4 +1,4 @@
-import type { TextOutput } from './text-output.ts'
+import { MAX_CHARACTERS, type TextOutput } from './text-output.ts'
 
 /** More columns than spreadsheets can have. */
 const MAX_COLUMNS = 16_384
@@ -8,6 +8,12 @@ interface Row {
   /** Empty cells that count only if another follows. */
   empty: number
 }
+
+const onOneLine = (text: string): string =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .join(' ')
 
 /**
  * The paragraphs and tables of a document while it is read: a line for each paragraph, and for each row of a table,
@@ -20,6 +26,8 @@ export class Blocks {
   /** The lines of the cells that are open, from the outermost. */
   readonly #cells: string[][] = []
   readonly #rows: Row[] = []
+  /** Characters that are not in the text yet. */
+  #held = 0
 
   constructor(out: TextOutput) {
     this.#out = out
@@ -39,6 +47,9 @@ export class Blocks {
 
   text(text: string): void {
     this.#open.at(-1)?.push(text)
+    this.#held += text.length
+    // More than there is room for, so that reading ends.
+    if (this.#held > MAX_CHARACTERS) this.#out.add([...this.#cells, ...this.#open].flat().join(''))
   }
 
   end(): void {
@@ -74,14 +85,16 @@ export class Blocks {
     const used = cells.filter((cell) => cell !== '')
     if (used.length === 0) return
     // What is alone in its row is laid out with a table: it keeps its lines.
-    const line =
-      used.length === 1 ? cells.join('\t') : cells.map((cell) => cell.replace(/\s*\n\s*/g, ' ')).join('\t')
+    const line = (used.length === 1 ? cells : cells.map(onOneLine)).join('\t')
     for (let n = 0; n < times; n++) this.#line(line)
   }
 
   #line(text: string): void {
     const cell = this.#cells.at(-1)
     if (cell) cell.push(text)
-    else this.#out.line(text)
+    else {
+      this.#held = 0
+      this.#out.line(text)
+    }
   }
 }

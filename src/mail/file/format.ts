@@ -1,16 +1,22 @@
 import type { FileFormat, GivenFile } from '../../core/file-text.ts'
 
-const OFFICE = 'application/vnd.openxmlformats-officedocument.'
-const OASIS = 'application/vnd.oasis.opendocument.'
-
 const BY_TYPE: readonly [RegExp, FileFormat][] = [
   [/^application\/(?:x-)?pdf$/, 'pdf'],
-  [new RegExp(`^${OFFICE}wordprocessingml|^application/vnd.ms-word.*macroenabled`), 'docx'],
-  [new RegExp(`^${OFFICE}spreadsheetml|^application/vnd.ms-excel.*macroenabled`), 'xlsx'],
-  [new RegExp(`^${OFFICE}presentationml|^application/vnd.ms-powerpoint.*macroenabled`), 'pptx'],
-  [new RegExp(`^${OASIS}text`), 'odt'],
-  [new RegExp(`^${OASIS}spreadsheet`), 'ods'],
-  [new RegExp(`^${OASIS}presentation`), 'odp'],
+  [
+    /^application\/vnd\.(?:openxmlformats-officedocument\.wordprocessingml|ms-word\.(?:document|template)\.macroenabled)/,
+    'docx',
+  ],
+  [
+    /^application\/vnd\.(?:openxmlformats-officedocument\.spreadsheetml|ms-excel\.(?:sheet|template)\.macroenabled)/,
+    'xlsx',
+  ],
+  [
+    /^application\/vnd\.(?:openxmlformats-officedocument\.presentationml|ms-powerpoint\.\w{1,20}\.macroenabled)/,
+    'pptx',
+  ],
+  [/^application\/vnd\.oasis\.opendocument\.text/, 'odt'],
+  [/^application\/vnd\.oasis\.opendocument\.spreadsheet/, 'ods'],
+  [/^application\/vnd\.oasis\.opendocument\.presentation/, 'odp'],
   [/^(?:application|text)\/(?:x-)?rtf$/, 'rtf'],
   [/^(?:text\/html|application\/xhtml\+xml)$/, 'html'],
   [/^text\/(?:csv|tab-separated-values)$/, 'csv'],

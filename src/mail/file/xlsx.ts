@@ -1,7 +1,7 @@
 import type { Archive } from './archive.ts'
 import { MAX_CELLS } from './odf.ts'
 import { tooLarge } from './problem.ts'
-import type { TextOutput } from './text-output.ts'
+import { MAX_CHARACTERS, type TextOutput } from './text-output.ts'
 import { NumberFormats } from './xlsx-formats.ts'
 import { type Relation, readRelations, readXml, type XmlHandler } from './xml.ts'
 
@@ -85,7 +85,7 @@ class Sheet implements XmlHandler {
   }
 
   text(text: string): void {
-    if (this.#isValue && !this.#isPhonetic) this.#value += text
+    if (this.#isValue && !this.#isPhonetic && this.#value.length < MAX_CHARACTERS) this.#value += text
   }
 
   #endCell(): void {

@@ -1,3 +1,4 @@
+import { invalidInput } from '../../core/errors.ts'
 import type { Origin } from './fair-queue.ts'
 import type { Result, Stage, ToWorker } from './protocol.ts'
 import type { Cost } from './source-costs.ts'
@@ -39,3 +40,9 @@ export const settle = (job: Job, complete: () => void): void => {
   clearTimeout(job.timer)
   complete()
 }
+
+export const unreadable = ({ stages }: Job) =>
+  invalidInput(
+    stages.length > 0 ? 'message' : 'attachment',
+    'takes more time or memory to read than is allowed',
+  )

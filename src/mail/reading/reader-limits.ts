@@ -10,6 +10,8 @@ export interface PoolLimits {
   /** CPU time in milliseconds that one message may take: a base, and an addition for each MiB of its size. */
   budgetMs: number
   budgetMsPerMiB: number
+  /** Time in milliseconds after which a message is given up that blocks its worker for a part of it alone. */
+  totalMs: number
   /** Maximum heap of one worker in MiB. The bytes of messages and attachments are stored outside the heap. */
   heapMiB: number
   /**
@@ -47,6 +49,7 @@ export const LIMITS: ReaderLimits = {
   // See docs/decisions.md#time-to-read-mail.
   budgetMs: 3_000,
   budgetMsPerMiB: 400,
+  totalMs: Number.POSITIVE_INFINITY,
   heapMiB: 384,
   overtakeMs: 250,
   longBytes: 1024 * 1024,
@@ -59,7 +62,7 @@ export const LIMITS: ReaderLimits = {
  * index. Reading gives up before the budget is used up, with the reason, if the library that reads lets it.
  */
 export const FILES: PoolLimits = {
-  ...{ ...LIMITS, workers: 2, perWorker: 1, budgetMs: 20_000, budgetMsPerMiB: 0 },
+  ...{ ...LIMITS, workers: 2, perWorker: 1, budgetMs: 20_000, budgetMsPerMiB: 0, totalMs: 20_000 },
   overtakeMs: Number.POSITIVE_INFINITY,
 }
 

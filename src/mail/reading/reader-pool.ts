@@ -1,7 +1,7 @@
 import type { MailView } from '../../core/channel/mail-view.ts'
-import { AppError, invalidInput } from '../../core/errors.ts'
+import { AppError } from '../../core/errors.ts'
 import type { FileText, GivenFile } from '../../core/file-text.ts'
-import { type Job, settle } from './job.ts'
+import { type Job, settle, unreadable } from './job.ts'
 import { JobQueue, type Kind } from './job-queue.ts'
 import type { MailReader, RawViewing, ReaderOptions, Reading, Wait } from './mail-reader.ts'
 import { type ReadMail, type Result, STAGES, type Stage } from './protocol.ts'
@@ -25,7 +25,6 @@ export interface PoolOptions extends Omit<ReaderOptions, 'limits'> {
 
 const tooBusy = () =>
   new AppError('unavailable', 'Too many messages at once, try again later', { retryAfter: 60 })
-const unreadable = (what: string) => invalidInput(what, 'takes more time or memory to read than is allowed')
 
 /**
  * Assigns messages to workers, fairly by source, and monitors the workers. Reading a message has no side
@@ -207,7 +206,7 @@ export class ReaderPool implements MailReader {
     const { stages, skip } = job
     const next = [stage, ...stages].find((each) => stages.includes(each) && !skip.includes(each))
     if (next === undefined) {
-      settle(job, () => job.reject(unreadable(stages.length > 0 ? 'message' : 'attachment')))
+      settle(job, () => job.reject(unreadable(job)))
       return
     }
     job.skip.push(next)
@@ -239,9 +238,10 @@ export class ReaderPool implements MailReader {
     const blocked: WorkerHandle<Job>[] = []
     for (const worker of this.#workers.all.filter(({ size }) => size > 0)) {
       worker.check()
-      const { blockedMs } = worker
+      const { blockedMs, parsingMs } = worker
       worker.blocked = blockedMs > this.#limits.overtakeMs
-      if (blockedMs > Math.max(...worker.jobs.map((job) => this.#budgetOf(job)))) this.#kill(worker)
+      const budget = Math.max(...worker.jobs.map((job) => this.#budgetOf(job)))
+      if (blockedMs > budget || parsingMs > this.#limits.totalMs) this.#kill(worker)
       else if (worker.blocked && worker.parsing) {
         this.#overtake(worker, worker.parsing, blockedMs)
         blocked.push(worker)

@@ -96,21 +96,15 @@ async function read(id: number, request: ReadRequest): Promise<void> {
 const view = async (id: number, request: ViewRequest): Promise<void> =>
   post({ type: 'done', id, ...(await inTurn(id, () => viewStage(request))) })
 
-/** Time in milliseconds after which a file is given up of which nothing more comes: longer than its budget. */
-const FILE_MS = 25_000
 /** Files are read while nothing else is to be done: they may take seconds. */
 const FILE_PRIORITY = 10
 
 async function file(id: number, { raw, ...request }: FileRequest): Promise<void> {
   const { readFileText } = await import('../file/read-file.ts')
   setPriority(FILE_PRIORITY)
-  const timer = setTimeout(() => {
-    throw new Error('a file took too long')
-  }, FILE_MS)
   // Not all that reads takes shared memory.
   const content = Uint8Array.from(raw)
   post({ type: 'done', id, ...(await inTurn(id, () => readFileText({ ...request, content }))) })
-  clearTimeout(timer)
 }
 
 const start = (message: Extract<ToWorker, { request: object }>): Promise<void> => {

@@ -50,6 +50,8 @@ export class WorkerHandle<Job> {
   #seenTurns = 0
   #checkedAt = 0
   #blockedMs = 0
+  #parsingMs = 0
+  #seenParsing = 0
 
   constructor({ settings, heapMiB, resolver, open }: WorkerOptions, events: WorkerEvents<Job>) {
     this.#transport = open(settings, heapMiB, {
@@ -99,6 +101,11 @@ export class WorkerHandle<Job> {
     return this.#blockedMs
   }
 
+  /** Time in milliseconds for which it has worked on its current message at the last check. */
+  get parsingMs(): number {
+    return this.#parsingMs
+  }
+
   assign(job: Job, work: Work, exclusive: boolean): void {
     if (this.#jobs.size === 0) {
       this.#checkedAt = performance.now()
@@ -135,10 +142,13 @@ export class WorkerHandle<Job> {
    */
   check(): void {
     const now = performance.now()
-    const { turns } = this.#transport
+    const { turns, parsing } = this.#transport
+    const step = Math.min(now - this.#checkedAt, MAX_STEP_MS)
+    this.#parsingMs = parsing !== 0 && parsing === this.#seenParsing ? this.#parsingMs + step : 0
+    this.#seenParsing = parsing
     // Starting takes seconds on a busy machine and is not caused by a message.
     if (turns !== this.#seenTurns || !this.#started) this.#blockedMs = 0
-    else this.#blockedMs += Math.min(now - this.#checkedAt, MAX_STEP_MS)
+    else this.#blockedMs += step
     this.#seenTurns = turns
     this.#checkedAt = now
     this.#transport.post({ type: 'ping' })
