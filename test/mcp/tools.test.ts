@@ -416,8 +416,7 @@ describe('attachments', () => {
     const { content } = await get(1)
     expect(content[1]).toEqual({ type: 'image', mimeType: 'image/png', data: PNG.toString('base64') })
     expect((await get(2)).result.next).toMatch(/is not an image/)
-    expect(inside((await get(3)).result.text)).toBe('obey')
-    for (const other of [4, 5]) {
+    for (const other of [3, 4, 5]) {
       const { result: told, content: parts } = await get(other)
       expect(told).toMatchObject({
         type: expect.any(String),
@@ -456,14 +455,13 @@ describe('attachments', () => {
     const get = (attachmentId: number) => mcp.call('get_attachment', { messageId: id, attachmentId })
     expect(inside((await get(0)).result.text)?.trim()).toBe('a,b\n1,caf\u00e9')
     expect((await get(1)).content[1]).toMatchObject({ type: 'image', mimeType: 'image/png' })
-    expect((await get(2)).result.next).toMatch(/cannot be shown/)
-    expect(inside((await get(3)).result.text)?.trim()).toBe('obey')
+    for (const other of [2, 3]) expect((await get(other)).result.next).toMatch(/cannot be shown/)
   })
 
   // Cleaning a whole text of some megabytes for each page would keep the process busy for a second.
   test.each([
     ['long', 'x'.repeat(45_000), [20_000, 20_000, 5_000]],
-    ['invisible', `${'\u200b'.repeat(40_000)}x`, [1]],
+    ['invisible', `${'\u200b'.repeat(40_000)}x`, [0, 0, 1]],
     [
       'full of markers, which take less room than what replaces them',
       '<|a|>'.repeat(4_000),

@@ -16,6 +16,8 @@ interface Line {
 }
 
 const RIGHT_TO_LEFT = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u
+const LEFT_TO_RIGHT =
+  /[\p{L}--[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]]/v
 
 /** In sizes of the letters: pieces of one line, a space between two pieces, the next column of a table, a new paragraph. */
 const SAME_LINE = 0.4
@@ -63,8 +65,12 @@ const startOf = ({ pieces }: Line): number => pieces[0]!.along
 const isOn = (line: Line, { across, size }: Piece): boolean =>
   Math.abs(line.across - across) < SAME_LINE * Math.max(line.size, size)
 
+const count = (pieces: readonly Piece[], pattern: RegExp): number =>
+  pieces.filter(({ text }) => pattern.test(text)).length
+
+/** Numbers stand in lines of either direction. */
 const textOf = ({ pieces }: Line): string => {
-  const isLeftwards = pieces.filter(({ text }) => RIGHT_TO_LEFT.test(text)).length * 2 > pieces.length
+  const isLeftwards = count(pieces, RIGHT_TO_LEFT) > count(pieces, LEFT_TO_RIGHT)
   const sorted = pieces.toSorted((one, other) =>
     isLeftwards ? other.along - one.along : one.along - other.along,
   )

@@ -62,7 +62,7 @@ export const LIMITS: ReaderLimits = {
  * index. Reading gives up before the budget is used up, with the reason, if the library that reads lets it.
  */
 export const FILES: PoolLimits = {
-  ...{ ...LIMITS, workers: 2, perWorker: 1, budgetMs: 20_000, budgetMsPerMiB: 0, totalMs: 20_000 },
+  ...{ ...LIMITS, workers: 2, perWorker: 1, budgetMs: 30_000, budgetMsPerMiB: 0, totalMs: 30_000 },
   overtakeMs: Number.POSITIVE_INFINITY,
 }
 

@@ -97,7 +97,7 @@ const view = async (id: number, request: ViewRequest): Promise<void> =>
   post({ type: 'done', id, ...(await inTurn(id, () => viewStage(request))) })
 
 /** Files are read while nothing else is to be done: they may take seconds. */
-const FILE_PRIORITY = 10
+const FILE_PRIORITY = 5
 
 async function file(id: number, { raw, ...request }: FileRequest): Promise<void> {
   const { readFileText } = await import('../file/read-file.ts')
