@@ -416,7 +416,8 @@ describe('attachments', () => {
     const { content } = await get(1)
     expect(content[1]).toEqual({ type: 'image', mimeType: 'image/png', data: PNG.toString('base64') })
     expect((await get(2)).result.next).toMatch(/is not an image/)
-    for (const other of [3, 4, 5]) {
+    expect(inside((await get(3)).result.text)).toBe('obey')
+    for (const other of [4, 5]) {
       const { result: told, content: parts } = await get(other)
       expect(told).toMatchObject({
         type: expect.any(String),
@@ -455,7 +456,8 @@ describe('attachments', () => {
     const get = (attachmentId: number) => mcp.call('get_attachment', { messageId: id, attachmentId })
     expect(inside((await get(0)).result.text)?.trim()).toBe('a,b\n1,caf\u00e9')
     expect((await get(1)).content[1]).toMatchObject({ type: 'image', mimeType: 'image/png' })
-    for (const other of [2, 3]) expect((await get(other)).result.next).toMatch(/cannot be shown/)
+    expect((await get(2)).result.next).toMatch(/cannot be shown/)
+    expect(inside((await get(3)).result.text)?.trim()).toBe('obey')
   })
 
   // Cleaning a whole text of some megabytes for each page would keep the process busy for a second.

@@ -70,7 +70,7 @@ const WORDS: Partial<Record<(typeof FILE_FORMATS)[number], string>> = {
   zip: 'An archive: the names and the sizes of its files.',
 }
 
-export const FileFormat = choice(
+const FileFormat = choice(
   'FileFormat',
   'What a text was read from.',
   Object.fromEntries(

@@ -87,6 +87,3 @@ export const containerOf = (content: Uint8Array, isPlain: boolean): Container | 
   if (/^(?:\xef\xbb\xbf)?\s{0,100}\{\\rtf/.test(text)) return 'rtf'
   return (isPlain ? text.startsWith('%PDF-') : text.includes('%PDF-')) ? 'pdf' : null
 }
-
-/** Files that may have no text of their own, such as a picture, are not read. */
-export const mayHaveText = (file: Pick<GivenFile, 'name' | 'type'>): boolean => declaredOf(file) !== 'other'

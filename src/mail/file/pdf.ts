@@ -7,7 +7,7 @@ import { broken, encrypted, FileProblem, tooLarge } from './problem.ts'
 import { Full, type TextOutput } from './text-output.ts'
 
 /** @limit Messages */
-export const MAX_PAGES = 2_000
+const MAX_PAGES = 2_000
 
 /** Tables of the characters in Chinese, Japanese and Korean fonts that a file does not contain. */
 class CharacterMaps {

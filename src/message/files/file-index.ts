@@ -128,7 +128,7 @@ const readOne = async (deps: Deps, taken: Taken): Promise<void> => {
 const FIRST = '00000000-0000-0000-0000-000000000000'
 
 /** Reads the files of the next message. Returns whether there was one; `turn` is the agent after which it is looked for. */
-export const indexNextFiles = async (deps: Deps, turn = { after: FIRST }): Promise<boolean> => {
+const indexNextFiles = async (deps: Deps, turn = { after: FIRST }): Promise<boolean> => {
   const values = [turn.after, deps.clock.now()]
   const { rows } = await deps.pool.query<Waiting & Record<string, unknown>>({ ...NEXT, values })
   const isFromStart = turn.after === FIRST

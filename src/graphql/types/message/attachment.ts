@@ -23,7 +23,7 @@ type AttachmentShape = Prisma.AttachmentGetPayload<{ select: typeof ATTACHMENT }
 export const hasAttachments = ({ attachments }: { attachments?: Partial<AttachmentShape>[] }): boolean =>
   attachments?.every(({ message }) => message !== undefined) ?? false
 
-export const AttachmentText = objectOf(TEXT)
+const AttachmentText = objectOf(TEXT)
 
 /** The first reading of a file takes up to seconds of another process. */
 const READ = 500
