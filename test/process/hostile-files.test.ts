@@ -24,14 +24,8 @@ const arrive = async (agent: TestAgent, filename: string, content: Buffer | stri
 const read = (agent: TestAgent, id: string) =>
   agent.api('GET', `/agents/${agent.id}/messages/${id}/attachments/0/text`)
 
-/** Those that take longest. */
-const SLOW = [
-  'a bomb in a DOCX',
-  'a million texts on a page',
-  'millions of empty cells',
-  '10,000 pages',
-  '3,000 slides',
-]
+/** Some that take seconds. Those of one workspace are read one after another. */
+const SLOW = ['a bomb in a DOCX', 'millions of empty cells', '10,000 pages']
 
 test('while hostile files are read, the service answers, receives, and reads the files of others', async () => {
   const [victim, other] = [await open(), await open()]
@@ -58,4 +52,4 @@ test('while hostile files are read, the service answers, receives, and reads the
         message: expect.stringMatching(/^attachment: /),
       })
   }
-})
+}, 240_000)
