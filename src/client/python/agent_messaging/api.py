@@ -807,6 +807,20 @@ class AttachmentLink(TypedDict):
     expiresAt: str
 
 
+AttachmentTextFormat = Literal["pdf", "docx", "xlsx", "pptx", "odt", "ods", "odp", "rtf", "html", "csv", "eml", "ics", "vcf", "text", "zip"]
+
+
+class AttachmentText(TypedDict):
+    # At most 50,000 characters; empty for a scan. Tables have a line for each row, with tabs between cells
+    text: str
+    # `offset` of the next page; null on the last one
+    nextOffset: int | None
+    # Pages of a PDF, or slides of a presentation; null for others
+    pages: int | None
+    # What it was read from
+    format: AttachmentTextFormat
+
+
 class HeaderField(TypedDict):
     # Its name, as written by the sender
     name: str
@@ -1765,6 +1779,11 @@ def list_recipients(message_id: str) -> Call[list[Recipient]]:
 def link_attachment(message_id: str, index: int, *, key: str | None = None) -> Call[AttachmentLink]:
     """Creates a link to an attachment that works without a token, for ten minutes."""
     return Call("POST", "/agents/{id}/messages/{messageId}/attachments/{index}/link", {"messageId": message_id, "index": index}, key=key)
+
+
+def read_attachment_text(message_id: str, index: int, *, offset: int | NotGiven = NOT_GIVEN) -> Call[AttachmentText]:
+    """Returns the text of an attachment, in pages."""
+    return Call("GET", "/agents/{id}/messages/{messageId}/attachments/{index}/text", {"messageId": message_id, "index": index}, query={"offset": offset})
 
 
 def read_message_headers(message_id: str) -> Call[list[HeaderField]]:
