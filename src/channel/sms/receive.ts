@@ -1,4 +1,5 @@
 import type { Inbound } from '../../core/channel/inbound.ts'
+import { findCodes } from '../../core/codes/index.ts'
 import { replaceUnstorable } from '../../core/text/sanitize-text.ts'
 import { keywordOf } from './keyword.ts'
 import { fetchMedia, type MediaDeps } from './media.ts'
@@ -38,6 +39,7 @@ export const toInbound = async (deps: MediaDeps, form: URLSearchParams): Promise
     messageId: replaceUnstorable(messageId).slice(0, 64),
     inReplyTo: null,
     references: [],
+    codes: findCodes({ subject: null, texts: [text] }),
     proven: true,
     automatic: null,
     checks: [SIGNED, CALLER_ID, ...checks],

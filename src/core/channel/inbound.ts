@@ -1,4 +1,5 @@
 import type { ChannelKind } from '../channels.ts'
+import type { FoundCode } from '../codes/index.ts'
 
 /**
  * Receives what a channel's messages and reports. All calls reject while the database is unavailable; the
@@ -128,6 +129,8 @@ export interface Inbound {
   deliveryId?: string
   inReplyTo: string | null
   references: string[]
+  /** Codes and links that the sender wrote. Undefined on channels on which none are looked for. */
+  codes?: readonly FoundCode[]
   /** Whether the channel proved that `from` wrote it. */
   proven: boolean
   /** What the sender's domain signed, if a proven email has its valid signature. */

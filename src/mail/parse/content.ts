@@ -29,6 +29,8 @@ export interface Content {
   signs: Signs
   /** The plain text in whose place the HTML was read; '' if there is none. */
   stub: string
+  /** What the HTML beside a plain text shows; '' if there is none. */
+  shown: string
 }
 
 /**
@@ -44,7 +46,7 @@ async function readMessage(raw: Uint8Array, budget: Budget, depth: number): Prom
     return { ...nothing(), ...bodyOf(decodeText(raw.subarray(headerLength(raw)), undefined)) }
   const subject = () => decodeWords(valuesOf(scanHeaders(raw), 'subject')[0] ?? '')
   const own = unpacked(readParts(structure, budget, subject), budget)
-  const { body, marked, attachments, signs, stub } =
+  const { body, marked, attachments, signs, stub, shown } =
     own.body === '' ? await unwrapped(own, budget, depth) : own
   const isReport = attachments.some(({ type }) => REPORTS.test(type))
   return {
@@ -57,10 +59,11 @@ async function readMessage(raw: Uint8Array, budget: Budget, depth: number): Prom
     // The service that reports words it as it likes.
     signs: isReport ? new Signs() : signs,
     stub,
+    shown,
   }
 }
 
-const nothing = (): Content => ({
+export const nothing = (): Content => ({
   body: '',
   marked: '',
   invitations: '',
@@ -68,6 +71,7 @@ const nothing = (): Content => ({
   attachments: [],
   signs: new Signs(),
   stub: '',
+  shown: '',
 })
 
 /** The texts of a body made from the sender's text. */
@@ -80,15 +84,16 @@ export function bodyOf(text: string): Pick<Content, 'body' | 'marked'> {
 const REPORTS =
   /^message\/(?:delivery-status|feedback-report|disposition-notification|global-delivery-status)$/
 
-type Parts = Pick<Content, 'body' | 'marked' | 'attachments' | 'signs' | 'stub'>
+type Parts = Pick<Content, 'body' | 'marked' | 'attachments' | 'signs' | 'stub' | 'shown'>
 
-type Texts = Pick<Content, 'signs' | 'stub'> & { texts: string[] }
+type Texts = Pick<Content, 'signs' | 'stub' | 'shown'> & { texts: string[] }
 
 /** Reads each text from the form of it that people see, as far as the budget allows. */
 function readTexts(sent: Structure['texts'], budget: Budget, subject: () => string): Texts {
   const signs = new Signs()
   const doubt = (what: string) => signs.doubts.add(what)
   let stub = ''
+  const shownBeside: string[] = []
   const texts = sent.map(({ plain, html }) => {
     const text = plain.join('\n')
     signs.source(text)
@@ -97,6 +102,7 @@ function readTexts(sent: Structure['texts'], budget: Budget, subject: () => stri
       html.map((each) => htmlToMarked(each, budget, doubt, witness)).join('\n')
     if (text.trim() === '') return signs.source(fromHtml(signs))
     const shown = signs.source(html.map((each) => htmlToWords(each, budget, doubt, signs)).join('\n'))
+    shownBeside.push(shown)
     if (budget.spend(0.5, () => isStub(text, shown, subject()))) {
       stub ||= text
       return fromHtml()
@@ -106,7 +112,7 @@ function readTexts(sent: Structure['texts'], budget: Budget, subject: () => stri
     else if (unshown > 0) doubt(`${unshown} words of the plain text are not in the HTML that is shown`)
     return text
   })
-  return { texts, signs, stub }
+  return { texts, signs, stub, shown: shownBeside.join('\n') }
 }
 
 /**
@@ -125,7 +131,7 @@ function readParts(
 ): Parts {
   const read = () => readTexts(sent, budget, subject)
   const html = sent.flatMap((each) => each.html)
-  const { texts, signs, stub } = html.length > 0 ? budget.together(read, isQuickToRead(html)) : read()
+  const { texts, signs, stub, shown } = html.length > 0 ? budget.together(read, isQuickToRead(html)) : read()
   const attachments = parts.map((part, index) => toAttachment(part, charsets[index], index))
   // Some servers send bounces with nothing but the machine-readable part.
   const report = attachments
@@ -137,6 +143,7 @@ function readParts(
     attachments,
     signs,
     stub,
+    shown,
   }
 }
 
@@ -145,13 +152,12 @@ function readParts(
  * is encrypted. The signature stays attached; it is not verified.
  */
 async function unwrapped(own: Parts, budget: Budget, depth: number): Promise<Parts> {
-  const { attachments, signs, stub } = own
-  if (attachments.some(({ type }) => type === ENCRYPTED_PGP))
-    return { ...bodyOf(ENCRYPTED), attachments, signs, stub }
+  const { attachments } = own
+  if (attachments.some(({ type }) => type === ENCRYPTED_PGP)) return { ...own, ...bodyOf(ENCRYPTED) }
   const envelope = attachments.find(isSmime)
   if (envelope === undefined || depth >= MAX_FORWARDED_DEPTH) return own
   const inner = unwrapSmime(envelope.content, budget)
-  if (inner === 'encrypted') return { ...bodyOf(ENCRYPTED), attachments, signs, stub }
+  if (inner === 'encrypted') return { ...own, ...bodyOf(ENCRYPTED) }
   if (inner === null) return own
   const enclosed = await readMessage(inner, budget, depth + 1).catch(nothing)
   return {
@@ -159,6 +165,7 @@ async function unwrapped(own: Parts, budget: Budget, depth: number): Promise<Par
     marked: enclosed.marked,
     signs: enclosed.signs,
     stub: enclosed.stub,
+    shown: enclosed.shown,
     attachments: [...enclosed.attachments, ...attachments].slice(0, MAX_ATTACHMENTS),
   }
 }

@@ -8,8 +8,8 @@ import { addressesIn } from '../header/address-list.ts'
 import { sentAt } from '../header/date.ts'
 import { headerLength, type RawHeader, scanHeaders, valuesOf } from '../header/headers.ts'
 import { purposeOf } from './answer.ts'
-import { bodyOf, type Content, joinTexts, readContent } from './content.ts'
-import { Signs } from './manipulation/signs.ts'
+import { codesOf } from './codes.ts'
+import { bodyOf, type Content, joinTexts, nothing, readContent } from './content.ts'
 import { replyText } from './reply-text.ts'
 
 /** The fields of `Inbound` that come from parsing, and the header fields. */
@@ -27,6 +27,7 @@ export interface ParsedMail
     | 'messageId'
     | 'inReplyTo'
     | 'references'
+    | 'codes'
   > {
   headers: RawHeader[]
   /** When it was sent, as it claims; null without a readable date. */
@@ -68,7 +69,7 @@ export function salvage(raw: Uint8Array, damage: string): ParsedMail {
   const rest = body.length > MAX_RAW_TEXT ? '\n[… cut: the rest is in the message as received]' : ''
   return assemble(
     raw,
-    { ...bodyOf(text + rest), invitations: '', forwarded: '', attachments: [], signs: new Signs(), stub: '' },
+    { ...nothing(), ...bodyOf(text + rest) },
     oneLine(damage, 200),
   )
 }
@@ -82,7 +83,8 @@ function assemble(raw: Uint8Array, content: Content, damage: string | null): Par
   content.signs.source(decoded ?? '')
   const inReplyTo = ids(headers, 'in-reply-to')[0] ?? null
   const references = ids(headers, 'references').slice(-MAX_REFERENCES)
-  const reply = replyText(content.marked, purposeOf({ subject, inReplyTo, references }))
+  const purpose = purposeOf({ subject, inReplyTo, references })
+  const reply = replyText(content.marked, purpose)
   return {
     from: firstSender(headers),
     replyTo: replyAddress(headers),
@@ -96,6 +98,7 @@ function assemble(raw: Uint8Array, content: Content, damage: string | null): Par
     messageId: ids(headers, 'message-id')[0] ?? null,
     inReplyTo,
     references,
+    codes: codesOf(content, subject, purpose),
     headers,
     sentAt: sentAt(headers),
     damage,

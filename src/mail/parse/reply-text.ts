@@ -31,7 +31,11 @@ interface Letter {
  * Signatures and forwarded messages stay. Returns the whole text if nothing else would remain. Takes time
  * linear in the length.
  */
-export function replyText(text: string, purpose: Purpose = 'answer'): string {
+export const replyText = (text: string, purpose: Purpose = 'answer'): string =>
+  ownText(text, purpose) ?? withoutMarks(text)
+
+/** The same, but null if nothing else would remain. */
+export function ownText(text: string, purpose: Purpose): string | null {
   if (text.length > MAX_CHARACTERS) return withoutMarks(text)
   const lines = text.split('\n')
   const ranges = historyOf(lines, purpose)
@@ -40,7 +44,7 @@ export function replyText(text: string, purpose: Purpose = 'answer'): string {
   const kept = ends
     .map((end, index) => withoutMarks(lines.slice(end, ranges[index]?.start ?? lines.length).join('\n')))
     .filter((words) => words.trim() !== '')
-  return kept.length === 0 ? withoutMarks(text) : kept.map(withoutEmptyLines).join('\n')
+  return kept.length === 0 ? null : kept.map(withoutEmptyLines).join('\n')
 }
 
 /** Removes the empty lines around a text, but not the indentation of its first line. */

@@ -1,0 +1,226 @@
+import type { FoundCode } from './found.ts'
+import { ACTS, Letter, type Line } from './lines.ts'
+import { linksIn } from './links.ts'
+import type { Hit } from './phrases.ts'
+import { purposeAt } from './purpose.ts'
+import { type Token, tokensIn } from './tokens.ts'
+import { KIND } from './words.ts'
+
+/** What a message says: its subject, and its text in the forms that it has, without what it quotes. */
+interface Said {
+  subject: string | null
+  texts: readonly string[]
+}
+
+/** Messages have one or two. */
+const MAX_FOUND = 20
+
+/** A message without one of these contains neither a code nor a link. */
+const MAY_CONTAIN = /[\p{Nd}]|https?:\/\/|[A-Z]{3}-[A-Z]{3}|[A-Z]{5}/u
+
+/**
+ * Returns the codes and links in a message, codes first, by rules. Takes time linear in the length of the texts, of which it reads
+ * the beginning. The texts are from outside, and what is found is too.
+ */
+export const findCodes = ({ subject, texts }: Said): FoundCode[] => {
+  const title = subject ?? ''
+  if (![title, ...texts].some((text) => MAY_CONTAIN.test(text))) return []
+  const letters = texts.map((text) => new Letter(title, text))
+  const found = new Map<string, FoundCode>()
+  const add = (one: FoundCode) => {
+    if (found.size < MAX_FOUND && !found.has(one.value)) found.set(one.value, one)
+  }
+  for (const letter of letters) for (const code of codesIn(letter)) add(code)
+  for (const letter of letters) for (const link of linksIn(letter)) add(link)
+  return [...found.values()]
+}
+
+/** What says that a token is a code: nothing, or more or less clearly. */
+type Label = 'none' | 'other' | 'weak' | 'strong'
+
+const TERMINATORS = /[.!?;。！？]\s/u
+const LABELS = KIND.code | KIND.once | KIND.not
+
+/** Whether phrases say by themselves, or together, that there is a code with which somebody proves who they are. */
+const isStrong = (kinds: number): boolean =>
+  (kinds & KIND.once) !== 0 || ((kinds & KIND.code) !== 0 && (kinds & (ACTS | KIND.warn)) !== 0)
+
+const kindsOf = (hits: readonly Hit[]): number => hits.reduce((kinds, hit) => kinds | hit.kinds, 0)
+
+/** The label that a phrase is. What is also the number of something else is none. */
+const labelOf = ({ kinds }: Hit, around: number): Label => {
+  if (kinds & KIND.once) return 'strong'
+  if (kinds & KIND.code) return isStrong(kinds | around) ? 'strong' : 'weak'
+  return kinds & KIND.not ? 'other' : 'none'
+}
+
+/** The label of a token on its own line, the phrase that it is, and the number of characters between them. */
+interface Beside {
+  label: Label
+  phrase?: Hit
+  gap?: number
+}
+const NOTHING: Beside = { label: 'none' }
+
+/** Characters between a code and its label on the same line. */
+const [MAX_GAP, MAX_STRONG_GAP, CLOSE_GAP] = [60, 90, 4]
+
+/**
+ * The label on the same line before a token. Other numbers have theirs: an amount between a label and the token, or a code that it
+ * named already: `your code for the card ending 4412 is`.
+ */
+const labelBefore = (line: Line, token: Token, from: number, named: ReadonlySet<Hit>): Beside => {
+  const hits = line.hits.filter(({ end }) => end <= token.start)
+  const phrase = hits.findLast((hit) => {
+    if (hit.kinds & (KIND.code | KIND.once)) return hit.start >= from || !named.has(hit)
+    const isOfOther =
+      /\d ?$/.test(line.text.slice(Math.max(0, hit.start - 2), hit.start)) ||
+      /\d/.test(line.text.slice(hit.end, token.start))
+    return hit.kinds & KIND.not && !isOfOther
+  })
+  if (!phrase) return NOTHING
+  const between = line.text.slice(phrase.end, token.start)
+  const gap = between.length
+  const label = labelOf(phrase, kindsOf(hits))
+  if (gap > (label === 'strong' ? MAX_STRONG_GAP : MAX_GAP)) return NOTHING
+  return TERMINATORS.test(between) && gap >= CLOSE_GAP ? NOTHING : { label, phrase, gap }
+}
+
+/** The label on the same line after a token: `482913 is your code`, `482913 to sign in`. */
+const labelAfter = (line: Line, token: Token, to: number): Beside => {
+  const hits = line.hits.filter(({ start, end }) => start >= token.end && end <= to)
+  const phrase = hits.find(({ kinds }) => kinds & (LABELS | ACTS))
+  if (!phrase) return NOTHING
+  const between = line.text.slice(token.end, phrase.start)
+  const gap = between.length
+  if (gap > MAX_GAP || TERMINATORS.test(between)) return NOTHING
+  if (phrase.kinds & (KIND.code | KIND.once)) return { label: labelOf(phrase, kindsOf(hits)), phrase, gap }
+  if (phrase.kinds & KIND.not) return gap < CLOSE_GAP ? { label: 'other' } : NOTHING
+  return gap <= MAX_GAP / 2 ? { label: 'weak', phrase } : NOTHING
+}
+
+/** The label that a whole line is for a token on the line below. */
+const labelOfLine = (line: Line): Label => {
+  const { kinds } = line
+  if (isStrong(kinds)) return kinds & KIND.not && endsWithOther(line) ? 'other' : 'strong'
+  if (kinds & KIND.code) return kinds & KIND.not ? 'other' : 'weak'
+  return kinds & KIND.not && line.text.length < 60 ? 'other' : 'none'
+}
+
+/** Whether a line ends with the name of another number: `Use your code, and quote the order number:` */
+const endsWithOther = ({ hits, text }: Line): boolean => {
+  const last = hits.findLast(({ kinds }) => kinds & LABELS)
+  return last !== undefined && !(last.kinds & (KIND.code | KIND.once)) && text.length - last.end <= 3
+}
+
+/** How many lines above a token may name it. */
+const ABOVE = 7
+const CLOSE = 3
+
+/** Where in a message a token is, and the lines with tokens that are codes. */
+interface Place {
+  letter: Letter
+  at: number
+  token: Token
+  taken: ReadonlySet<number>
+}
+
+/** A token's label, where it is: beside it, or lines away. */
+interface Named extends Beside {
+  distance: number
+}
+
+/** The label above a token that is alone on its line, and how many lines away it is. */
+const labelAbove = ({ letter, at, taken }: Place): Named => {
+  for (let distance = 1; distance <= ABOVE; distance++) {
+    const line = letter.lines[at - distance]
+    const label = line ? labelOfLine(line) : at - distance === -1 ? labelOfLine(letter.subject) : 'none'
+    if (taken.has(at - distance)) {
+      if (distance > 1) break
+      return { label: 'strong', distance }
+    }
+    if (label === 'other' && distance > 1) break
+    if (label === 'strong' || label === 'other' || (label === 'weak' && distance <= CLOSE))
+      return distance === 1 ? { label, distance, gap: 0 } : { label, distance }
+  }
+  const below = letter.lines[at + 1]
+  return below && isStrong(below.kinds) ? { label: 'weak', distance: 1 } : { label: 'none', distance: ABOVE }
+}
+
+/** Whether a token with a weak label is a code, as the message goes. */
+const isSure = ({ evidence, isShort, isOfShop }: Letter, { label, gap = MAX_GAP }: Named): boolean => {
+  if (label === 'strong' || evidence >= 2) return true
+  if (isOfShop) return evidence === 1 && gap < CLOSE_GAP
+  return evidence === 1 || isShort
+}
+
+/** Whether a token with this label is a code. The more it may be something else, the clearer the label must be. */
+const isCode = (letter: Letter, { form, value }: Token, at: Named): boolean => {
+  const { label, distance, gap = MAX_GAP } = at
+  if (label === 'none' || label === 'other') return false
+  if (form === 'digits') return isSure(letter, at)
+  if (form === 'year' || form === 'letters') return label === 'strong' && distance <= 2
+  if (form === 'mixed') return label === 'strong' && distance <= 3 && letter.evidence >= 1
+  const isWordWithNumber = /^[A-Za-z]{3,}\d{1,3}$/.test(value)
+  if (label === 'strong') return !isWordWithNumber || letter.evidence >= 2
+  return (
+    !isWordWithNumber && isSure(letter, at) && (letter.evidence >= 2 || (gap < CLOSE_GAP && !letter.isOfShop))
+  )
+}
+
+/** Whether a token that nothing names is a code: it is alone on its line in a short message about an account. */
+const standsOut = (letter: Letter, token: Token): boolean =>
+  token.isAlone &&
+  token.form === 'digits' &&
+  token.value.length >= 5 &&
+  letter.lines.length <= 30 &&
+  letter.evidence >= 2 &&
+  ((letter.subject.kinds | letter.kinds) & ACTS) !== 0 &&
+  (letter.kinds & (KIND.ignore | KIND.warn)) !== 0
+
+/** What is found of a letter so far: the lines with codes, and the phrases that name them. */
+interface Progress {
+  taken: Set<number>
+  named: Set<Hit>
+}
+
+/** What names a token, and how far away. */
+const labelAt = (
+  letter: Letter,
+  at: number,
+  { tokens, index }: { tokens: readonly Token[]; index: number },
+  { taken, named }: Progress,
+): Named => {
+  const line = lineAt(letter, at)
+  const token = tokens[index]!
+  const before = labelBefore(line, token, tokens[index - 1]?.end ?? 0, named)
+  const beside =
+    before.label === 'none' ? labelAfter(line, token, tokens[index + 1]?.start ?? line.text.length) : before
+  if (beside.label !== 'none' || index > 0 || !token.isAlone || at < 0) return { ...beside, distance: 0 }
+  return labelAbove({ letter, at, token, taken })
+}
+
+const lineAt = ({ subject, lines }: Letter, at: number): Line => (at < 0 ? subject : lines[at]!)
+
+const codesIn = (letter: Letter): FoundCode[] => {
+  const found: FoundCode[] = []
+  const progress: Progress = { taken: new Set(), named: new Set() }
+  const take = (at: number, token: Token, phrase?: Hit) => {
+    progress.taken.add(at)
+    if (phrase) progress.named.add(phrase)
+    found.push({ value: token.value, kind: 'code', purpose: purposeAt(letter, lineAt(letter, at), at) })
+  }
+  const unnamed: [number, Token][] = []
+  for (let at = -1; at < letter.lines.length; at++) {
+    const tokens = tokensIn(lineAt(letter, at).text)
+    for (const [index, token] of tokens.entries()) {
+      const name = labelAt(letter, at, { tokens, index }, progress)
+      if (token.form === 'mixed' && found.length > 0 && name.distance > 0) continue
+      if (isCode(letter, token, name)) take(at, token, name.phrase)
+      else if (name.label === 'none') unnamed.push([at, token])
+    }
+  }
+  const [only] = unnamed.filter(([, token]) => standsOut(letter, token))
+  if (found.length === 0 && only) take(...only)
+  return found
+}

@@ -1,0 +1,2 @@
+export { findCodes } from './find.ts'
+export type { FoundCode } from './found.ts'

@@ -1,0 +1,125 @@
+import { fold, type Hit, phrasesIn, toWords } from './phrases.ts'
+import { KIND } from './words.ts'
+
+/** Much more than messages with a code contain. The rest of a longer text is not looked at. */
+const MAX_CHARACTERS = 24_000
+const MAX_LINES = 600
+/** A longer line is read in pieces. */
+const MAX_LINE = 1_500
+const PIECES = new RegExp(`.{1,${MAX_LINE}}`, 'g')
+
+/** Stands for a link in the text of a line. */
+export const LINK = '\ufffc'
+
+const URL_IN_TEXT = /<?\bhttps?:\/\/[^\s<>"“”「」『』]{1,2000}>?/gi
+/** Punctuation that does not belong to a link before it, unless that is in angle brackets. */
+const AFTER_URL = new Set(".,;:!?)]}'’*_、。，！？）】」")
+
+/** Where a link ends that was found in a text. */
+const endOf = (url: string): number => {
+  let end = url.length
+  while (end > 0 && AFTER_URL.has(url[end - 1]!)) end--
+  return end
+}
+
+/** A line of a text, with its links taken out. */
+export class Line {
+  /** With `LINK` in place of each link, folded; the case is kept. */
+  readonly text: string
+  readonly urls: readonly string[]
+  #hits: Hit[] | undefined
+
+  constructor(written: string) {
+    const urls: string[] = []
+    const rest = written.replace(URL_IN_TEXT, (found) => {
+      const url = found.replace(/^<|>$/g, '')
+      const end = found.startsWith('<') ? url.length : endOf(url)
+      urls.push(url.slice(0, end))
+      return LINK + url.slice(end)
+    })
+    this.text = fold(rest.replace(/\s+/g, ' ').trim())
+    this.urls = urls
+  }
+
+  /** The phrases in it. */
+  get hits(): readonly Hit[] {
+    this.#hits ??= phrasesIn(toWords(this.text))
+    return this.#hits
+  }
+
+  /** All kinds of phrases in it, as bits. */
+  get kinds(): number {
+    return this.hits.reduce((kinds, hit) => kinds | hit.kinds, 0)
+  }
+}
+
+/** A digit or a capital that stands alone on its line: codes are written so in boxes. */
+const SINGLE = /^[ *]*[0-9A-Z][ *]*$/
+
+/** Joins lines of single characters. */
+const joinSingles = (lines: readonly string[]): string[] => {
+  const joined: string[] = []
+  let isOpen = false
+  for (const line of lines) {
+    const isSingle = SINGLE.test(line)
+    if (isSingle && isOpen) joined[joined.length - 1] += ` ${line.trim()}`
+    else joined.push(isSingle ? line.trim() : line)
+    isOpen = isSingle
+  }
+  return joined
+}
+
+/** The lines of a text that are not empty. */
+const linesOf = (text: string): Line[] => {
+  const lines = text
+    .slice(0, MAX_CHARACTERS)
+    .split('\n')
+    .filter((line) => /\S/.test(line))
+    .slice(0, MAX_LINES)
+    .flatMap((line) => (line.length > MAX_LINE ? (line.match(PIECES) ?? []) : line))
+  return joinSingles(lines).map((line) => new Line(line))
+}
+
+/** A message: its subject, if it has any, and the lines of its text. */
+export class Letter {
+  readonly subject: Line
+  readonly lines: readonly Line[]
+  readonly #characters: number
+  #kinds: number | undefined
+
+  constructor(subject: string, text: string) {
+    this.subject = new Line(subject.slice(0, 500))
+    this.lines = linesOf(text)
+    this.#characters = text.length
+  }
+
+  get isShort(): boolean {
+    return this.#characters <= 600
+  }
+
+  /** All kinds of phrases in the text. */
+  get kinds(): number {
+    this.#kinds ??= this.lines.reduce((kinds, line) => kinds | line.kinds, 0)
+    return this.#kinds
+  }
+
+  /** How much says that the message is about an account: 0 to 5. */
+  get evidence(): number {
+    const { kinds } = this
+    const subject = this.subject.kinds
+    return [
+      subject & (ACTS | KIND.once),
+      kinds & KIND.once,
+      kinds & KIND.warn,
+      kinds & KIND.ignore,
+      kinds & ACTS && kinds & KIND.expiry,
+    ].filter((found) => found !== 0).length
+  }
+
+  get isOfShop(): boolean {
+    return ((this.kinds | this.subject.kinds) & KIND.shop) !== 0
+  }
+}
+
+/** What somebody does with a code or a link. */
+export const ACTS = KIND.signIn | KIND.verify | KIND.reset
