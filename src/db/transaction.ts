@@ -128,9 +128,13 @@ export const begin = async (
  * Runs work outside a request's transaction: work that waits for something external, which must not hold a
  * connection meanwhile, and work that must persist whatever happens to the request. The work gets its own
  * database. With an `Idempotency-Key`, the request's transaction ends before it and another begins after it,
- * so nothing may have been written before.
+ * so nothing may have been written before. `changesNothing`: the work only waits, so the key is not reserved
+ * meanwhile, and after a crash the request can be repeated at once.
  */
-export type Apart = <Result>(work: (db: Db) => Promise<Result>) => Promise<Result>
+export type Apart = <Result>(
+  work: (db: Db) => Promise<Result>,
+  options?: { changesNothing: boolean },
+) => Promise<Result>
 
 /**
  * Runs work that must persist although the request fails: once its transaction is rolled back, or at once without one.

@@ -36,7 +36,8 @@ const bindingOf = (tokenId: string, key: string) => `idempotency:${tokenId}:${ke
  */
 const markOf = (key: Uint8Array, { hash }: Attempt): Buffer => createHmac('sha256', key).update(hash).digest()
 
-const stillRunning = () => new AppError('conflict', 'A request with this Idempotency-Key is still running.')
+export const stillRunning = () =>
+  new AppError('conflict', 'A request with this Idempotency-Key is still running.')
 const tookTooLong = () =>
   new AppError('unavailable', 'This request took too long, and nothing was done. Try again.')
 
@@ -85,11 +86,17 @@ export class IdempotencyRecord {
     this.#mark = Uint8Array.from(markOf(this.#key, attempt))
   }
 
-  /** Locks the key for this transaction. Resolves with the first response if there is one. */
-  async take(tx: Tx): Promise<Answer | null> {
-    const [row] = await tx.$queryRaw<{ free: boolean }[]>`
-      select pg_try_advisory_xact_lock(hashtextextended(${this.#binding}, 0)) as free`
-    if (!row?.free) throw stillRunning()
+  /**
+   * Locks the key for this transaction. Resolves with the first response if there is one. Throws `conflict` while another
+   * request has it locked, unless this one `waits` for that.
+   */
+  async take(tx: Tx, { waits } = { waits: false }): Promise<Answer | null> {
+    if (waits) await tx.$queryRaw`select pg_advisory_xact_lock(hashtextextended(${this.#binding}, 0))::text`
+    else {
+      const [row] = await tx.$queryRaw<{ free: boolean }[]>`
+        select pg_try_advisory_xact_lock(hashtextextended(${this.#binding}, 0)) as free`
+      if (!row?.free) throw stillRunning()
+    }
     const { tokenId } = this.#viewer
     const found = await tx.idempotencyKey.findUnique({
       where: { tokenId_key: { tokenId, key: this.#attempt.key } },
@@ -100,18 +107,20 @@ export class IdempotencyRecord {
     return { status: found.status, body }
   }
 
-  /**
-   * Reserves the key beyond the end of the transaction. Throws when the transaction has written something,
-   * which a crash would leave without the rest.
-   */
+  /** Reserves the key beyond the end of the transaction, which must not have written anything. */
   async reserve(tx: Tx): Promise<void> {
+    await this.ensureUnwritten(tx)
+    await this.#write(tx, { status: RUNNING, body: '' }, new Date(this.#now.getTime() + RESERVED_MS))
+    this.#reserved = true
+  }
+
+  /** Throws when the transaction has written something, which a crash would leave without the rest. */
+  async ensureUnwritten(tx: Tx): Promise<void> {
     const [written] = await tx.$queryRaw<
       { id: string | null }[]
     >`select pg_current_xact_id_if_assigned()::text as id`
     if (written?.id != null)
       throw new Error('a request must not write before it runs work outside its transaction')
-    await this.#write(tx, { status: RUNNING, body: '' }, new Date(this.#now.getTime() + RESERVED_MS))
-    this.#reserved = true
   }
 
   /** Throws `unavailable` when the reservation was lost because the request took too long. */

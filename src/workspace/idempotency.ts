@@ -11,7 +11,7 @@ import {
   withinCurrent,
 } from '../db/transaction.ts'
 import type { Keyring } from './encryption/keyring.ts'
-import { type Answer, type Attempt, IdempotencyRecord, KEPT_MS } from './idempotency-record.ts'
+import { type Answer, type Attempt, IdempotencyRecord, KEPT_MS, stillRunning } from './idempotency-record.ts'
 import type { Viewer } from './token/viewer.ts'
 
 export type { Answer, Attempt }
@@ -50,6 +50,7 @@ class Once {
   readonly #record: IdempotencyRecord
   #open: OpenTransaction | null = null
   #afterFailure: ((db: Db) => Promise<void>)[] = []
+  #answered: Answer | null = null
 
   constructor(deps: IdempotencyDeps, viewer: Viewer, attempt: Attempt) {
     this.#deps = deps
@@ -70,15 +71,27 @@ class Once {
     return first
   }
 
-  readonly apart: Apart = async (work) => {
-    await this.#record.reserve(this.#current.tx)
+  /** The response of another request with the key that ended while this one waited. */
+  get answered(): Answer | null {
+    return this.#answered
+  }
+
+  readonly apart: Apart = async (work, { changesNothing } = { changesNothing: false }) => {
+    if (changesNothing) await this.#record.ensureUnwritten(this.#current.tx)
+    else await this.#record.reserve(this.#current.tx)
     await this.#end().commit()
     try {
       return await work(this.#outside)
     } finally {
       this.#open = await begin(this.#deps.prisma, TRANSACTION)
-      await this.#record.ensureReserved(this.#open.tx)
+      await (changesNothing ? this.#goOn(this.#open) : this.#record.ensureReserved(this.#open.tx))
     }
+  }
+
+  /** Throws when another request with the key was answered meanwhile: its response is that of this one too. */
+  async #goOn({ tx }: OpenTransaction): Promise<void> {
+    this.#answered = await this.#record.take(tx, { waits: true })
+    if (this.#answered) throw stillRunning()
   }
 
   readonly afterFailure: AfterFailure = async (work) => {
@@ -138,11 +151,12 @@ export const once = async <Given extends IdempotencyDeps>(
       apart: request.apart,
       afterFailure: request.afterFailure,
     })
-    if (answer) await request.keep(answer)
+    if (answer && !request.answered) await request.keep(answer)
     else await request.undo()
-    return null
+    return request.answered
   } catch (error) {
     await request.undo()
+    if (request.answered) return request.answered
     throw error
   }
 }

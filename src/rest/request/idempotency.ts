@@ -40,6 +40,9 @@ export const idempotency: MiddlewareHandler<RestEnv> = async (c, next) => {
   if (first && RUNS_AGAIN.test(c.req.path)) return next()
   if (first) {
     const headers = { 'Content-Type': 'application/json', 'Idempotency-Replayed': 'true' }
-    return c.body(fromStored(c.req.path, first.body, request), first.status as ContentfulStatusCode, headers)
+    const body = fromStored(c.req.path, first.body, request)
+    // In place of what this request answered, if another one was answered while it waited.
+    c.res = undefined
+    c.res = c.body(body, first.status as ContentfulStatusCode, headers)
   }
 }
