@@ -16,6 +16,7 @@ import {
   rejectExpired,
   requestOverdueReports,
 } from '../message/index.ts'
+import { pruneSecrets } from '../secret/index.ts'
 import { sendTlsReports, type TlsReportDeps } from '../tls-report/index.ts'
 import { type IncidentDeps, notifyOwners, pruneDeliveries, pruneSubscriptions } from '../webhook/index.ts'
 import {
@@ -60,6 +61,7 @@ const prune = async (deps: JanitorDeps, signal: AbortSignal): Promise<void> => {
     sessions: await pruneSessions(deps, now),
     counts: await pruneDayCounts(deps, now, signal),
     signInLinks: await pruneSignInLinks(deps, now),
+    secrets: await pruneSecrets(deps, now),
   }
   deps.log.debug(gone, 'deleted expired rows')
 }

@@ -22,7 +22,7 @@ const settingsOf = async ({ prisma }: Db, agent: Agent): Promise<ArchiveFile[]> 
       select: { id: true, url: true, name: true, types: true, channels: true, body: true, createdAt: true },
     }),
     prisma.secret.findMany({
-      where,
+      where: { ...where, expiresAt: null },
       orderBy: { name: 'asc' },
       select: { name: true, setByKind: true, createdAt: true, updatedAt: true },
     }),

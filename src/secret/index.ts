@@ -12,8 +12,12 @@ export {
 } from './guard/leak.ts'
 export {
   deleteSecret,
+  keepSecret,
   listSecrets,
+  pruneSecrets,
   revealSecrets,
   SEALED_SECRETS,
+  type SecretDeps,
   setSecret,
+  unexpired,
 } from './secret.ts'

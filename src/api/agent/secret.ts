@@ -24,6 +24,7 @@ export const Secret = resource(
       kind: says(SecretKind, 'The kind of value.'),
       setBy: says(ActorKind, 'Who last set it.'),
       updatedAt: time('When it was last set.'),
+      expiresAt: time('When it is deleted, if it is not kept: a code that was taken as a secret.').optional(),
     },
     example: EXAMPLE,
   },

@@ -5,12 +5,13 @@ import {
   StoredSecret,
   setSecret,
 } from '../../../api/agent/secret.ts'
+import { unexpired } from '../../../secret/index.ts'
 import { builder } from '../../builder/builder.ts'
 import { described, exposed, fieldOf, mutation } from '../../builder/rendered.ts'
 import { ActorKind } from '../enums.ts'
 import { Agent } from './agent.ts'
 
-const { name, kind, setBy, updatedAt } = SECRET.fields
+const { name, kind, setBy, updatedAt, expiresAt } = SECRET.fields
 
 const Secret = builder.prismaObject('Secret', {
   description: SECRET.sentence,
@@ -19,7 +20,7 @@ const Secret = builder.prismaObject('Secret', {
     ...exposed(t, { name }),
     kind: t.field({ ...fieldOf(kind), resolve: () => 'secret' as const }),
     setBy: t.expose('setByKind', { ...described(setBy), type: ActorKind }),
-    ...exposed(t, { updatedAt }),
+    ...exposed(t, { updatedAt, expiresAt }),
   }),
 })
 
@@ -27,7 +28,7 @@ builder.prismaObjectField(Agent, 'secrets', (t) =>
   t.relation('secrets', {
     type: Secret,
     description: "The agent's secrets by name, without their values.",
-    query: { orderBy: { name: 'asc' } },
+    query: (_args, { deps }) => ({ where: unexpired(deps.clock.now()), orderBy: { name: 'asc' } }),
   }),
 )
 
