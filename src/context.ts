@@ -23,6 +23,7 @@ import type { DnsResolver } from './mail/index.ts'
 import type {
   AddressLookup,
   FileTexts,
+  CodeNews,
   LocalMailboxLookup,
   MessageReads,
   OutgoingStore,
@@ -81,6 +82,8 @@ export interface Context extends Db, Arrivals, Names, Keys, Network, Limits {
   bots: TelegramChannel['provider']
   manager: TelegramChannel['manager']
   phoneNumbers: PhoneNumbers
+  /** Wakes those that wait for codes in messages. */
+  codeNews: CodeNews
   /** Sends the codes that prove an identity. */
   codes: CodeSender
   /** Sends the service's own mail. */

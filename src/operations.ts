@@ -31,6 +31,7 @@ import { createFileReader } from './mail/index.ts'
 import {
   acceptForPostmaster,
   applyBounce,
+  CodeNews,
   createAddressLookup,
   createArrivalStore,
   createLimitedStore,
@@ -178,6 +179,7 @@ const createOperations = (
   fileTexts: new FileTexts({ ...platform, files: createFileReader(platform) }),
   tlsResults: new TlsResults(platform),
   phoneNumbers: new PhoneNumbers({ ...platform, sms: parts.channels.sms }),
+  codeNews: new CodeNews(platform.notifier),
   codes: createCodeSender({ ...platform, channels: parts.channels }),
   subscriptions: new Subscriptions({ ...platform, places: new StreamPlaces(streamLimits) }),
   knownViewers: new KnownViewers(),

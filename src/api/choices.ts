@@ -151,3 +151,15 @@ export const Icon = choice(
     string
   >,
 )
+
+export const CodeKind = choice('CodeKind', 'What somebody proves who they are with.', {
+  code: 'A code to enter.',
+  link: 'A link to open.',
+})
+
+export const CodePurpose = choice('CodePurpose', 'What a code or link is for.', {
+  sign_in: 'To sign in.',
+  verify: 'To verify an address or an account.',
+  reset: 'To set a new password.',
+  other: 'Something else, such as to accept an invitation.',
+})

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Context } from '../context.ts'
+import type { Waiting } from '../message/index.ts'
 import type { Viewer } from '../workspace/index.ts'
 import { type Fields, present, type Resource, says } from './resource.ts'
 
@@ -48,7 +49,12 @@ interface Described<Input extends Fields, Out, Result> {
   readonly key?: KeyMeaning
   /** The field that must not be stored, not even in the result stored for a key. */
   readonly unstored?: keyof Input & string
-  readonly run: (deps: Context, viewer: Viewer, input: z.output<z.ZodObject<Input>>) => Promise<Result>
+  readonly run: (
+    deps: Context,
+    viewer: Viewer,
+    input: z.output<z.ZodObject<Input>>,
+    waiting?: Waiting,
+  ) => Promise<Result>
 }
 
 export interface Operation<Input extends Fields, Result> extends Described<Input, Result, Result> {

@@ -10,6 +10,7 @@ import {
 } from './agent-resources.ts'
 import type { components, operations } from './api.ts'
 import { type AgentCall, agentCallOf, type CallOptions, callOf } from './call.ts'
+import { type CodeOptions, type TakenCode, takeCode } from './code.ts'
 import { AmsError } from './errors.ts'
 import { type ClientOptions, Http } from './http.ts'
 import { type ImportOptions, importMails, type MailContent } from './import.ts'
@@ -140,6 +141,14 @@ export class Agent {
    */
   next(options: NextOptions = {}): Promise<Message | null> {
     return nextMessage(this.#source, options)
+  }
+
+  /**
+   * Takes the newest code or link to sign in, verify an address or reset a password that nobody has taken, or waits for one;
+   * each is given out once. Null if none came in time.
+   */
+  code(options: CodeOptions = {}): Promise<TakenCode | null> {
+    return takeCode(this.#call, options)
   }
 
   /** The event log, oldest first; of all types by default. */

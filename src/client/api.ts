@@ -1088,6 +1088,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/agents/{id}/codes/take": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Takes the newest code or link of an agent's messages that nobody has taken, or waits for one
+         * @description Each is given out once, whoever asks; the audit log records to whom. Repeating the request with the same `Idempotency-Key` returns the same one. Waiting makes nobody a listener. `not_found` when there is none.
+         */
+        post: operations["takeCode"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/agents/{id}/messages/{messageId}/recipients": {
         parameters: {
             query?: never;
@@ -2121,7 +2141,7 @@ export interface components {
              * @description The action
              * @enum {string}
              */
-            action: "secret.reveal" | "secret.set" | "secret.delete" | "agent.create" | "agent.delete" | "address.add" | "address.update" | "address.remove" | "webhook.add" | "webhook.update" | "webhook.rotate" | "webhook.remove" | "suppression.remove" | "agent.approval" | "message.send" | "message.refuse" | "message.hold" | "message.approve" | "message.reject" | "message.cancel" | "message.unsubscribe" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "workspace.delete" | "workspace.restore" | "workspace.export" | "agent.export" | "agent.update" | "access.set" | "message.release" | "message.import" | "message.delete" | "member.invite" | "member.join" | "member.remove" | "member.role" | "member.update" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
+            action: "secret.reveal" | "secret.set" | "secret.delete" | "agent.create" | "agent.delete" | "address.add" | "address.update" | "address.remove" | "webhook.add" | "webhook.update" | "webhook.rotate" | "webhook.remove" | "suppression.remove" | "agent.approval" | "message.send" | "message.refuse" | "message.hold" | "message.approve" | "message.reject" | "message.cancel" | "message.unsubscribe" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "workspace.delete" | "workspace.restore" | "workspace.export" | "agent.export" | "agent.update" | "access.set" | "message.release" | "message.import" | "message.delete" | "code.take" | "member.invite" | "member.join" | "member.remove" | "member.role" | "member.update" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
             /**
              * Format: uuid
              * @description The agent that was affected, which may have been deleted since; null for the workspace
@@ -3075,6 +3095,7 @@ export interface components {
          *           "detail": "DKIM of example.com, aligned with From"
          *         }
          *       ],
+         *       "codes": [],
          *       "labels": [
          *         "orders"
          *       ],
@@ -3170,6 +3191,8 @@ export interface components {
             error: string | null;
             /** @description The checks by which the message was received or refused. The last one decided */
             checks: components["schemas"]["Check"][];
+            /** @description The codes and links in a received or refused email or SMS with which somebody signs in, verifies an address or resets a password: found by rules in what the sender wrote */
+            codes: components["schemas"]["Code"][];
             /** @description Its labels, at most 20, shared by members and the agent */
             labels: string[];
             /**
@@ -3220,6 +3243,32 @@ export interface components {
             verdict: string;
             /** @description The reason */
             detail: string;
+        };
+        /**
+         * @example {
+         *       "value": "482913",
+         *       "kind": "code",
+         *       "purpose": "sign_in",
+         *       "domain": "example.com"
+         *     }
+         */
+        Code: {
+            /** @description The code, without spaces, and digits without hyphens; or the URL of the link */
+            value: string;
+            /**
+             * @description Whether it is a code or a link. `code`: A code to enter. `link`: A link to open
+             * @enum {string}
+             */
+            kind: "code" | "link";
+            /**
+             * @description What it is for. `sign_in`: To sign in. `verify`: To verify an address or an account. `reset`: To set a new password. `other`: Something else, such as to accept an invitation
+             * @enum {string}
+             */
+            purpose: "sign_in" | "verify" | "reset" | "other";
+            /** @description The domain that is proven to have sent a code by email, or the host that a link leads to; null for a code whose sender has no proven domain */
+            domain: string | null;
+            /** @description The service that counts the clicks on a link or checks it, such as SendGrid: the link leads to its host, and from there on. Left out if there is none */
+            tracker?: string;
         };
         /**
          * @example {
@@ -3284,6 +3333,7 @@ export interface components {
          *           "detail": "DKIM of example.com, aligned with From"
          *         }
          *       ],
+         *       "codes": [],
          *       "labels": [
          *         "orders"
          *       ],
@@ -3347,6 +3397,47 @@ export interface components {
              * @enum {string|null}
              */
             admission: "team" | "listed" | "anyone" | null;
+        };
+        /**
+         * @example {
+         *       "value": "482913",
+         *       "kind": "code",
+         *       "purpose": "sign_in",
+         *       "domain": "example.com",
+         *       "messageId": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
+         *       "from": "no-reply@example.com",
+         *       "at": "2026-11-20T09:30:00.000Z"
+         *     }
+         */
+        TakenCode: {
+            /** @description The code or the URL. Left out if it became a secret */
+            value?: string;
+            /**
+             * @description Whether it is a code or a link. `code`: A code to enter. `link`: A link to open
+             * @enum {string}
+             */
+            kind: "code" | "link";
+            /**
+             * @description What it is for. `sign_in`: To sign in. `verify`: To verify an address or an account. `reset`: To set a new password. `other`: Something else, such as to accept an invitation
+             * @enum {string}
+             */
+            purpose: "sign_in" | "verify" | "reset" | "other";
+            /** @description The domain that is proven to have sent a code by email, or the host that a link leads to; null for a code whose sender has no proven domain */
+            domain: string | null;
+            /** @description The service that counts the clicks on a link or checks it, such as SendGrid: the link leads to its host, and from there on. Left out if there is none */
+            tracker?: string;
+            /**
+             * Format: uuid
+             * @description The message that contains it
+             */
+            messageId: string;
+            /** @description Who sent the message */
+            from: string;
+            /**
+             * Format: date-time
+             * @description When the message was received
+             */
+            at: string;
         };
         /**
          * @example {
@@ -3792,6 +3883,11 @@ export interface components {
              * @description When it was last set
              */
             updatedAt: string;
+            /**
+             * Format: date-time
+             * @description When it is deleted, if it is not kept: a code that was taken as a secret
+             */
+            expiresAt?: string;
         };
         /**
          * @example {
@@ -4483,6 +4579,37 @@ export interface components {
         DeleteMessagesInput: {
             /** @description 1 to 100 of its messages */
             ids: string[];
+        };
+        /**
+         * @example {
+         *       "from": "github.com",
+         *       "seconds": 30
+         *     }
+         */
+        TakeCodeInput: {
+            /** @description Only of this sender: an email address, `*@example.com` for a domain, `example.com` for it and all below it, or a phone number, short code or name that sends SMS. Refused messages count too, because those who send codes are on no list */
+            from?: string;
+            /**
+             * @description Only a code, or only a link
+             * @enum {string}
+             */
+            kind?: "code" | "link";
+            /**
+             * @description Only for this purpose
+             * @enum {string}
+             */
+            purpose?: "sign_in" | "verify" | "reset" | "other";
+            /**
+             * Format: date-time
+             * @description Only of messages received since then; by default in the last 10 minutes
+             */
+            since?: string;
+            /** @description How long to wait if there is none yet: up to 60 seconds; by default 0 */
+            seconds?: number;
+            /** @description Whether senders that are not proven count too. Anyone can write in their names */
+            unproven?: boolean;
+            /** @description Makes the value the agent's secret of this name for 10 minutes, and leaves it out of the response. `conflict` for the name of a secret that does not expire */
+            as?: string;
         };
         /**
          * @example {
@@ -5278,7 +5405,7 @@ export interface operations {
                 /** @description Only entries about this agent, which may have been deleted since */
                 agentId?: string;
                 /** @description Only entries with this action */
-                action?: "secret.reveal" | "secret.set" | "secret.delete" | "agent.create" | "agent.delete" | "address.add" | "address.update" | "address.remove" | "webhook.add" | "webhook.update" | "webhook.rotate" | "webhook.remove" | "suppression.remove" | "agent.approval" | "message.send" | "message.refuse" | "message.hold" | "message.approve" | "message.reject" | "message.cancel" | "message.unsubscribe" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "workspace.delete" | "workspace.restore" | "workspace.export" | "agent.export" | "agent.update" | "access.set" | "message.release" | "message.import" | "message.delete" | "member.invite" | "member.join" | "member.remove" | "member.role" | "member.update" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
+                action?: "secret.reveal" | "secret.set" | "secret.delete" | "agent.create" | "agent.delete" | "address.add" | "address.update" | "address.remove" | "webhook.add" | "webhook.update" | "webhook.rotate" | "webhook.remove" | "suppression.remove" | "agent.approval" | "message.send" | "message.refuse" | "message.hold" | "message.approve" | "message.reject" | "message.cancel" | "message.unsubscribe" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "workspace.delete" | "workspace.restore" | "workspace.export" | "agent.export" | "agent.update" | "access.set" | "message.release" | "message.import" | "message.delete" | "code.take" | "member.invite" | "member.join" | "member.remove" | "member.role" | "member.update" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
                 /** @description Only actions of this member or agent, who may have been removed since */
                 actorId?: string;
                 /** @description Only entries from this time on */
@@ -7840,6 +7967,53 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    takeCode: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
+                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The agent */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["TakeCodeInput"];
+            };
+        };
+        responses: {
+            /** @description The code or link */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TakenCode"];
+                };
             };
             400: components["responses"]["InvalidInput"];
             401: components["responses"]["Unauthorized"];

@@ -224,6 +224,7 @@ export const messageOfUrl = (event: Event): Message => {
     segments: null,
     attachments: [],
     attachment: noAttachment,
+    codes: [],
     thread: null,
     threadId: null,
     conversationKey: null,

@@ -129,10 +129,13 @@ const parse = (body: Uint8Array): object => {
   return message
 }
 
+/** Tools whose calls wait. */
+const WAITING = ['wait_for_messages', 'wait_for_code']
+
 /** Whether the response to a message may stay open for long: it waits for events. */
 export const isHeld = (message: object): boolean => {
   const { method, params } = message as { method?: unknown; params?: { name?: unknown } | null }
-  if (method === 'tools/call') return params?.name === 'wait_for_messages'
+  if (method === 'tools/call') return WAITING.some((name) => name === params?.name)
   return method === 'events/stream' || method === 'subscriptions/listen'
 }
 

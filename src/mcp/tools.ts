@@ -8,6 +8,7 @@ import { Fence } from './outside-text/fence.ts'
 import { labelled } from './outside-text/label.ts'
 import { create, secrets, sendToAgent } from './tools/agents.ts'
 import { getAttachment } from './tools/attachment.ts'
+import { waitForCode } from './tools/code.ts'
 import { drafts, updateDrafts } from './tools/drafts.ts'
 import { list, read, readThread, update } from './tools/messages.ts'
 import { forward, reply, sendNew } from './tools/send.ts'
@@ -28,6 +29,7 @@ const TOOLS: readonly Tool[] = [
   updateDrafts,
   sendToAgent,
   wait,
+  waitForCode,
   update,
   secrets,
   create,

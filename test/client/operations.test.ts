@@ -55,6 +55,7 @@ const everything = (workspace: Workspace, agent: Agent): (() => Promise<unknown>
   () => agent.addresses.change('x', { value: 'a@example.com' }),
   () => agent.addresses.remove('x'),
   () => agent.addresses.setUp('telegram'),
+  () => agent.code({ from: 'github.com', seconds: 0 }),
   () => agent.access.read(),
   () => agent.access.set('email', { senders: [] }),
   () => agent.access.allow('email', 'a@example.com'),

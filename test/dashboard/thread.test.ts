@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { codesIn } from '../../src/dashboard/message/codes-in.ts'
 import { composeHref, linksIn, otherHost } from '../../src/dashboard/message/links.ts'
 import {
   browserTest,
@@ -130,23 +129,6 @@ describe('links in texts', () => {
     expect(
       composeHref('mailto:a%2Bb@example.com?subject=Hi&bcc=x@evil.example&attach=/etc/passwd', 'id'),
     ).toBe('/compose?agent=id&to=a%2Bb%40example.com&subject=Hi')
-  })
-})
-
-describe('codes in texts', () => {
-  test.each([
-    ['Your verification code is 123 456. It expires at 12:30.', ['123456']],
-    ['Your code:\n\n  GH4K-92XM\n\nDo not share it.', ['GH4K-92XM']],
-    ['482913 is your OTP', ['482913']],
-    ['Ihr Bestätigungscode lautet 90817', ['90817']],
-    ['验证码 552013，请勿泄露', ['552013']],
-    ['Código: 7741', ['7741']],
-    ['G-492013 is your Google verification code.', ['G-492013']],
-    ['Code of 2026 costs EUR 1234.50, see https://example.com/code/123456', []],
-    ['Order 123456 has shipped.', []],
-    ['The encoder model 4711', []],
-  ])('%s', (text, codes) => {
-    expect(codesIn(text)).toEqual(codes)
   })
 })
 

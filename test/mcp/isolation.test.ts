@@ -45,6 +45,7 @@ const ARGUMENTS: Record<string, () => Record<string, unknown>> = {
     text: 'hi',
   }),
   wait_for_messages: () => ({ cursor: '0', seconds: 1 }),
+  wait_for_code: () => ({ seconds: 0 }),
   update_message: () => ({ ids: [messageId], read: true }),
   list_secrets: () => ({}),
   create_agent: () => ({ name: 'New' }),
@@ -111,6 +112,8 @@ describe.each(['no token', 'garbage', 'revoked', 'expired'])('with %s', (kind) =
 describe.each(TOOL_NAMES)('%s', (name) => {
   test('the agent itself and a member of its workspace may', async () => {
     const { error, isError } = await call(target.token, name, ARGUMENTS[name]!())
+    // No code was sent to it.
+    if (name === 'wait_for_code') return expect(error.code).toBe('not_found')
     // The target is not on its own Message URL's list.
     if (name === 'send_to_agent') expect(error.code).toBe('forbidden')
     else expect({ isError, error }).toEqual({ isError: false, error: undefined })

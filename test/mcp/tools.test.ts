@@ -79,6 +79,7 @@ describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => 
       'update_draft',
       'send_to_agent',
       'wait_for_messages',
+      'wait_for_code',
       'update_message',
       'list_secrets',
       'create_agent',
@@ -198,7 +199,7 @@ test('labels and read marks are changed, and lists can be limited to them', asyn
   expect(missing.result.error).toMatchObject({ code: 'invalid_input', message })
 })
 
-test('the instructions stay under 2,000 characters, and the list of tools under 2,600 tokens', async () => {
+test('the instructions stay under 2,000 characters, and the list of tools under 2,800 tokens', async () => {
   for (const instructors of ['none', 'members', 'listed'] as const)
     expect(instructionsFor(instructors).length).toBeLessThan(2_000)
   const { mcp } = await start()
@@ -206,7 +207,7 @@ test('the instructions stay under 2,000 characters, and the list of tools under 
   opened.push(member)
   for (const { client } of [mcp, member]) {
     const size = JSON.stringify((await client.listTools()).tools).length
-    expect(size / TOKEN_CHARACTERS).toBeLessThan(2_600)
+    expect(size / TOKEN_CHARACTERS).toBeLessThan(2_800)
   }
 })
 

@@ -31,6 +31,7 @@ import { ID, OTHER, TIME } from '../example.ts'
 import { one, operation, PAGE, page, pageOf } from '../operation.ts'
 import { count, detail, id, madeFrom, part, resource, says, several, text, texts, time } from '../resource.ts'
 import { author } from './author.ts'
+import { Code } from './code.ts'
 
 const Check = resource('Check', 'A check that was made when a message was received or refused.', {
   fields: {
@@ -101,6 +102,10 @@ const FIELDS = {
   admission: says(Admission, 'For a received message, how its sender was admitted.').nullable(),
   error: text('Why the message could not be sent or delivered.').nullable(),
   checks: several(Check, 'The checks by which the message was received or refused. The last one decided.'),
+  codes: several(
+    Code,
+    'The codes and links in a received or refused email or SMS with which somebody signs in, verifies an address or resets a password: found by rules in what the sender wrote.',
+  ),
   ...MARKS,
   hold: part(
     Hold,
@@ -144,6 +149,7 @@ const EXAMPLE = {
   mayInstruct: false,
   error: null,
   checks: [{ name: 'dmarc', verdict: 'pass', detail: 'DKIM of example.com, aligned with From' }],
+  codes: [],
   labels: ['orders'],
   readAt: null,
   hold: null,

@@ -49,6 +49,7 @@ const ACTIONS: Record<Action, string> = {
   'message.release': 'Refused messages were released.',
   'message.import': 'Mails were imported.',
   'message.delete': 'Messages were deleted.',
+  'code.take': 'A code or link of a message was given out.',
   'member.invite': 'A member was invited.',
   'member.join': 'A member joined.',
   'member.remove': 'A member was removed.',

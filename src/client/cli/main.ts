@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { parseArgs } from 'node:util'
 import { AmsError } from '../errors.ts'
 import { agents, tokens } from './administration.ts'
+import { code } from './code.ts'
 import { COMMON, type Command, Input } from './command.ts'
 import { completionOf } from './completion.ts'
 import { exitCodeOf, UsageError } from './failure.ts'
@@ -31,6 +32,7 @@ const commands: Record<string, Command> = {
   forward,
   mark,
   wait,
+  code,
   files,
   attachment,
   import: importMails,

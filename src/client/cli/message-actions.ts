@@ -43,7 +43,7 @@ export const mark: Command = {
   },
 }
 
-const NONE_CAME = 1
+export const NONE_CAME = 1
 
 export const wait: Command = {
   usage: 'wait [--from SENDER] [--after POSITION] [--seconds N]',

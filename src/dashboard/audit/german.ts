@@ -40,6 +40,7 @@ export const auditActions: typeof ACTIONS = {
   message_hold: 'hat eine Nachricht mit Werten von Geheimnissen geschrieben, die wartet',
   message_refuse: 'konnte eine Nachricht mit Werten von Geheimnissen nicht senden',
   message_delete: 'hat Nachrichten gelöscht',
+  code_take: 'hat einen Code einer Nachricht abgeholt',
   message_cancel: 'hat eine Nachricht zurückgezogen',
   message_unsubscribe: 'hat die Nachrichten eines Absenders abbestellt',
   message_import: 'hat Nachrichten importiert',

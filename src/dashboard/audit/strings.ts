@@ -43,6 +43,7 @@ export const ACTIONS = words('audit actions', {
   message_hold: 'wrote a message with values of secrets, which waits',
   message_refuse: 'could not send a message with values of secrets',
   message_delete: 'deleted messages',
+  code_take: 'took a code of a message',
   message_send: 'sent a message',
   message_cancel: 'cancelled a message',
   message_unsubscribe: 'unsubscribed from a sender’s emails',

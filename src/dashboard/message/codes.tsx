@@ -1,17 +1,16 @@
-import { useMemo } from 'react'
 import { CopyButton } from '../parts/copy.tsx'
-import { codesIn } from './codes-in.ts'
+import type { ShownMessage } from './message-fields.ts'
 import { text } from './strings.ts'
 
-/** Codes that a message announces, each of which a press copies. */
-export const Codes = ({ of }: { of: string }) => {
-  const codes = useMemo(() => codesIn(of), [of])
+/** The codes in a message, each of which a press copies. Its links are in the text. */
+export const Codes = ({ of }: { of: ShownMessage['codes'] }) => {
+  const codes = of.filter(({ kind }) => kind === 'code')
   if (codes.length === 0) return null
   return (
     <ul className="codes" aria-label={text.codes}>
-      {codes.map((code) => (
-        <li key={code}>
-          <CopyButton value={code} what={text.code(code)} label={code} />
+      {codes.map(({ value }) => (
+        <li key={value}>
+          <CopyButton value={value} what={text.code(value)} label={value} />
         </li>
       ))}
     </ul>

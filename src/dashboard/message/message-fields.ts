@@ -9,6 +9,7 @@ export const MESSAGE = graphql(`
     hold { reason until by }
     counterpart counterpartName replyAddress to cc subject text replyText createdAt readAt labels
     checks { name verdict detail }
+    codes { value kind }
     recipients { address status detail updatedAt deliveredAt }
     attachments { name type size }
   }

@@ -22,7 +22,7 @@ export const TextView = ({ message }: { message: ShownMessage }) => {
       <div className={shown ? 'message-text' : 'message-text soft'} dir="auto">
         {shown ? <LinkedText text={shown} agentId={message.agent.id} /> : text.noText}
       </div>
-      {message.direction === 'inbound' && <Codes of={reply || all} />}
+      <Codes of={message.codes} />
       {folds && (
         <Button kind="ghost" aria-expanded={whole} onClick={() => setWhole(!whole)}>
           {whole ? text.hideQuoted : text.quoted}

@@ -37,6 +37,7 @@ export const DISTRIBUTED_TABLES: readonly string[] = [
   'attachment',
   'attachment_text',
   'recipient',
+  'untaken_code',
   'unindexed_message',
   'unread_file',
   'event_log',

@@ -244,7 +244,8 @@ export const mutation = <Input extends Fields, Result>(
         const { deps, viewer } = context
         const values = valuesOf(input, args.input as Record<string, unknown>)
         before?.(context, values)
-        return { input: values, result: await run(deps, viewer, values) } as never
+        const waiting = { via: 'graphql', gone: context.life, requests: deps.requests } as const
+        return { input: values, result: await run(deps, viewer, values, waiting) } as never
       },
     }),
   )

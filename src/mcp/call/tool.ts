@@ -47,6 +47,8 @@ export const READS = hints(true, false, true, false)
 export const READS_OUTSIDE = hints(true, false, true, true)
 /** Sends something, which cannot be undone. */
 export const SENDS = hints(false, true, false, true)
+/** Takes what was sent from outside: nobody else gets it. */
+export const TAKES = hints(false, false, false, true)
 /** Adds something inside the workspace. */
 export const ADDS = hints(false, false, false, false)
 

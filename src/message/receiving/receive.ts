@@ -18,6 +18,7 @@ import type { Addressed } from '../../db/generated/prisma/enums.ts'
 import type { Notifier } from '../../db/notify.ts'
 import { type Feed, MESSAGE_RECEIVED, MESSAGE_REFUSED } from '../../event/index.ts'
 import { type Plans, type RateLimits, WORKSPACE_CHANGED } from '../../workspace/index.ts'
+import { CODES_STORED, codesOf } from '../code/queue.ts'
 import { newMessage } from '../stored/row.ts'
 import { instructorOf, mayInstruct } from './instructor.ts'
 import { limitRefused } from './refused-retention.ts'
@@ -135,6 +136,7 @@ const contentOf = (message: Inbound) => {
     internetMessageId: message.messageId,
     threadMessageId: isMail ? message.messageId : null,
     threadReferences: isMail ? message.references : [],
+    codes: codesOf(message),
   }
 }
 
@@ -293,6 +295,8 @@ const receiveNext = async (deps: ReceiveDeps, inbound: Inbound): Promise<void> =
   for (const workspaceId of new Set(stored.map(({ arrival }) => arrival.message.workspaceId)))
     deps.afterCommit(() => deps.notifier.publish(WORKSPACE_CHANGED, workspaceId))
   for (const { message } of stored.map(({ arrival }) => arrival)) {
+    if ((message.codes as unknown[]).length > 0)
+      deps.afterCommit(() => deps.notifier.publish(CODES_STORED, message.agentId))
     deps.metrics?.count('mails', message.refusal ?? 'received')
     deps.log.info(
       {

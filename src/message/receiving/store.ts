@@ -17,6 +17,7 @@ import {
 } from '../../event/index.ts'
 import { enqueueWebhookJobs } from '../../webhook/index.ts'
 import { countArrivals, noteChanges } from '../../workspace/index.ts'
+import { queueCodes } from '../code/queue.ts'
 import { insertMessages, noteUnindexed, toRow } from '../stored/row.ts'
 
 /** How often messages may wake an agent. Null means no limit. */
@@ -114,7 +115,7 @@ const storing = (given: ParametersOf<Batched>, contents: Contents): Sql => sql`
         from unnest(${given.files}::uuid[], ${given.indexes}::int[], ${given.names}::text[], ${given.types}::text[], ${given.sizes}::int[],
                     ${given.fileBlobs}::uuid[], ${contents.files}::bytea[]) as f(id, index, name, type, size, blob_id, content)
         join ${STORED} using (id)
-    ),${noteUnindexed(STORED)},${countArrivals(STORED)},${noteChanges('message_arrived', STORED)},
+    ),${noteUnindexed(STORED)},${queueCodes(ARRIVAL, STORED)},${countArrivals(STORED)},${noteChanges('message_arrived', STORED)},
     ${define(RAISED)} as (
       select s.*, a.ord, e.type, e.sender, e."from", e.detail
         from ${ARRIVAL} a join ${STORED} s using (id), json_to_record(a.event) as e(type text, sender jsonb, "from" text, detail jsonb)

@@ -13,15 +13,16 @@ const nameOf = (field: keyof Message): string =>
 const COLUMNS = new Map(FIELDS.map((field) => [field, raw(`m."${nameOf(field)}"`)]))
 
 type Nullable = { [Field in keyof Message]: null extends Message[Field] ? Field : never }[keyof Message]
-type Defaulted = Nullable | 'labels' | 'handled'
+type Defaulted = Nullable | 'labels' | 'handled' | 'codes'
 
-/** What a new message is made of: what is left out is null, and it has no labels and is not handled. */
+/** What a new message is made of: what is left out is null, and it has no labels and no codes, and is not handled. */
 export type NewMessage = Omit<Message, Defaulted> & Partial<Pick<Message, Defaulted>>
 
 const DEFAULTS = {
   ...(Object.fromEntries(FIELDS.map((field) => [field, null])) as Record<Nullable, null>),
   labels: [],
   handled: false,
+  codes: [],
 }
 
 /** Returns a new message with all of its columns. */

@@ -48,6 +48,7 @@ export const ACTIONS = [
   'message.release',
   'message.import',
   'message.delete',
+  'code.take',
   'member.invite',
   'member.join',
   'member.remove',

@@ -35,7 +35,7 @@ const mail = (subject: string, text = 'Hello') =>
 
 describe('help', () => {
   const names =
-    'login logout whoami listen messages read reply send forward mark wait files import secrets run agents tokens mcp setup completion'.split(
+    'login logout whoami listen messages read reply send forward mark wait code files import secrets run agents tokens mcp setup completion'.split(
       ' ',
     )
 
@@ -215,6 +215,19 @@ describe('messages', () => {
     const { body } = await agent.api('GET', `/agents/${agent.id}/messages/${id}`)
     expect(JSON.parse(outputs[1].stdout).subject).toBe(body.subject)
   })
+})
+
+test('code prints the newest code alone, once, or makes it a secret', async () => {
+  await mail('Sign in', 'Your verification code is 482913.')
+  const code = (...more: string[]) => ams(env, ['code', '--from', 'example.com', '--seconds', '1', ...more])
+  expect(await code()).toMatchObject({ code: 1, stdout: '', stderr: 'ams: no such code came in time\n' })
+  expect(await code('--unproven')).toMatchObject({ code: 0, stdout: '482913\n' })
+  expect((await code('--unproven')).code).toBe(1)
+  await mail('Sign in', 'Your verification code is 775512.')
+  expect(await code('--unproven', '--as', 'CODE')).toMatchObject({ code: 0, stdout: '' })
+  const { body } = await agent.api('POST', `/agents/${agent.id}/secrets/reveal`, { names: ['CODE'] })
+  expect(body).toEqual({ CODE: '775512' })
+  await agent.api('DELETE', `/agents/${agent.id}/secrets/CODE`)
 })
 
 describe('secrets', () => {

@@ -1,4 +1,5 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
+import { takeCode } from '../../../api/message/code.ts'
 import { approveMessage, cancelMessage, rejectMessage } from '../../../api/message/held-message.ts'
 import { listMessages, listWorkspaceMessages, readMessage } from '../../../api/message/message.ts'
 import { deleteMessage, deleteMessages } from '../../../api/message/message-deletion.ts'
@@ -24,4 +25,5 @@ export const messageRoutes = (app: OpenAPIHono<RestEnv>): void => {
   route(app, releaseMessages)
   route(app, deleteMessage)
   route(app, deleteMessages)
+  route(app, takeCode)
 }
