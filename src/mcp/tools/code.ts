@@ -35,6 +35,8 @@ const take = async ({ viewer, agentId, fence, gone }: ToolCall, deps: ToolCall['
       gone,
     },
   )
+  // Also a code that needs no fence was written outside.
+  fence.note(false)
   return compact({
     fence: fence.id,
     value: value === undefined || CODE.test(value) ? value : fence.wrap(value),
