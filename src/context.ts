@@ -22,8 +22,8 @@ import type { Feed, Texts } from './event/index.ts'
 import type { DnsResolver } from './mail/index.ts'
 import type {
   AddressLookup,
-  FileTexts,
   CodeNews,
+  FileTexts,
   LocalMailboxLookup,
   MessageReads,
   OutgoingStore,

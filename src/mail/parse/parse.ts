@@ -67,11 +67,7 @@ export function salvage(raw: Uint8Array, damage: string): ParsedMail {
   const body = raw.subarray(headerLength(raw))
   const text = decodeUnlabelled(body.subarray(0, MAX_RAW_TEXT))
   const rest = body.length > MAX_RAW_TEXT ? '\n[… cut: the rest is in the message as received]' : ''
-  return assemble(
-    raw,
-    { ...nothing(), ...bodyOf(text + rest) },
-    oneLine(damage, 200),
-  )
+  return assemble(raw, { ...nothing(), ...bodyOf(text + rest) }, oneLine(damage, 200))
 }
 
 function assemble(raw: Uint8Array, content: Content, damage: string | null): ParsedMail {

@@ -171,7 +171,7 @@ class Workspace(TypedDict):
     createdAt: str
 
 
-AuditEntryAction = Literal["secret.reveal", "secret.set", "secret.delete", "agent.create", "agent.delete", "address.add", "address.update", "address.remove", "webhook.add", "webhook.update", "webhook.rotate", "webhook.remove", "suppression.remove", "agent.approval", "message.send", "message.refuse", "message.hold", "message.approve", "message.reject", "message.cancel", "message.unsubscribe", "message.reschedule", "token.create", "token.revoke", "session.link", "session.create", "session.refuse", "session.revoke", "app.connect", "app.disconnect", "passkey.add", "passkey.remove", "workspace.update", "workspace.delete", "workspace.restore", "workspace.export", "agent.export", "agent.update", "access.set", "message.release", "message.import", "message.delete", "member.invite", "member.join", "member.remove", "member.role", "member.update", "invitation.revoke", "number.buy", "identity.claim", "identity.verify", "identity.remove", "number.release", "domain.add", "domain.verify", "domain.remove"]
+AuditEntryAction = Literal["secret.reveal", "secret.set", "secret.delete", "agent.create", "agent.delete", "address.add", "address.update", "address.remove", "webhook.add", "webhook.update", "webhook.rotate", "webhook.remove", "suppression.remove", "agent.approval", "message.send", "message.refuse", "message.hold", "message.approve", "message.reject", "message.cancel", "message.unsubscribe", "message.reschedule", "token.create", "token.revoke", "session.link", "session.create", "session.refuse", "session.revoke", "app.connect", "app.disconnect", "passkey.add", "passkey.remove", "workspace.update", "workspace.delete", "workspace.restore", "workspace.export", "agent.export", "agent.update", "access.set", "message.release", "message.import", "message.delete", "code.take", "member.invite", "member.join", "member.remove", "member.role", "member.update", "invitation.revoke", "number.buy", "identity.claim", "identity.verify", "identity.remove", "number.release", "domain.add", "domain.verify", "domain.remove"]
 
 
 AuditEntryActorKind = Literal["operator", "member", "agent"]
@@ -728,6 +728,8 @@ class Message(TypedDict):
     error: str | None
     # The checks by which the message was received or refused. The last one decided
     checks: list[Check]
+    # The codes and links in a received or refused email or SMS with which somebody signs in, verifies an address or resets a password: found by rules in what the sender wrote
+    codes: list[Code]
     # Its labels, at most 20, shared by members and the agent
     labels: list[str]
     # When it was marked as read. A received message without it is unread
@@ -746,6 +748,25 @@ class Check(TypedDict):
     verdict: str
     # The reason
     detail: str
+
+
+CodeKind = Literal["code", "link"]
+
+
+CodePurpose = Literal["sign_in", "verify", "reset", "other"]
+
+
+class Code(TypedDict):
+    # The code, without spaces, and digits without hyphens; or the URL of the link
+    value: str
+    # Whether it is a code or a link. `code`: A code to enter. `link`: A link to open
+    kind: CodeKind
+    # What it is for. `sign_in`: To sign in. `verify`: To verify an address or an account. `reset`: To set a new password. `other`: Something else, such as to accept an invitation
+    purpose: CodePurpose
+    # The domain that is proven to have sent a code by email, or the host that a link leads to; null for a code whose sender has no proven domain
+    domain: str | None
+    # The service that counts the clicks on a link or checks it, such as SendGrid: the link leads to its host, and from there on. Left out if there is none
+    tracker: NotRequired[str]
 
 
 HoldReason = Literal["approval", "schedule"]
@@ -782,6 +803,15 @@ class ReleasedMessage(TypedDict):
     status: ReleasedMessageStatus
     # How its sender was admitted. `team`: A member or an agent of the workspace. `listed`: A sender on the channel's list. `anyone`: Anyone else, including senders who could not be verified
     admission: ReleasedMessageAdmission | None
+
+
+TakenCodeKind = Literal["code", "link"]
+
+
+TakenCodePurpose = Literal["sign_in", "verify", "reset", "other"]
+
+
+TakenCode = TypedDict("TakenCode", {"value": "NotRequired[str]", "kind": "TakenCodeKind", "purpose": "TakenCodePurpose", "domain": "str | None", "tracker": "NotRequired[str]", "messageId": "str", "from": "str", "at": "str"})
 
 
 RecipientStatus = Literal["sending", "sent", "failed"]
@@ -1017,6 +1047,8 @@ class Secret(TypedDict):
     setBy: SecretSetBy
     # When it was last set
     updatedAt: str
+    # When it is deleted, if it is not kept: a code that was taken as a secret
+    expiresAt: NotRequired[str]
 
 
 WebhookEvent = Literal["message.received", "message.refused", "message.held", "message.sent", "message.failed", "message.reported"]
@@ -1232,6 +1264,8 @@ class MessageFields(Fields):
     error: str | None = None
     # The checks by which the message was received or refused. The last one decided
     checks: list[Check]
+    # The codes and links in a received or refused email or SMS with which somebody signs in, verifies an address or resets a password: found by rules in what the sender wrote
+    codes: list[Code]
     # Its labels, at most 20, shared by members and the agent
     labels: list[str]
     # When it was marked as read. A received message without it is unread
@@ -1272,7 +1306,7 @@ class EventFields(Fields):
     error: str | None = None
 
 
-ListAuditAction = Literal["secret.reveal", "secret.set", "secret.delete", "agent.create", "agent.delete", "address.add", "address.update", "address.remove", "webhook.add", "webhook.update", "webhook.rotate", "webhook.remove", "suppression.remove", "agent.approval", "message.send", "message.refuse", "message.hold", "message.approve", "message.reject", "message.cancel", "message.unsubscribe", "message.reschedule", "token.create", "token.revoke", "session.link", "session.create", "session.refuse", "session.revoke", "app.connect", "app.disconnect", "passkey.add", "passkey.remove", "workspace.update", "workspace.delete", "workspace.restore", "workspace.export", "agent.export", "agent.update", "access.set", "message.release", "message.import", "message.delete", "member.invite", "member.join", "member.remove", "member.role", "member.update", "invitation.revoke", "number.buy", "identity.claim", "identity.verify", "identity.remove", "number.release", "domain.add", "domain.verify", "domain.remove"]
+ListAuditAction = Literal["secret.reveal", "secret.set", "secret.delete", "agent.create", "agent.delete", "address.add", "address.update", "address.remove", "webhook.add", "webhook.update", "webhook.rotate", "webhook.remove", "suppression.remove", "agent.approval", "message.send", "message.refuse", "message.hold", "message.approve", "message.reject", "message.cancel", "message.unsubscribe", "message.reschedule", "token.create", "token.revoke", "session.link", "session.create", "session.refuse", "session.revoke", "app.connect", "app.disconnect", "passkey.add", "passkey.remove", "workspace.update", "workspace.delete", "workspace.restore", "workspace.export", "agent.export", "agent.update", "access.set", "message.release", "message.import", "message.delete", "code.take", "member.invite", "member.join", "member.remove", "member.role", "member.update", "invitation.revoke", "number.buy", "identity.claim", "identity.verify", "identity.remove", "number.release", "domain.add", "domain.verify", "domain.remove"]
 
 
 InviteMemberRole = Literal["owner", "member"]
@@ -1380,6 +1414,12 @@ ListWorkspaceMessagesRefusal = Literal["self", "spam", "plan_limit", "rate_limit
 
 
 ListWorkspaceMessagesHold = Literal["approval", "schedule"]
+
+
+TakeCodeKind = Literal["code", "link"]
+
+
+TakeCodePurpose = Literal["sign_in", "verify", "reset", "other"]
 
 
 ListThreadsState = Literal["open", "done", "snoozed"]
@@ -1769,6 +1809,11 @@ def release_messages(ids: Sequence[str], *, list_sender: bool | NotGiven = NOT_G
 def delete_messages(ids: Sequence[str], *, key: str | None = None) -> Call[None]:
     """Deletes up to 100 messages with their files and originals: all of them, or none."""
     return Call("POST", "/agents/{id}/messages/delete", {}, body={"ids": listed(ids)}, key=key)
+
+
+def take_code(*, from_: str | NotGiven = NOT_GIVEN, kind: TakeCodeKind | NotGiven = NOT_GIVEN, purpose: TakeCodePurpose | NotGiven = NOT_GIVEN, since: datetime | str | NotGiven = NOT_GIVEN, seconds: int | NotGiven = NOT_GIVEN, unproven: bool | NotGiven = NOT_GIVEN, as_: str | NotGiven = NOT_GIVEN, key: str | None = None) -> Call[TakenCode]:
+    """Takes the newest code or link of an agent's messages that nobody has taken, or waits for one."""
+    return Call("POST", "/agents/{id}/codes/take", {}, body={"from": from_, "kind": kind, "purpose": purpose, "since": since, "seconds": seconds, "unproven": unproven, "as": as_}, key=key)
 
 
 def list_recipients(message_id: str) -> Call[list[Recipient]]:
