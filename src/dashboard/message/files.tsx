@@ -160,7 +160,7 @@ export const Attachments = ({ message }: { message: ShownMessage }) => {
               {!isShown(one) && <DownloadIcon size={14} />}
             </button>
             {mayHaveText(one) && (
-              <button type="button" aria-label={text.showFileText(one.name)} onClick={() => setRead(index)}>
+              <button type="button" title={text.showFileText(one.name)} onClick={() => setRead(index)}>
                 {text.asText}
               </button>
             )}
