@@ -178,7 +178,7 @@ const AGENTS_CALL = new Set(['connect'])
 
 /** Those with no effect but on the database, which announces its changes to the workspace itself. */
 const QUIET = new Set([
-  ...['allowSender', 'blockSender', 'disallowSender', 'unblockSender'],
+  ...['allowSender', 'blockSender', 'disallowSender', 'takeCode', 'unblockSender'],
   ...[
     'addDomain',
     'addThreadNote',

@@ -242,7 +242,7 @@ describe('requests', () => {
         { method: 'tools/list' },
         { 'MCP-Protocol-Version': protocolVersion },
       )
-      expect(listed.result.tools).toHaveLength(15)
+      expect(listed.result.tools).toHaveLength(16)
     },
   )
 

@@ -17,6 +17,7 @@ import { Feed } from '../../src/event/feed.ts'
 import { Texts } from '../../src/event/texts.ts'
 import type { GraphqlDeps } from '../../src/graphql/context/deps.ts'
 import { createGraphql } from '../../src/graphql/transport/handler.ts'
+import { CodeNews } from '../../src/message/code/news.ts'
 import { createMessageReads } from '../../src/message/reading/read.ts'
 import { createViews } from '../../src/message/reading/view.ts'
 import type { ReceiveDeps } from '../../src/message/receiving/receive.ts'
@@ -26,6 +27,7 @@ import { createLimitedStore } from '../../src/message/receiving/wake-limits.ts'
 import { createOutgoingStore } from '../../src/message/sending/store-outgoing.ts'
 import { createAllow } from '../../src/outgoing-http/allowed-address.ts'
 import { createLookup } from '../../src/outgoing-http/lookup.ts'
+import { Guards } from '../../src/secret/guard/guards.ts'
 import { endSubscriptions } from '../../src/webhook/end-subscriptions.ts'
 import { createKeyring } from '../../src/workspace/encryption/keyring.ts'
 import { ExternalCalls } from '../../src/workspace/limit/external-calls.ts'
@@ -155,6 +157,8 @@ export const startServer = async (
     messageUrlBase: () => 'http://agents.localhost',
     mailer: { normalize: email.normalize, send: () => undefined } as unknown as GraphqlDeps['mailer'],
     drafts: createOutgoingStore(db),
+    guards: new Guards({ ...shared, keyring }),
+    codeNews: new CodeNews(notifier),
     reads: createMessageReads(db),
     views: createViews(),
     phoneNumbers: new PhoneNumbers({ ...shared, sms }),

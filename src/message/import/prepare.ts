@@ -91,7 +91,7 @@ export const toMessage = (
     threadMessageId: read.messageId,
     threadReferences: referencesOf(read),
     threadId: id,
-    checks: [mailbox.check, ...damageCheck(read), ...read.textChecks].map((check) => ({ ...check })),
+    checks: [...damageCheck(read), ...read.textChecks, mailbox.check].map((check) => ({ ...check })),
     fingerprint,
     createdAt: dateOf(read, mail, now),
   })
