@@ -80,7 +80,10 @@ test('a mail becomes a message with its own date, and wakes nobody', async () =>
     createdAt: '2024-01-02T14:04:05.000Z',
     readAt: null,
   })
-  expect(message.checks).toMatchObject([{ name: 'manipulation', verdict: 'none' }, { name: 'import', verdict: 'member' }])
+  expect(message.checks).toMatchObject([
+    { name: 'manipulation', verdict: 'none' },
+    { name: 'import', verdict: 'member' },
+  ])
   const raw = await owner.api('GET', `/agents/${agent.id}/messages/${message.id}/raw`)
   expect(raw.text).toContain('Message-ID: <first@example.com>')
   // A received message afterwards has the first event.

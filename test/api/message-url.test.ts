@@ -65,6 +65,7 @@ test('a message reaches a stream on any process with its whole text', async () =
       text,
       sender: { id: owner.member, kind: 'member', name: null, email: owner.email, phone: null },
       mayInstruct: true,
+      ...{ threadId: null, conversation: null, addressed: null },
     })
     const [frame] = await stream.got(1)
     expect(frame).toEqual({ id: 1, event: 'message.received', data: body })

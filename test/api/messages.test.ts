@@ -179,6 +179,7 @@ describe('a message', () => {
       attachments: [{ name: 'né "x".txt', type: 'text/plain', size: 4 }],
       thread: { messageId: '<one@example.com>', references: ['<zero@example.com>'] },
       threadId: expect.any(String),
+      ...{ conversation: null, addressed: 'to', codes: [] },
       status: 'received',
       refusal: null,
       admission: 'team',

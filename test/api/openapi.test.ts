@@ -278,10 +278,11 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?, R
   await post(service, {
     from: 'Ann <ann@example.com>',
     to: 'renamed-bot@agents.localhost',
-    text: 'hi',
-    html: '<p>hi</p>',
-    attachments: [{ filename: 'a', content: 'a' }],
+    text: 'Your verification code is 482913.',
+    html: '<p>Your verification code is 482913.</p>',
+    attachments: [{ filename: 'a.txt', content: 'a' }],
   })
+  yield [member, 'POST', `${path}/codes/take`, { from: 'ann@example.com', unproven: true }]
   yield [member, 'GET', `${path}/messages?limit=1`]
   const [message] = (await owner.api('GET', `${path}/messages?limit=1`)).body.items
   yield [member, 'GET', `${path}/messages/${message.id}`]
@@ -295,6 +296,8 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?, R
   yield [member, 'POST', `${path}/messages/${message.id}/html/link`, { remoteImages: true }]
   yield [member, 'GET', `${path}/messages/${message.id}/headers`]
   yield [member, 'GET', `${path}/messages/${message.id}/attachments/0`]
+  yield [member, 'GET', `${path}/messages/${message.id}/attachments/0/text`]
+  yield [member, 'GET', `${path}/messages/${message.id}/hidden-text`]
   yield [member, 'POST', `${path}/messages/${message.id}/attachments/0/link`]
   yield [member, 'POST', `${path}/messages`, { replyTo: message.id, text: 'hello' }]
   yield [member, 'POST', `${path}/messages`, { forward: message.id, to: ['cy@example.com'], text: 'see' }]

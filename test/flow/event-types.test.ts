@@ -68,6 +68,9 @@ const told = async () =>
       channel,
       sender,
       mayInstruct,
+      threadId,
+      conversation,
+      addressed,
       ...detail
     }: Record<string, unknown>) => [id, type, detail],
   )
@@ -292,6 +295,9 @@ describe('a stream', () => {
       'createdAt',
       'sender',
       'mayInstruct',
+      'threadId',
+      'conversation',
+      'addressed',
     ])
   })
 
@@ -399,6 +405,11 @@ describe('a webhook', () => {
             subject: 'Hi',
             mayInstruct: false,
           },
+          messageId: event.messageId,
+          from: 'ann@example.com',
+          threadId: event.threadId,
+          conversation: null,
+          addressed: 'to',
         },
         cursor: '1',
       }),
@@ -495,7 +506,7 @@ describe('a subscription', () => {
     await mailFrom('ann@example.com')
     const old = follow(
       '',
-      'id type channel messageId createdAt text mayInstruct sender { id kind name email phone }',
+      'id type channel messageId createdAt text mayInstruct threadId conversation addressed sender { id kind name email phone }',
     )
     const events = await log('&types=message.received')
     expect((await old.got(2)).map(({ data }) => data.messageReceived)).toEqual(

@@ -403,6 +403,7 @@ describe('admission', () => {
         createdAt: accepted.createdAt,
         sender: { id: owner.member, kind: 'member', name: null, email: owner.email, phone: null },
         mayInstruct: true,
+        ...{ threadId: accepted.threadId, conversation: null, addressed: 'to' },
       },
     ])
   })

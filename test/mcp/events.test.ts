@@ -75,7 +75,10 @@ describe('what can be heard', () => {
         description: expect.any(String),
         delivery: ['push', 'poll', 'webhook'],
         inputSchema: expect.objectContaining({ type: 'object', additionalProperties: false }),
-        payloadSchema: expect.objectContaining({ type: 'object', required: ['agent', 'message'] }),
+        payloadSchema: expect.objectContaining({
+          type: 'object',
+          required: expect.arrayContaining(['agent', 'message']),
+        }),
       })),
     )
     expect((await ask(owner.token, 'events/list')).result.events[0].inputSchema.required).toEqual(['agentId'])
@@ -171,6 +174,11 @@ describe('polling', () => {
             subject: 'Hi',
             mayInstruct: false,
           },
+          messageId: message.id,
+          from: message.counterpart,
+          threadId: message.threadId,
+          conversation: null,
+          addressed: 'to',
         },
         cursor: '5',
       },

@@ -39,10 +39,16 @@ const exceededLimit = async (
     : null
 }
 
+/** The event of a message that is refused: whether it may instruct the agent is no question then. */
+const refusedEvent = ({ detail, ...event }: NonNullable<Arrival['event']>): Arrival['event'] => {
+  const { mayInstruct: _, ...place } = detail ?? {}
+  return { ...event, type: MESSAGE_REFUSED, detail: { ...place, refusal: 'rate_limit' } }
+}
+
 /** A message that would wake its agent too often: refused, and kept with all that it has. */
 const refusedArrival = (arrival: Arrival, rule: string): Arrival => ({
   ...arrival,
-  event: arrival.event && { ...arrival.event, type: MESSAGE_REFUSED, detail: { refusal: 'rate_limit' } },
+  event: arrival.event && refusedEvent(arrival.event),
   wakeLimits: null,
   message: {
     ...arrival.message,
