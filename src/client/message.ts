@@ -51,6 +51,8 @@ export type Message = Omit<Stored, 'channel' | 'addressId' | 'threadId' | 'conve
   html(options?: Images & CallOptions): Promise<string>
   /** A received email's header fields, in order. */
   headers(options?: CallOptions): Promise<components['schemas']['HeaderField'][]>
+  /** What was left out of a received email's text because people do not see it. Members only. */
+  hiddenText(options?: CallOptions): Promise<components['schemas']['HiddenText']>
   /** Links to the HTML and to the original email that work without a token, for ten minutes. */
   htmlLink(options?: Images & CallOptions): Promise<components['schemas']['AttachmentLink']>
   rawLink(options?: CallOptions): Promise<components['schemas']['AttachmentLink']>
@@ -177,7 +179,7 @@ export const messageOf = (box: Mailbox, fields: Stored): Message => {
 const viewsOf = (
   box: Mailbox,
   messageId: string,
-): Pick<Message, 'html' | 'headers' | 'htmlLink' | 'rawLink'> => ({
+): Pick<Message, 'html' | 'headers' | 'hiddenText' | 'htmlLink' | 'rawLink'> => ({
   html: async ({ remoteImages = false, ...options } = {}) => {
     const path = fill('/messages/{messageId}/html', { messageId })
     const query = remoteImages ? '?remoteImages=true' : ''
@@ -185,6 +187,8 @@ const viewsOf = (
   },
   headers: (options) =>
     box.call('get', '/agents/{id}/messages/{messageId}/headers', { path: { messageId }, ...options }),
+  hiddenText: (options) =>
+    box.call('get', '/agents/{id}/messages/{messageId}/hidden-text', { path: { messageId }, ...options }),
   htmlLink: ({ remoteImages = false, ...options } = {}) =>
     box.call('post', '/agents/{id}/messages/{messageId}/html/link', {
       path: { messageId },
@@ -245,6 +249,7 @@ export const messageOfUrl = (event: Event): Message => {
     raw: refuse('read again'),
     html: refuse('read again'),
     headers: async () => [],
+    hiddenText: refuse('read again'),
     htmlLink: refuse('linked'),
     rawLink: refuse('linked'),
     mark: refuse('marked'),

@@ -87,6 +87,7 @@ const everything = (workspace: Workspace, agent: Agent): (() => Promise<unknown>
     await message.raw()
     await message.html()
     await message.headers()
+    await message.hiddenText()
     await message.htmlLink()
     await message.rawLink()
     await message.attachments[0]?.open()
@@ -103,6 +104,7 @@ const everything = (workspace: Workspace, agent: Agent): (() => Promise<unknown>
   () => agent.drafts.send('x'),
   () => first(agent.threads.list({ state: 'open' })),
   () => agent.threads.read('x'),
+  () => agent.threads.transcript('x', { tokens: 500 }),
   () => agent.threads.update('x', { done: true }),
   () => agent.threads.updateMany(['x'], { snoozedUntil: null }),
   () => agent.threads.notes('x'),

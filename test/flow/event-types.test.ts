@@ -192,6 +192,7 @@ describe("an agent's log", () => {
       createdAt: expect.any(String),
       sender: { id: agent.id, kind: 'agent', name: 'Support Bot', email: agent.address, phone: null },
       mayInstruct: false,
+      ...{ threadId: events[2].threadId, conversation: null, addressed: null },
     })
     expect(events[1].sender).toMatchObject({ kind: 'contact', email: 'eve@elsewhere.org' })
     expect(await log('&types=message.sent,message.held')).toEqual([events[2], events[3], events[5]])

@@ -92,6 +92,7 @@ test('a mail reaches the stream, a GraphQL subscription and a webhook as one eve
       createdAt: message.createdAt,
       sender: { id: owner.member, kind: 'member', name: 'Ann', email: owner.email, phone: null },
       mayInstruct: true,
+      ...{ threadId: message.threadId, conversation: null, addressed: 'to' },
     },
   })
   expect(await dashboard.got(1)).toEqual([{ id: 1 }])
@@ -109,6 +110,9 @@ test('a mail reaches the stream, a GraphQL subscription and a webhook as one eve
         subject: 'Wake up',
         mayInstruct: true,
       },
+      messageId: message.id,
+      from: `Ann <${owner.email}>`,
+      ...{ threadId: message.threadId, conversation: null, addressed: 'to' },
     },
     cursor: '1',
   })

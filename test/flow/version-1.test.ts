@@ -104,7 +104,7 @@ const receiveAll = async () => {
 
 const count = (text: string, what: string) => text.split(what).length - 1
 
-test('a listener of version 1.0 receives, to the byte, what version 1.0 sent and the fields added since (mayInstruct, lastId)', async () => {
+test('a listener of version 1.0 receives, to the byte, what version 1.0 sent and the fields added since (mayInstruct, lastId, those of conversations)', async () => {
   await giveNumber(service, twilio, agent, NUMBER)
   for (const channel of ['email', 'sms'])
     await owner.api('PUT', `${path}/access/${channel}`, { admit: 'anyone', senders: [] })
