@@ -198,7 +198,7 @@ class AgentOf(Owner[M]):
         """Takes the newest code or link that nobody has taken, or waits for one; None if none came in time. ``from_``: an
         address, ``*@example.com`` or ``example.com``. ``since``: by default 10 minutes ago. With ``as_`` the value becomes the
         agent's secret of that name for 10 minutes, and is left out of the answer."""
-        wanted = {"from": from_, "kind": kind, "purpose": purpose, "unproven": unproven, "as": as_}
+        wanted = {"from_": from_, "kind": kind, "purpose": purpose, "unproven": unproven, "as_": as_}
         return (yield from take_code(self._source, wanted, seconds, since))  # type: ignore[no-any-return]
 
     @message_operation

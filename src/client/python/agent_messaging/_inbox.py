@@ -67,8 +67,7 @@ def take_code(source: Source, wanted: dict[str, Any], seconds: float, since: dat
     start = datetime.now(timezone.utc) - timedelta(minutes=10) if isinstance(since, NotGiven) else since
     while True:
         left = max(0, math.ceil(end - time.monotonic()))
-        body = {**wanted, "since": start, "seconds": min(left, _MAX_WAIT)}
-        call: Call[Any] = Call("POST", "/agents/{id}/codes/take", {}, body=body)
+        call = api.take_code(**wanted, since=start, seconds=min(left, _MAX_WAIT))
         try:
             return (yield from source.call(call))
         except AmsError as error:

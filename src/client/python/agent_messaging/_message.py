@@ -45,8 +45,7 @@ class AttachmentOf(Owner[M]):
         texts: list[str] = []
         offset: Any = 0
         while offset is not None:
-            path = "/agents/{id}/messages/{messageId}/attachments/{index}/text"
-            call: Call[Any] = Call("GET", path, self._path, query={"offset": offset})
+            call = api.read_attachment_text(self._path["messageId"], self._path["index"], offset=offset)
             page = yield from self._source.call(call)
             texts.append(field_of(page, "text"))
             offset = field_of(page, "nextOffset")
@@ -162,6 +161,7 @@ class MessageOf(api.MessageFields, Owner[M], Generic[M, F]):
             return []
         return (yield from self._source.call(api.list_recipients(self.id)))  # type: ignore[no-any-return]
 
+    hidden_text = stored(api.read_hidden_text, "read again")
     reply = changing(api.reply_to_message, "replied to")
     forward = changing(api.forward_message, "forwarded")
     html_link = stored(api.link_message_html, "linked")
