@@ -93,6 +93,7 @@ test('every bytea column is resealed, or is known not to be sealed with a data k
   )
   const others = [
     'attachment.content',
+    'attachment_text.content',
     'blob.hash',
     'deleted_blob.hash',
     'draft_file.content',
