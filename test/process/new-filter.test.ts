@@ -34,7 +34,7 @@ const addField = (): void => {
     ['  handled: false,\n', '  urgent: false,\n'],
   )
   after('src/message/receiving/receive.ts', [
-    '      threadId: target.threadId ?? id,\n',
+    '      ...place,\n',
     "      urgent: message.subject?.includes('!') ?? false,\n",
   ])
   after(
