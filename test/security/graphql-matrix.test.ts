@@ -43,6 +43,13 @@ const change = async (ask: Ask, name: string, selection: string, input: object) 
   return ask(`mutation ($input: ${type}!) { ${name}(input: $input) { ${selection} } }`, { input })
 }
 
+/** Each is given out once, and every field is asked for by all who may. */
+const CODES = Array.from({ length: 50 }, (_, n) => ({
+  value: `${100_000 + n}`,
+  kind: 'code' as const,
+  purpose: 'sign_in' as const,
+}))
+
 /** Creates an agent with one of each of its resources and of those of its workspace. */
 const createTarget = async (of: TestTenant): Promise<{ target: Target; self: Ask }> => {
   const agent = await service.agent(of, 'Target')
@@ -64,7 +71,7 @@ const createTarget = async (of: TestTenant): Promise<{ target: Target; self: Ask
   })
   const bot = { workspaceId: of.workspace, agentId, channel: 'telegram', value: `@${randomUUID()}` } as const
   await service.deps.prisma.address.create({ data: bot })
-  await service.letter(agent, of, 'hello')
+  await service.letter(agent, of, 'hello', { codes: CODES })
   const suppressed = {
     agentId,
     channel: 'email',

@@ -33,7 +33,6 @@ const OWN = rule('ok', 'ok', 'ok', 'ok', 'ok', 'ok')
 export const MEMBERS = rule('ok', 'ok', 'forbidden', 'forbidden', 'ok', 'forbidden')
 /** For what only the agent's own token may do. */
 const SELF = rule('forbidden', 'forbidden', 'ok', 'forbidden', 'not_found', 'not_found')
-
 export const inAgent = (inner: string) => `query ($agentId: UUID!) { agent(id: $agentId) { ${inner} } }`
 const inMessage = (inner: string) => `query ($messageId: UUID!) { message(id: $messageId) { ${inner} } }`
 const inThread = (inner: string) => `query ($messageId: UUID!) { thread(id: $messageId) { ${inner} } }`
@@ -160,7 +159,7 @@ export const TYPES: Record<string, TypeRow> = {
     reach: inAgent('%'),
     rule: AGENT,
     fields:
-      'id name icon approval instructors wakesPerHour wakesPerThreadDay eventTypes createdAt messageUrl activity listening unheardCount heldCount refusedCount signature templates addresses access messages threads lastMessage unreadCount secrets listeners webhooks tokens events suppressions drafts',
+      'id name icon approval instructors wakesPerHour wakesPerThreadDay eventTypes manipulated secretsInMessages createdAt messageUrl activity listening unheardCount heldCount refusedCount signature templates addresses access messages threads lastMessage unreadCount secrets listeners webhooks tokens events suppressions drafts',
   },
   Address: {
     reach: inAgent('addresses { % }'),
@@ -170,7 +169,7 @@ export const TYPES: Record<string, TypeRow> = {
   AgentAccess: { reach: inAgent('access { % }'), rule: AGENT, fields: 'email sms telegram url' },
   Access: { reach: inAgent('access { email { % } }'), rule: AGENT, fields: 'admit senders blocked' },
   Token: { reach: inAgent('tokens { % }'), rule: AGENT, fields: 'id name createdAt lastUsedAt expiresAt' },
-  Secret: { reach: inAgent('secrets { % }'), rule: AGENT, fields: 'name kind setBy updatedAt' },
+  Secret: { reach: inAgent('secrets { % }'), rule: AGENT, fields: 'name kind setBy updatedAt expiresAt' },
   Listening: { reach: inAgent('listening { % }'), rule: AGENT, fields: 'now since' },
   Template: { reach: inAgent('templates { % }'), rule: AGENT, fields: 'name text' },
   SavedView: { reach: '{ viewer { views { % } } }', rule: MEMBERS, fields: 'name path' },
@@ -184,7 +183,7 @@ export const TYPES: Record<string, TypeRow> = {
     reach: inAgent('webhooks { % }'),
     rule: AGENT,
     fields:
-      'id agentId url name events createdAt pausedAt error attempts retryAt failingSince lastDeliveredAt deliveries blocking',
+      'id agentId url name events createdAt pausedAt error attempts retryAt failingSince lastDeliveredAt deliveries blocking headers body',
   },
   Delivery: {
     reach: inAgent('webhooks { deliveries { edges { node { % } } } }'),
@@ -200,9 +199,16 @@ export const TYPES: Record<string, TypeRow> = {
     reach: inMessage('%'),
     rule: AGENT,
     fields:
-      'id addressId channel direction counterpart counterpartName replyAddress to cc subject text replyText segments attachments recipients thread threadId status refusal admission mayInstruct error checks labels readAt hold sentBy strangers createdAt preview rawUrl rawLink html htmlLink blockedImages headers agent',
+      'id addressId channel direction counterpart counterpartName replyAddress to cc subject text replyText segments attachments recipients thread threadId status refusal admission mayInstruct error checks labels readAt hold sentBy strangers createdAt preview rawUrl rawLink html htmlLink blockedImages headers agent codes conversation addressed attachment',
+    members: 'hiddenText',
   },
-  Attachment: { reach: inMessage('attachments { % }'), rule: AGENT, fields: 'name type size url link' },
+  Attachment: { reach: inMessage('attachments { % }'), rule: AGENT, fields: 'name type size url link text' },
+  AttachmentText: {
+    reach: inMessage('attachments { text { % } }'),
+    rule: AGENT,
+    fields: 'format pages text nextOffset',
+  },
+  Code: { reach: inMessage('codes { % }'), rule: AGENT, fields: 'value kind purpose domain tracker' },
   AttachmentLink: { reach: inMessage('attachments { link { % } }'), rule: AGENT, fields: 'url expiresAt' },
   HeaderField: { reach: inMessage('headers { % }'), rule: AGENT, fields: 'name value' },
   Recipient: {
@@ -222,7 +228,7 @@ export const TYPES: Record<string, TypeRow> = {
     reach: inThread('%'),
     rule: AGENT,
     fields:
-      'id agentId channel subject participants messageCount unreadCount lastActivityAt lastMessage messages doneAt snoozedUntil assignedTo writers',
+      'id agentId channel subject participants messageCount unreadCount lastActivityAt lastMessage messages doneAt snoozedUntil assignedTo writers labels conversation transcript',
     members: 'notes',
   },
   Author: { reach: inMessage('sentBy { % }'), rule: AGENT, fields: 'kind id name' },
@@ -233,11 +239,17 @@ export const TYPES: Record<string, TypeRow> = {
     fields: 'id text createdAt author',
   },
   ThreadWriter: { reach: inThread('writers { % }'), rule: AGENT, fields: 'by updatedAt draftId' },
+  Transcript: { reach: inThread('transcript { % }'), rule: AGENT, fields: 'entries more' },
+  TranscriptEntry: {
+    reach: inThread('transcript { entries { % } }'),
+    rule: AGENT,
+    fields: 'messageId at direction from text isCut',
+  },
   Participant: { reach: inThread('participants { % }'), rule: AGENT, fields: 'address name' },
   Event: {
     reach: inAgent('events { edges { node { % } } }'),
     rule: AGENT,
-    fields: 'id type channel messageId createdAt text refusal error hold mayInstruct sender message',
+    fields: 'id type channel messageId createdAt text refusal error hold mayInstruct sender message addressed conversation threadId',
   },
   EventSender: {
     reach: inAgent('events { edges { node { sender { % } } } }'),
@@ -320,6 +332,11 @@ export const TYPES: Record<string, TypeRow> = {
       'mutation ($agentId: UUID!, $messageId: UUID!) { markMessages(input: { agentId: $agentId, ids: [$messageId] }) { marks { % } } }',
     rule: AGENT,
     fields: 'id labels readAt',
+  },
+  TakenCode: {
+    reach: 'mutation ($agentId: UUID!) { takeCode(input: { agentId: $agentId }) { code { % } } }',
+    rule: AGENT,
+    fields: 'value kind purpose domain tracker messageId from at',
   },
   RevealedSecret: {
     reach: 'mutation ($agentId: UUID!) { revealSecrets(input: { agentId: $agentId }) { secrets { % } } }',
@@ -425,6 +442,7 @@ export const MUTATIONS: Record<string, MutationRow> = {
     rule: rule('conflict', 'conflict', 'conflict', 'forbidden', 'not_found', 'not_found'),
     input: (t) => ({ ...ofWebhook(t), deliveryId: t.deliveryId, skip: false }),
   },
+  takeCode: { rule: AGENT, input: ofAgent },
   saveDraft: { rule: AGENT, input: (t) => ({ ...ofAgent(t), text: 'hi' }) },
   deleteDraft: { rule: AGENT, input: ({ agentId, draftId }) => ({ agentId, draftId }) },
   sendDraft: { rule: AGENT, input: ({ agentId, draftId }) => ({ agentId, draftId }) },

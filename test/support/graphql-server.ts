@@ -17,7 +17,9 @@ import { Feed } from '../../src/event/feed.ts'
 import { Texts } from '../../src/event/texts.ts'
 import type { GraphqlDeps } from '../../src/graphql/context/deps.ts'
 import { createGraphql } from '../../src/graphql/transport/handler.ts'
+import { createFileReader } from '../../src/mail/index.ts'
 import { CodeNews } from '../../src/message/code/news.ts'
+import { FileTexts } from '../../src/message/files/file-texts.ts'
 import { createMessageReads } from '../../src/message/reading/read.ts'
 import { createViews } from '../../src/message/reading/view.ts'
 import type { ReceiveDeps } from '../../src/message/receiving/receive.ts'
@@ -125,6 +127,7 @@ export const startServer = async (
   }
   const keyring = createKeyring(db, masterKey)
   const blobs = openBlobs({ ...shared, keyring }, undefined)
+  const fileTexts = new FileTexts({ ...shared, blobs, files: createFileReader({ log }) })
   const texts = new Texts({ notifier, sealer: keyring, clock: systemClock, log })
   const feed = new Feed({ ...shared, texts })
   feed.start()
@@ -159,6 +162,7 @@ export const startServer = async (
     drafts: createOutgoingStore(db),
     guards: new Guards({ ...shared, keyring }),
     codeNews: new CodeNews(notifier),
+    fileTexts,
     reads: createMessageReads(db),
     views: createViews(),
     phoneNumbers: new PhoneNumbers({ ...shared, sms }),
@@ -191,6 +195,7 @@ export const startServer = async (
     await deps.subscriptions.stop(0)
     graphql.stop()
     feed.stop()
+    await fileTexts.close()
     setTimeout(() => server.closeAllConnections(), 500)
     await new Promise<void>((resolve) => server.close(() => resolve()))
     await notifier.stop()

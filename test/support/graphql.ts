@@ -37,7 +37,7 @@ export interface TestTenant {
   ask: Ask
 }
 
-const letterTo = (address: string, from: string, text: string): Inbound => ({
+const letterTo = (address: string, from: string, text: string, more: Partial<Inbound> = {}): Inbound => ({
   channel: 'email',
   recipients: [address],
   from: { address: from, name: 'Ann' },
@@ -54,6 +54,7 @@ const letterTo = (address: string, from: string, text: string): Inbound => ({
   automatic: null,
   checks: [{ name: 'dmarc', verdict: 'pass', detail: 'aligned' }],
   raw: Buffer.from(`raw ${randomUUID()}`),
+  ...more,
 })
 
 /**
@@ -138,7 +139,7 @@ export const startGraphql = async (options: ServerOptions = {}) => {
     graphql,
     stop,
     /** Delivers a mail from the tenant's owner, who is on every allowlist. */
-    letter: (to: { address: string }, from: TestTenant, text: string) =>
-      receive(receiving, letterTo(to.address, from.email, text)),
+    letter: (to: { address: string }, from: TestTenant, text: string, more?: Partial<Inbound>) =>
+      receive(receiving, letterTo(to.address, from.email, text, more)),
   }
 }
