@@ -69,7 +69,7 @@ test('so are requests over GraphQL and MCP, and messages that members send', asy
   expect(await forOperator(requestOf(changed))).toMatch(
     /audit workspace\.update: owner.* · keepRefusedDays 9/,
   )
-  const letter = { channel: 'email', to: ['lee@example.com'], subject: 'Hi', text: 'hush-hush' }
+  const letter = { channel: 'email', to: ['lee@example.com'], subject: 'Hi', text: 'Good morning' }
   const sent = await owner.api('POST', `/agents/${agent.id}/messages`, letter)
   expect(await forOperator(requestOf(sent))).toContain(`· message ${sent.body.id}`)
   await owner.api('PATCH', '/workspace', { agentsMayCreateAgents: true })
