@@ -249,7 +249,8 @@ export const TYPES: Record<string, TypeRow> = {
   Event: {
     reach: inAgent('events { edges { node { % } } }'),
     rule: AGENT,
-    fields: 'id type channel messageId createdAt text refusal error hold mayInstruct sender message addressed conversation threadId',
+    fields:
+      'id type channel messageId createdAt text refusal error hold mayInstruct sender message addressed conversation threadId',
   },
   EventSender: {
     reach: inAgent('events { edges { node { sender { % } } } }'),

@@ -23,7 +23,9 @@ export const rootFields = (root: 'Query' | 'Mutation' | 'Subscription'): string[
 
 /** Returns the smallest selection of a field, whose required arguments are texts and numbers. */
 export const selectionOf = ({ name, args, type }: GraphQLField<unknown, unknown>): string => {
-  const required = args.filter(isRequiredArgument).map((argument) => `${argument.name}: ${String(argument.type) === 'Int!' ? '0' : '"x"'}`)
+  const required = args
+    .filter(isRequiredArgument)
+    .map((argument) => `${argument.name}: ${String(argument.type) === 'Int!' ? '0' : '"x"'}`)
   const call = required.length > 0 ? `${name}(${required.join(' ')})` : name
   return isCompositeType(getNamedType(type)) ? `${call} { __typename }` : call
 }
