@@ -105,6 +105,8 @@ export async function* readStream(
 ): AsyncGenerator<StreamItem, void, undefined> {
   const { signal, types } = options
   let after = options.after
+  /** The last event that was passed on: not `after`, which is beyond the log of a database that was restored. */
+  let passed = 0
   let connectionId: string | null = null
   for (let failures = 0; !signal?.aborted; failures++) {
     let atLeastMs = 0
@@ -118,8 +120,8 @@ export async function* readStream(
       ).id
       for await (const frame of framesOf(source, connectionId, { after, types, signal }, alive)) {
         const item = itemOf(frame)
-        if (item.type === 'event' && item.event.id <= after) continue // it came before
-        if (item.type === 'event') after = item.event.id
+        if (item.type === 'event' && item.event.id <= passed) continue // it came before
+        if (item.type === 'event') after = passed = item.event.id
         if (item.type === 'truncated') after = item.nextId - 1
         yield item
         if (item.type === 'replaced') return

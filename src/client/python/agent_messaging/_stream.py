@@ -61,6 +61,8 @@ class EventStream:
     def __init__(self, source: Source, after: int, types: Sequence[api.EventType] | None) -> None:
         self._source = source
         self._after = after
+        # The last event that was passed on: not ``after``, which is beyond the log of a database that was restored.
+        self._passed = 0
         self._types = types
         self._connection: str | None = None
         self._response: Response | None = None
@@ -77,9 +79,9 @@ class EventStream:
                 if isinstance(item, Truncated):
                     self._after = item.next_id - 1
                 elif isinstance(item, StreamEvent):
-                    if item.event.id <= self._after:
+                    if item.event.id <= self._passed:
                         continue  # it came before
-                    self._after = item.event.id
+                    self._after = self._passed = item.event.id
                 return item
             at_least = 0.0
             try:
