@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createFakeClock, type FakeClock } from '../support/clock.ts'
 import { fakeResolver } from '../support/dns.ts'
+import { docx, word } from '../support/documents.ts'
 import { proves } from '../support/domain.ts'
 import { openEvents } from '../support/events.ts'
 import { expectFailure } from '../support/failure.ts'
@@ -53,9 +54,9 @@ const refusals = async () =>
     ({ action }: { action: string }) => action === 'message.refuse',
   )
 const stored = async () => (await owner.api('GET', path)).body.items.length
-const file = (content: string, name = 'notes.txt', type = 'text/plain') => ({
+const file = (content: string | Buffer, name = 'notes.txt', type = 'text/plain') => ({
   ...{ name, type },
-  content: Buffer.from(content).toString('base64'),
+  content: Buffer.from(content as Buffer).toString('base64'),
 })
 
 test.each<[string, object, string]>([
@@ -74,6 +75,11 @@ test.each<[string, object, string]>([
     'a file',
     { attachments: [file('hi'), file(`key=${VALUE}`, 'a.bin', 'application/octet-stream')] },
     String.raw`attachments\[1\]`,
+  ],
+  [
+    'a document, whose bytes are compressed',
+    { attachments: [file(docx(word(`The key is ${VALUE}.`)), 'a.docx')] },
+    String.raw`attachments\[0\]`,
   ],
   ['two parts', { subject: `begins ${VALUE.slice(0, 8)}`, text: `ends ${VALUE.slice(8)}` }, 'subject, text'],
 ])('refuses a value in %s, names the secret and not the value', async (_where, fields, named) => {

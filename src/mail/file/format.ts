@@ -70,20 +70,3 @@ export const declaredOf = ({ name, type }: Pick<GivenFile, 'name' | 'type'>): Fi
   if (byType || UNKNOWN.test(declared)) return byEnd ?? byType ?? null
   return byEnd ?? 'other'
 }
-
-/** Containers, and documents that are one: what the bytes say, whatever the sender does. */
-export type Container = 'pdf' | 'rtf' | 'zip' | 'ole'
-
-const PDF_WITHIN = 1_024
-const MARK_BYTES = 128
-
-/** `isPlain`: what is said to be a plain text is a PDF only if it begins as one, for it may be about them. */
-export const containerOf = (content: Uint8Array, isPlain: boolean): Container | null => {
-  const start = Buffer.from(content.subarray(0, isPlain ? MARK_BYTES : PDF_WITHIN))
-  const begin = start.toString('hex', 0, 8)
-  if (/^504b(?:0304|0506|0708)/.test(begin)) return 'zip'
-  if (begin === 'd0cf11e0a1b11ae1') return 'ole'
-  const text = start.toString('latin1')
-  if (/^(?:\xef\xbb\xbf)?\s{0,100}\{\\rtf/.test(text)) return 'rtf'
-  return (isPlain ? text.startsWith('%PDF-') : text.includes('%PDF-')) ? 'pdf' : null
-}

@@ -6,7 +6,7 @@ import { PageLines } from './pdf-lines.ts'
 import { broken, encrypted, FileProblem, tooLarge } from './problem.ts'
 import { Full, type TextOutput } from './text-output.ts'
 
-/** @limit Messages */
+/** Pages of a PDF: a longer one is not read. @limit Messages */
 const MAX_PAGES = 2_000
 
 /** Tables of the characters in Chinese, Japanese and Korean fonts that a file does not contain. */

@@ -1,7 +1,13 @@
-import type { FileFormat, FileText, GivenFile } from '../../core/file-text.ts'
+import {
+  type Container,
+  containerOf,
+  type FileFormat,
+  type FileText,
+  type GivenFile,
+} from '../../core/file-text.ts'
 import { sanitizeText } from '../../core/text/sanitize-text.ts'
 import { type Archive, listArchive, openArchive } from './archive.ts'
-import { type Container, containerOf, declaredOf } from './format.ts'
+import { declaredOf } from './format.ts'
 import { readOdf } from './odf.ts'
 import { readDocx, readPptx } from './ooxml.ts'
 import { isHtml, isText, readCalendar, readContacts, readHtml, readMail, readText } from './plain.ts'

@@ -18,11 +18,11 @@ import type { MessageWithFiles } from '../stored/row.ts'
 import { enqueueSend, SEND_DUE } from '../stored/send-job.ts'
 import { lockMessage } from '../stored/status.ts'
 import { contentOf, ensureFits } from './content.ts'
-import { fieldsOf } from './fields.ts'
+import { type FieldDeps, fieldsOf } from './fields.ts'
 import { APPROVAL_DAYS, awaitsApproval } from './hold.ts'
 import { type Decider, failWaiting, findOutgoing, nameOf } from './waiting.ts'
 
-export interface ApprovalDeps extends Db, LeakDeps {
+export interface ApprovalDeps extends Db, LeakDeps, FieldDeps {
   blobs: Pick<Blobs, 'filled'>
   clock: Clock
   notifier: Notifier
@@ -94,6 +94,7 @@ const compared = async (
       const where = { messageId, agentId }
       const files = await prisma.attachment.findMany({ where, orderBy: { index: 'asc' } })
       return fieldsOf(
+        deps,
         { ...message, ...edits },
         await Promise.all(files.map((file) => deps.blobs.filled(file))),
       )

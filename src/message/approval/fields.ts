@@ -1,5 +1,7 @@
+import { containerOf } from '../../core/file-text.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 import type { Field } from '../../secret/index.ts'
+import type { FileTexts } from '../files/file-texts.ts'
 
 /** A file as it is compared. */
 interface File {
@@ -8,24 +10,37 @@ interface File {
   content: Uint8Array | null
 }
 
-/**
- * The texts of a file that are compared with secrets: its bytes as they are. What a reader makes of a document (PDF,
- * DOCX) belongs here as well, as another text of the same file.
- */
-const textsOf = (content: Uint8Array): string[] => {
-  const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength)
-  return [bytes[0] === 0xff && bytes[1] === 0xfe ? bytes.toString('utf16le') : bytes.toString()]
+export interface FieldDeps {
+  fileTexts: Pick<FileTexts, 'of'>
 }
 
-type Content = Pick<Message, 'subject' | 'text' | 'html' | 'to' | 'cc'>
+/**
+ * The texts of a file that are compared with secrets: its bytes as they are, and what a document says (PDF, DOCX), whose
+ * bytes are compressed.
+ */
+const textsOf = async ({ fileTexts }: FieldDeps, file: File, workspaceId: string): Promise<string[]> => {
+  const { content } = file
+  if (!content) return []
+  const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength)
+  const asIs = bytes[0] === 0xff && bytes[1] === 0xfe ? bytes.toString('utf16le') : bytes.toString()
+  return containerOf(content, false) ? [asIs, await fileTexts.of({ ...file, content }, workspaceId)] : [asIs]
+}
+
+type Content = Pick<Message, 'workspaceId' | 'subject' | 'text' | 'html' | 'to' | 'cc'>
 
 /** Returns what of a message is compared with its agent's secrets. */
-export const fieldsOf = ({ subject, text, html, to, cc }: Content, files: readonly File[]): Field[] =>
-  [
+export const fieldsOf = async (
+  deps: FieldDeps,
+  { workspaceId, subject, text, html, to, cc }: Content,
+  files: readonly File[],
+): Promise<Field[]> => {
+  const texts = await Promise.all(files.map((file) => textsOf(deps, file, workspaceId)))
+  return [
     ...Object.entries({ subject, text, html, to: to.join('\n'), cc: cc.join('\n') }),
-    ...files.flatMap(({ name, type, content }, index) => [
+    ...files.flatMap(({ name, type }, index) => [
       [`attachments[${index}].name`, name],
       [`attachments[${index}].type`, type],
-      ...(content ? textsOf(content) : []).map((text) => [`attachments[${index}]`, text]),
+      ...texts[index]!.map((one) => [`attachments[${index}]`, one]),
     ]),
-  ].flatMap(([name, text]) => (text ? [{ name: name!, text }] : []))
+  ].flatMap(([name, value]) => (value ? [{ name: name!, text: value }] : []))
+}

@@ -1,6 +1,6 @@
 import type { Blobs } from '../../blob/index.ts'
 import { AppError, invalidInput, notFound } from '../../core/errors.ts'
-import type { FileFormat, FileReader, FileText } from '../../core/file-text.ts'
+import type { FileFormat, FileReader, FileText, GivenFile } from '../../core/file-text.ts'
 import { ensureWithin, pageEnd } from '../../core/text/page.ts'
 import { Turns } from '../../core/turns.ts'
 import type { Db } from '../../db/client.ts'
@@ -61,6 +61,12 @@ export class FileTexts {
   /** The same in the background. */
   async readLater(place: Owned): Promise<FileText> {
     return (await this.#kept(place)) ?? this.#readNow(place, 'readLater')
+  }
+
+  /** Returns the text of a file that is not stored yet; empty if it has none. */
+  async of(file: GivenFile, workspaceId: string): Promise<string> {
+    const read = () => this.#deps.files.read(file, workspaceId).catch(overBudget)
+    return (await this.#turns.run(workspaceId, read)).text
   }
 
   close(): Promise<void> {

@@ -9,7 +9,7 @@ import {
   sayLeaks,
 } from '../../secret/index.ts'
 import type { Viewer } from '../../workspace/index.ts'
-import { fieldsOf } from '../approval/fields.ts'
+import { type FieldDeps, fieldsOf } from '../approval/fields.ts'
 import type { Outgoing } from './outgoing.ts'
 
 /** What a message is stored with after it was compared with its agent's secrets. */
@@ -30,7 +30,7 @@ const check = (detail: string): Check => ({ name: 'secrets', verdict: 'held', de
  * setting is to hold such messages: then it waits for approval, and that is recorded.
  */
 export const guarded = async (
-  deps: LeakDeps,
+  deps: LeakDeps & FieldDeps,
   viewer: Viewer,
   outgoing: Outgoing,
   guard: Guard | undefined,
@@ -45,9 +45,11 @@ export const guarded = async (
       guardVersion,
       held: check(`until ${until.toISOString()} all messages wait: many contained values of secrets`),
     }
-  const leaks = await comparison.leaksIn(fieldsOf(outgoing.message, outgoing.attachments))
+  const { message, attachments } = outgoing
+  const fields = () => fieldsOf(deps, message, attachments)
+  const leaks = await comparison.leaksIn(await (attachments.length > 0 ? deps.apart(fields) : fields()))
   if (leaks.length === 0) return { guardVersion, held: null }
-  const { agentId } = outgoing.message
+  const { agentId } = message
   const current = await deps.apart((db) => deps.guards.current(db, agentId))
   if (current && current.version !== guardVersion) return guarded(deps, viewer, outgoing, current)
   if (setting === 'refuse') throw new LeakError(leaks, ADVICE)

@@ -10,6 +10,7 @@ import type { Feed } from '../../event/index.ts'
 import { type LeakDeps, recordingLeaks } from '../../secret/index.ts'
 import { ensureRoomToSend, type Plans, type RateLimits, type Viewer } from '../../workspace/index.ts'
 import { type ApprovalRequestDeps, requestApproval } from '../approval/approval-request.ts'
+import type { FieldDeps } from '../approval/fields.ts'
 import { writerOf } from '../stored/author.ts'
 import { MESSAGE_CHANGED } from '../stored/changed.ts'
 import { type MessageWithFiles, toRow } from '../stored/row.ts'
@@ -22,7 +23,7 @@ import type { SendInput } from './send-intent.ts'
 import { OUTDATED, type OutgoingStore, type Placed, type StoredAs, storeOutgoing } from './store-outgoing.ts'
 import { optedOutOf } from './suppressed-recipients.ts'
 
-export interface SendDeps extends OutgoingDeps, ApprovalRequestDeps, LeakDeps {
+export interface SendDeps extends OutgoingDeps, ApprovalRequestDeps, LeakDeps, FieldDeps {
   drafts: OutgoingStore
   notifier: Notifier
   feed: Pick<Feed, 'committed'>

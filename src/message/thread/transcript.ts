@@ -4,7 +4,7 @@ import type { Viewer } from '../../workspace/index.ts'
 import { listMessages } from '../reading/list.ts'
 import type { PresentedMessage } from '../reading/present.ts'
 import type { ReadDeps } from '../reading/read.ts'
-import { readThreads } from '../reading/thread.ts'
+import { findThread } from '../reading/thread.ts'
 import type { ThreadKey } from './state.ts'
 
 /** What a token of most models takes, on average. */
@@ -44,13 +44,14 @@ const writerOf = (
  * and refused messages. The text of the newest one is cut if it alone takes more.
  */
 export const readTranscript = async (
-  deps: ReadDeps & Parameters<typeof listMessages>[0] & Parameters<typeof readThreads>[0],
+  deps: ReadDeps & Parameters<typeof listMessages>[0],
   viewer: Viewer,
   { agentId, threadId }: ThreadKey,
   tokens: number,
 ): Promise<Transcript> => {
   const { name } = await findAgent(deps, viewer, agentId)
-  if ((await readThreads(deps, [{ agentId, threadId }]))[0] === null) throw notFound('thread')
+  const thread = await findThread(deps, threadId, [agentId])
+  if (thread?.agentId !== agentId || thread.threadId !== threadId) throw notFound('thread')
   const { items, nextCursor } = await listMessages(deps, viewer, agentId, {
     filter: { threadId },
     limit: MAX_READ,
