@@ -3,10 +3,12 @@ import type { CompiledQuery } from 'graphql-jit'
 import type { Operation } from '../context/context.ts'
 
 /**
- * Runs of a query before it is compiled, which takes as long as running it some ten times: queries of programs repeat, those
- * that people type do not (docs/decisions.md#compiled-queries).
+ * Runs of a query before it is compiled, which takes about as long as they do: queries of programs repeat, those that people
+ * type do not, and nobody can ask for more work by it than by asking (docs/decisions.md#compiled-queries).
  */
-const RUNS_BEFORE = 3
+const RUNS_BEFORE = 20
+/** Fields of a query that is compiled: others are too long a turn of the event loop. */
+const MAX_FIELDS = 150
 
 /** How often a query ran, and what it was compiled to: null while it is not, or cannot be. */
 interface Known {
@@ -19,18 +21,22 @@ const documents = new WeakMap<DocumentNode, Map<string, Known>>()
 
 /**
  * Whether the library compiles a document to what it means: it merges the conditions of a fragment that is used twice, and
- * tells fields apart by their keys joined with `_`. The most common queries have neither conditions nor such keys.
+ * tells fields apart by their keys joined with `_`. The most common queries have neither conditions nor such keys, nor very
+ * many fields.
  */
 const isCompilable = (document: DocumentNode): boolean => {
   let compilable = true
+  let fields = 0
   const refuse = () => {
     compilable = false
     return BREAK
   }
   visit(document, {
     Directive: refuse,
-    Field: ({ alias, name }) =>
-      (alias ?? name).value.includes('_') && name.value !== '__typename' ? refuse() : undefined,
+    Field: ({ alias, name }) => {
+      const isOdd = (alias ?? name).value.includes('_') && name.value !== '__typename'
+      return isOdd || ++fields > MAX_FIELDS ? refuse() : undefined
+    },
   })
   return compilable
 }
