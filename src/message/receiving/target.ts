@@ -67,9 +67,7 @@ interface TargetRow {
   senders: string[]
   blocked: string[]
   member_senders: string[]
-  instructors: Instructors
-  manipulated: Manipulated
-  wake_limits: Target['wakeLimits']
+  settings: Pick<Target, 'instructors' | 'manipulated' | 'wakeLimits'>
   own_address: boolean
   own_message: boolean
   known: boolean
@@ -149,8 +147,11 @@ const AGENT_TURNS = adaptable(
 
 const CONVERSATION = sql`select s.conversation from thread_state s where s.agent_id = c.agent_id and s.thread_id = c.thread_id`
 
-const WAKE_LIMITS = sql`select jsonb_build_object('hour', g.wakes_per_hour, 'threadDay', g.wakes_per_thread_day) from agent g
-    where g.id = t.agent_id and (g.wakes_per_hour is not null or g.wakes_per_thread_day is not null)`
+/** The agent's settings, read together: it is one row. */
+const SETTINGS = sql`select jsonb_build_object('instructors', g.instructors, 'manipulated', g.manipulated, 'wakeLimits',
+             case when g.wakes_per_hour is not null or g.wakes_per_thread_day is not null
+                  then jsonb_build_object('hour', g.wakes_per_hour, 'threadDay', g.wakes_per_thread_day) end)
+      from agent g where g.id = t.agent_id`
 
 const ADDRESSED = sql`t.channel = q.channel and t.value = any(q.recipients)`
 
@@ -160,8 +161,7 @@ const ADDRESSED = sql`t.channel = q.channel and t.value = any(q.recipients)`
  */
 const FACTS = sql`
            q.n, q.channel, q.proven, q.since, t.id as address_id, t.value as address, c.agent_id, t.workspace_id, c.admit, c.senders, c.blocked, c.member_senders,
-           (select g.instructors from agent g where g.id = t.agent_id) as instructors,
-           (select g.manipulated from agent g where g.id = t.agent_id) as manipulated, (${WAKE_LIMITS}) as wake_limits,
+           (${SETTINGS}) as settings,
            exists (select from address o where o.channel = q.channel and o.value = q.sender and o.agent_id = c.agent_id) as own_address,
            exists (select from message m where m.agent_id = c.agent_id and m.internet_message_id = q.message_id and m.direction = 'outbound') as own_message,
            (q.contents <> '{}' and ${RECEIVED_SIGNED}) or (q.signed_id is not null and ${RECEIVED_UNSIGNED}) as known,
@@ -195,7 +195,7 @@ const TARGETS = statement<{ messages: string }>(
                                                contents bytea[], named text[], signed_id text)
        where q.n between 0 and ${MAX - 1}
     )
-    select c.n, c.address_id, c.address, c.agent_id, c.workspace_id, c.admit, c.senders, c.blocked, c.member_senders, c.instructors, c.manipulated, c.wake_limits, c.own_address, c.own_message, c.known, c.named,
+    select c.n, c.address_id, c.address, c.agent_id, c.workspace_id, c.admit, c.senders, c.blocked, c.member_senders, c.settings, c.own_address, c.own_message, c.known, c.named,
            c.member, c.teammate, c.thread_id, (${CONVERSATION}) as conversation, case when c.is_agent then ${AGENT_TURNS} else 0 end as agent_turns
       from ${TARGETS_OF_EACH}
      order by c.n, c.agent_id`,
@@ -248,9 +248,7 @@ const toTarget = (row: TargetRow): Target => ({
   senders: row.senders,
   blocked: row.blocked,
   memberSenders: row.member_senders,
-  instructors: row.instructors,
-  manipulated: row.manipulated,
-  wakeLimits: row.wake_limits,
+  ...row.settings,
   ownAddress: row.own_address,
   ownMessage: row.own_message,
   known: row.known,
