@@ -15,6 +15,7 @@ import type { Tracer } from './core/tracer.ts'
 import type { Turns } from './core/turns.ts'
 import type { Db } from './db/client.ts'
 import type { Prisma } from './db/generated/prisma/client.ts'
+import type { News } from './db/news.ts'
 import type { Notifier } from './db/notify.ts'
 import type { Replica } from './db/replica.ts'
 import type { AfterFailure, Apart } from './db/transaction.ts'
@@ -22,7 +23,6 @@ import type { Feed, Texts } from './event/index.ts'
 import type { DnsResolver } from './mail/index.ts'
 import type {
   AddressLookup,
-  CodeNews,
   FileTexts,
   LocalMailboxLookup,
   MessageReads,
@@ -83,7 +83,9 @@ export interface Context extends Db, Arrivals, Names, Keys, Network, Limits {
   manager: TelegramChannel['manager']
   phoneNumbers: PhoneNumbers
   /** Wakes those that wait for codes in messages. */
-  codeNews: CodeNews
+  codeNews: News
+  /** Wakes those that wait for answers. */
+  questionNews: News
   /** Sends the codes that prove an identity. */
   codes: CodeSender
   /** Sends the service's own mail. */

@@ -26,12 +26,13 @@ import { IMPORTS, LargeBodies } from './core/http/large-bodies.ts'
 import type { Logger } from './core/logger.ts'
 import { Places } from './core/places.ts'
 import type { RootDb } from './db/client.ts'
+import { News } from './db/news.ts'
 import { createSigner } from './email-domain/index.ts'
 import { createFileReader } from './mail/index.ts'
 import {
   acceptForPostmaster,
   applyBounce,
-  CodeNews,
+  CODES_STORED,
   createAddressLookup,
   createArrivalStore,
   createLimitedStore,
@@ -41,11 +42,13 @@ import {
   createTargetLookup,
   createThreadReads,
   createViews,
+  decideInChat,
   FileTexts,
   receive,
   takeReport,
 } from './message/index.ts'
 import { createPlatform, type Platform, type World, worldOf } from './platform.ts'
+import { answerInChat, QUESTION_ENDED } from './question/index.ts'
 import { Guards } from './secret/index.ts'
 import { TlsResults } from './tls-report/index.ts'
 import { endSubscriptions } from './webhook/index.ts'
@@ -127,6 +130,7 @@ const createChannels = (config: Config, platform: Platform, operations: () => Op
     accepts: (address) => operations().addresses.add({ channel, address }),
     inbound: (message) => receive(operations(), message),
     proof: (claim) => proveIdentity(operations(), claim),
+    answer: async (claim) => (await answerInChat(operations(), claim)) ?? decideInChat(operations(), claim),
     delivery: (report) => takeReport(operations(), report),
     bounced: (report) => applyBounce(operations(), report),
   })
@@ -179,7 +183,8 @@ const createOperations = (
   fileTexts: new FileTexts({ ...platform, files: createFileReader(platform) }),
   tlsResults: new TlsResults(platform),
   phoneNumbers: new PhoneNumbers({ ...platform, sms: parts.channels.sms }),
-  codeNews: new CodeNews(platform.notifier),
+  codeNews: new News(platform.notifier, CODES_STORED),
+  questionNews: new News(platform.notifier, QUESTION_ENDED),
   codes: createCodeSender({ ...platform, channels: parts.channels }),
   subscriptions: new Subscriptions({ ...platform, places: new StreamPlaces(streamLimits) }),
   knownViewers: new KnownViewers(),

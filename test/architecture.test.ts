@@ -21,6 +21,7 @@ const domain = [
   'secret',
   'blob',
   'message',
+  'question',
   'webhook',
   'admission',
   'tls-report',
@@ -48,6 +49,8 @@ const table: Record<string, readonly string[]> = {
   export: [...below, 'api', 'agent', 'blob', 'message'],
   // admission decides before a message is stored, and webhook jobs are committed with it
   message: [...below, 'agent', 'secret', 'blob', 'admission', 'webhook', 'type channel'],
+  // the event of an answer and its webhook jobs are committed with it
+  question: [...below, 'agent', 'secret', 'webhook'],
   webhook: [...below, 'agent', 'outgoing-http'],
   admission: [...below, 'agent'],
   // what the interfaces are printed from
@@ -99,6 +102,7 @@ const closed = [
   'export',
   'mail',
   'message',
+  'question',
   'secret',
   'tls-report',
   'trace',

@@ -44,12 +44,14 @@ export {
   removeAgent,
   updateAgent,
 } from './agent.ts'
+export { askInChats, type ChatDeps, readReplyOf } from './ask-in-chat.ts'
 export { createCodeSender } from './code-sender.ts'
 export { countPerDay } from './counts.ts'
 export { type AgentDeps, createAgent } from './create.ts'
 export { findDeleted, noteEmpty } from './deleted-agents.ts'
 export { changeGuard, guardAgents } from './guard.ts'
 export { awaitEvents } from './listening/await-events.ts'
+export { type AwaitNewsDeps, findOrAwait, type Waiting } from './listening/await-news.ts'
 export {
   type ConnectionDeps,
   connectClient,

@@ -163,3 +163,18 @@ export const CodePurpose = choice('CodePurpose', 'What a code or link is for.', 
   reset: 'To set a new password.',
   other: 'Something else, such as to accept an invitation.',
 })
+
+export const QuestionStatus = choice('QuestionStatus', 'What became of a question.', {
+  open: 'It waits for an answer.',
+  answered: 'A member answered it.',
+  expired: 'Nobody answered it in time.',
+  withdrawn: 'It was withdrawn.',
+})
+
+export const AnswerWay = choice('AnswerWay', 'How a member answered a question.', {
+  app: 'In the web application.',
+  email: 'On the page of the link that was mailed to them.',
+  telegram: 'In Telegram, from the account that they have verified.',
+  sms: 'With a text message from the number that they have verified.',
+  api: 'With a token.',
+})

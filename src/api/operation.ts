@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import type { Waiting } from '../agent/index.ts'
 import type { Context } from '../context.ts'
-import type { Waiting } from '../message/index.ts'
 import type { Viewer } from '../workspace/index.ts'
 import { type Fields, present, type Resource, says } from './resource.ts'
 

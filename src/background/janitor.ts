@@ -16,6 +16,7 @@ import {
   rejectExpired,
   requestOverdueReports,
 } from '../message/index.ts'
+import { expireQuestions, pruneQuestions } from '../question/index.ts'
 import { pruneSecrets } from '../secret/index.ts'
 import { sendTlsReports, type TlsReportDeps } from '../tls-report/index.ts'
 import { type IncidentDeps, notifyOwners, pruneDeliveries, pruneSubscriptions } from '../webhook/index.ts'
@@ -34,6 +35,8 @@ const INTERVAL_MS = 10 * 60_000
 const LEASES_MS = 15_000
 /** Interval at which threads that were postponed until now are opened. */
 const SNOOZES_MS = 5_000
+/** Interval at which questions that nobody answered in time are ended. */
+const QUESTIONS_MS = 2_000
 /** Interval at which the object store is rid of the contents of deleted messages. */
 const BLOBS_MS = 60_000
 
@@ -62,6 +65,7 @@ const prune = async (deps: JanitorDeps, signal: AbortSignal): Promise<void> => {
     counts: await pruneDayCounts(deps, now, signal),
     signInLinks: await pruneSignInLinks(deps, now),
     secrets: await pruneSecrets(deps, now),
+    questions: await pruneQuestions(deps, now, signal),
   }
   deps.log.debug(gone, 'deleted expired rows')
 }
@@ -132,6 +136,12 @@ export const createJanitor = (deps: JanitorDeps): Routine[] => {
     new Routine((signal) => endSnoozes(deps, clock.now(), signal), {
       everyMs: SNOOZES_MS,
       failed: 'could not open postponed threads; retrying',
+      clock,
+      log,
+    }),
+    new Routine(async (signal) => void (await expireQuestions(deps, signal)), {
+      everyMs: QUESTIONS_MS,
+      failed: 'could not end questions that nobody answered in time; retrying',
       clock,
       log,
     }),

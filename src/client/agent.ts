@@ -33,6 +33,7 @@ import {
   type SendOptions,
   send,
 } from './message.ts'
+import { type AskOptions, ask, type Question, questionsOf } from './question.ts'
 import { type Event, type EventType, readStream, type Source, type StreamItem } from './stream.ts'
 
 type CountRange = NonNullable<operations['countAgentPerDay']['parameters']['query']>
@@ -65,6 +66,7 @@ export class Agent {
   readonly suppressions: ReturnType<typeof suppressionsOf>
   readonly drafts: ReturnType<typeof draftsOf>
   readonly threads: ReturnType<typeof threadsOf>
+  readonly questions: ReturnType<typeof questionsOf>
   readonly webhooks: ReturnType<typeof webhooksOf>
   readonly #source: Source
   readonly #call: AgentCall
@@ -90,6 +92,7 @@ export class Agent {
     this.suppressions = suppressionsOf(call)
     this.drafts = draftsOf(call)
     this.threads = threadsOf(call)
+    this.questions = questionsOf(call)
     this.webhooks = webhooksOf(call)
   }
 
@@ -149,6 +152,14 @@ export class Agent {
    */
   code(options: CodeOptions = {}): Promise<TakenCode | null> {
     return takeCode(this.#call, options)
+  }
+
+  /**
+   * Asks members a question, and waits for it to end: it has an `answer`, or has expired or was withdrawn. With `seconds` it may still
+   * be open then; `questions.read` looks again.
+   */
+  ask(text: string, options: AskOptions = {}): Promise<Question> {
+    return ask(this.#call, text, options)
   }
 
   /** The event log, oldest first; of all types by default. */

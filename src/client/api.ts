@@ -1479,6 +1479,74 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/agents/{id}/questions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the agent's questions
+         * @description Each is kept for 30 days after its time is over.
+         */
+        get: operations["listQuestions"];
+        put?: never;
+        /**
+         * Asks members a question
+         * @description They hear of it in the web application, by mail with a link and, where they have verified an account and the agent has an address, in Telegram or by SMS. The first answer counts. `conflict` when the agent has 20 open questions, `forbidden` when the question contains values of its secrets.
+         */
+        post: operations["askQuestion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{id}/questions/{questionId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Returns a question, or waits for its answer
+         * @description Waiting makes nobody a listener.
+         */
+        get: operations["readQuestion"];
+        put?: never;
+        post?: never;
+        /**
+         * Withdraws a question: it cannot be answered any more
+         * @description `conflict` when it has ended.
+         */
+        delete: operations["withdrawQuestion"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{id}/questions/{questionId}/answer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Answers a question (members only; if it names some, only these)
+         * @description The first answer counts: later ones get `conflict`, which says what became of the question. `forbidden` when the answer contains values of the agent's secrets.
+         */
+        post: operations["answerQuestion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/agents/{id}/suppressions": {
         parameters: {
             query?: never;
@@ -1895,10 +1963,10 @@ export interface components {
             /** @description The same on every attempt, and sent as `webhook-id`; ends with the id of the event in the log */
             eventId: string;
             /**
-             * @description What happened: message.received, message.refused, message.held, message.sent, message.failed, message.reported
+             * @description What happened: message.received, message.refused, message.held, message.sent, message.failed, message.reported, question.answered
              * @enum {string}
              */
-            name: "message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported";
+            name: "message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported" | "question.answered";
             /**
              * Format: date-time
              * @description When the event happened
@@ -1921,7 +1989,7 @@ export interface components {
                      */
                     id: string;
                     /**
-                     * @description The channel of the message. `email`: Email. `sms`: Text messages of a phone number. `telegram`: A Telegram bot. `url`: The agent's Message URL: messages from the team, which the service does not store
+                     * @description The channel of the message; of an answer to a question, how it came, and `email` for ways that are no channel. `email`: Email. `sms`: Text messages of a phone number. `telegram`: A Telegram bot. `url`: The agent's Message URL: messages from the team, which the service does not store
                      * @enum {string}
                      */
                     channel: "email" | "sms" | "telegram" | "url";
@@ -1972,6 +2040,7 @@ export interface components {
                     };
                     /** @description Why the message failed; it may quote a mail server. Only for message.failed */
                     error?: string;
+                    question?: components["schemas"]["EndedQuestion"];
                 };
                 /**
                  * Format: uuid
@@ -1996,6 +2065,55 @@ export interface components {
             /** @description Pass it as `after` to continue from here */
             cursor: string;
         };
+        /**
+         * @example {
+         *       "id": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
+         *       "status": "answered",
+         *       "answer": {
+         *         "text": "Yes",
+         *         "by": "Bo",
+         *         "at": "2026-11-20T09:30:00.000Z",
+         *         "through": "telegram"
+         *       }
+         *     }
+         */
+        EndedQuestion: {
+            /**
+             * Format: uuid
+             * @description The question's id
+             */
+            id: string;
+            /**
+             * @description Whether somebody answered in time. `open`: It waits for an answer. `answered`: A member answered it. `expired`: Nobody answered it in time. `withdrawn`: It was withdrawn
+             * @enum {string}
+             */
+            status: "open" | "answered" | "expired" | "withdrawn";
+            answer: components["schemas"]["Answer"];
+        };
+        /**
+         * @example {
+         *       "text": "Yes",
+         *       "by": "Bo",
+         *       "at": "2026-11-20T09:30:00.000Z",
+         *       "through": "telegram"
+         *     }
+         */
+        Answer: {
+            /** @description The answer; one of the options if there are any */
+            text: string;
+            /** @description The name that the member had then, or else the email address */
+            by: string;
+            /**
+             * Format: date-time
+             * @description When it was given
+             */
+            at: string;
+            /**
+             * @description How the member answered. `app`: In the web application. `email`: On the page of the link that was mailed to them. `telegram`: In Telegram, from the account that they have verified. `sms`: With a text message from the number that they have verified. `api`: With a token
+             * @enum {string}
+             */
+            through: "app" | "email" | "telegram" | "sms" | "api";
+        } | null;
         /**
          * @example {
          *       "id": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
@@ -2141,7 +2259,7 @@ export interface components {
              * @description The action
              * @enum {string}
              */
-            action: "secret.reveal" | "secret.set" | "secret.delete" | "agent.create" | "agent.delete" | "address.add" | "address.update" | "address.remove" | "webhook.add" | "webhook.update" | "webhook.rotate" | "webhook.remove" | "suppression.remove" | "agent.approval" | "message.send" | "message.refuse" | "message.hold" | "message.approve" | "message.reject" | "message.cancel" | "message.unsubscribe" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "workspace.delete" | "workspace.restore" | "workspace.export" | "agent.export" | "agent.update" | "access.set" | "message.release" | "message.import" | "message.delete" | "code.take" | "member.invite" | "member.join" | "member.remove" | "member.role" | "member.update" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
+            action: "secret.reveal" | "secret.set" | "secret.delete" | "agent.create" | "agent.delete" | "address.add" | "address.update" | "address.remove" | "webhook.add" | "webhook.update" | "webhook.rotate" | "webhook.remove" | "suppression.remove" | "agent.approval" | "message.send" | "message.refuse" | "message.hold" | "message.approve" | "message.reject" | "message.cancel" | "message.unsubscribe" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "workspace.delete" | "workspace.restore" | "workspace.export" | "agent.export" | "agent.update" | "access.set" | "message.release" | "message.import" | "message.delete" | "code.take" | "question.answer" | "question.withdraw" | "member.invite" | "member.join" | "member.remove" | "member.role" | "member.update" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
             /**
              * Format: uuid
              * @description The agent that was affected, which may have been deleted since; null for the workspace
@@ -2623,8 +2741,8 @@ export interface components {
             wakesPerHour: number | null;
             /** @description How many messages of one thread may wake it in 24 hours; null means no limit */
             wakesPerThreadDay: number | null;
-            /** @description Types of the events that its log contains, of: message.received, message.refused, message.held, message.sent, message.failed, message.reported. The first one is always among them */
-            eventTypes: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
+            /** @description Types of the events that its log contains, of: message.received, message.refused, message.held, message.sent, message.failed, message.reported, question.answered. The first one is always among them */
+            eventTypes: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported" | "question.answered")[];
         };
         /**
          * @example {
@@ -2910,18 +3028,18 @@ export interface components {
             /** @description Its position in the agent's log, which increases by 1 with each event. Pass it as `after` */
             id: number;
             /**
-             * @description What happened: message.received, message.refused, message.held, message.sent, message.failed, message.reported
+             * @description What happened: message.received, message.refused, message.held, message.sent, message.failed, message.reported, question.answered
              * @enum {string}
              */
-            type: "message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported";
+            type: "message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported" | "question.answered";
             /**
-             * @description The channel of the message. `email`: Email. `sms`: Text messages of a phone number. `telegram`: A Telegram bot. `url`: The agent's Message URL: messages from the team, which the service does not store
+             * @description The channel of the message; of an answer to a question, how it came, and `email` for ways that are no channel. `email`: Email. `sms`: Text messages of a phone number. `telegram`: A Telegram bot. `url`: The agent's Message URL: messages from the team, which the service does not store
              * @enum {string}
              */
             channel: "email" | "sms" | "telegram" | "url";
             /**
              * Format: uuid
-             * @description The message's id
+             * @description The message's id; the question's for question.answered
              */
             messageId: string;
             /**
@@ -2984,6 +3102,7 @@ export interface components {
             };
             /** @description Why the message failed; it may quote a mail server. Only for message.failed */
             error?: string;
+            question?: components["schemas"]["EndedQuestion"];
         };
         /**
          * @example {
@@ -3020,7 +3139,7 @@ export interface components {
             /** @description The position to resume after (`Last-Event-ID`) */
             id: number;
             /** @enum {string} */
-            event: "message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported";
+            event: "message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported" | "question.answered";
             data: components["schemas"]["Event"];
         };
         /**
@@ -3829,6 +3948,56 @@ export interface components {
         };
         /**
          * @example {
+         *       "id": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
+         *       "agentId": "0193a5c2-9d20-7f4b-8a11-5e6f7a8b9c0d",
+         *       "text": "Refund 80 EUR to Ann?",
+         *       "options": [
+         *         "Yes",
+         *         "No"
+         *       ],
+         *       "to": [],
+         *       "status": "open",
+         *       "answer": null,
+         *       "createdAt": "2026-11-20T09:30:00.000Z",
+         *       "expiresAt": "2026-11-27T09:30:00.000Z"
+         *     }
+         */
+        Question: {
+            /**
+             * Format: uuid
+             * @description Unique identifier
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The agent that asks
+             */
+            agentId: string;
+            /** @description What it asks, in its own words */
+            text: string;
+            /** @description The answers to choose from; empty for an answer in words */
+            options: string[];
+            /** @description The ids of the members who may answer; empty for all */
+            to: string[];
+            /**
+             * @description Whether it waits for an answer, or what became of it. `open`: It waits for an answer. `answered`: A member answered it. `expired`: Nobody answered it in time. `withdrawn`: It was withdrawn
+             * @enum {string}
+             */
+            status: "open" | "answered" | "expired" | "withdrawn";
+            answer: components["schemas"]["Answer"];
+            /**
+             * Format: date-time
+             * @description When it was asked
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description Until when it can be answered
+             */
+            expiresAt: string;
+        };
+        /**
+         * @example {
          *       "channel": "email",
          *       "recipient": "ann@example.com",
          *       "reason": "bounce",
@@ -3962,7 +4131,7 @@ export interface components {
             /** @description Its name; null if it has none */
             name: string | null;
             /** @description Types of the events that it receives */
-            events: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
+            events: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported" | "question.answered")[];
             /** @description Additional headers of its requests. Their values are shown as `…` and the last 4 characters */
             headers: {
                 [key: string]: string;
@@ -4326,8 +4495,8 @@ export interface components {
             wakesPerHour?: number | null;
             /** @description How many messages of one thread may wake it in 24 hours; null means no limit. Only members may change it */
             wakesPerThreadDay?: number | null;
-            /** @description Types of the events that its log contains from now on, of: message.received, message.refused, message.held, message.sent, message.failed, message.reported. The first one is always among them. A listener receives message.received alone until it asks for more */
-            eventTypes?: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
+            /** @description Types of the events that its log contains from now on, of: message.received, message.refused, message.held, message.sent, message.failed, message.reported, question.answered. The first one is always among them. A listener receives message.received alone until it asks for more */
+            eventTypes?: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported" | "question.answered")[];
             /** @description What the web application puts below what people write for it. Null or an empty text removes it */
             signature?: string | null;
             /** @description All texts to answer with, at most 50 */
@@ -4792,6 +4961,35 @@ export interface components {
         };
         /**
          * @example {
+         *       "text": "Refund 80 EUR to Ann?",
+         *       "options": [
+         *         "Yes",
+         *         "No"
+         *       ],
+         *       "expiresIn": 3600
+         *     }
+         */
+        AskQuestionInput: {
+            /** @description The question */
+            text: string;
+            /** @description The answers to choose from. Left out, members answer in words */
+            options?: string[];
+            /** @description The ids of the members who are asked; by default all who may approve messages, which are all members */
+            to?: string[];
+            /** @description How long it can be answered, in seconds: 60 to 604800 (7 days); by default a day */
+            expiresIn?: number;
+        };
+        /**
+         * @example {
+         *       "text": "Yes"
+         *     }
+         */
+        AnswerQuestionInput: {
+            /** @description The answer; one of the options if there are any */
+            text: string;
+        };
+        /**
+         * @example {
          *       "names": [
          *         "STRIPE_KEY"
          *       ]
@@ -4839,8 +5037,8 @@ export interface components {
             url: string;
             /** @description Its name */
             name?: string;
-            /** @description Types of the events that it receives, of: message.received, message.refused, message.held, message.sent, message.failed, message.reported; defaults to message.received alone. The log contains those that the agent's eventTypes name */
-            events?: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
+            /** @description Types of the events that it receives, of: message.received, message.refused, message.held, message.sent, message.failed, message.reported, question.answered; defaults to message.received alone. The log contains those that the agent's eventTypes name */
+            events?: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported" | "question.answered")[];
             /** @description Additional headers of its requests, at most 10. They replace all, and null removes them. A value as it is shown keeps the one that is set. `webhook-id`, `webhook-timestamp`, `webhook-signature`, `host`, `user-agent`, `content-…` and those of a connection are set by the service */
             headers?: {
                 [key: string]: string;
@@ -4862,7 +5060,7 @@ export interface components {
             /** @description Whether nothing is sent to it until it is resumed */
             paused?: boolean;
             /** @description Types of the events that it receives */
-            events?: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
+            events?: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported" | "question.answered")[];
             /** @description Additional headers of its requests, at most 10. They replace all, and null removes them. A value as it is shown keeps the one that is set. `webhook-id`, `webhook-timestamp`, `webhook-signature`, `host`, `user-agent`, `content-…` and those of a connection are set by the service */
             headers?: {
                 [key: string]: string;
@@ -5405,7 +5603,7 @@ export interface operations {
                 /** @description Only entries about this agent, which may have been deleted since */
                 agentId?: string;
                 /** @description Only entries with this action */
-                action?: "secret.reveal" | "secret.set" | "secret.delete" | "agent.create" | "agent.delete" | "address.add" | "address.update" | "address.remove" | "webhook.add" | "webhook.update" | "webhook.rotate" | "webhook.remove" | "suppression.remove" | "agent.approval" | "message.send" | "message.refuse" | "message.hold" | "message.approve" | "message.reject" | "message.cancel" | "message.unsubscribe" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "workspace.delete" | "workspace.restore" | "workspace.export" | "agent.export" | "agent.update" | "access.set" | "message.release" | "message.import" | "message.delete" | "code.take" | "member.invite" | "member.join" | "member.remove" | "member.role" | "member.update" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
+                action?: "secret.reveal" | "secret.set" | "secret.delete" | "agent.create" | "agent.delete" | "address.add" | "address.update" | "address.remove" | "webhook.add" | "webhook.update" | "webhook.rotate" | "webhook.remove" | "suppression.remove" | "agent.approval" | "message.send" | "message.refuse" | "message.hold" | "message.approve" | "message.reject" | "message.cancel" | "message.unsubscribe" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "workspace.delete" | "workspace.restore" | "workspace.export" | "agent.export" | "agent.update" | "access.set" | "message.release" | "message.import" | "message.delete" | "code.take" | "question.answer" | "question.withdraw" | "member.invite" | "member.join" | "member.remove" | "member.role" | "member.update" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
                 /** @description Only actions of this member or agent, who may have been removed since */
                 actorId?: string;
                 /** @description Only entries from this time on */
@@ -9023,6 +9221,218 @@ export interface operations {
             400: components["responses"]["InvalidInput"];
             401: components["responses"]["Unauthorized"];
             402: components["responses"]["PlanLimit"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listQuestions: {
+        parameters: {
+            query?: {
+                /** @description Only questions of which this became */
+                status?: "open" | "answered" | "expired" | "withdrawn";
+                /** @description Maximum number of entries to return; defaults to 20 */
+                limit?: number;
+                /** @description `nextCursor` of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The agent that asked */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Newest first */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Question"][];
+                        /** @description Pass it as `cursor` to get the next page; null on the last page */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    askQuestion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
+                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The agent that asks */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AskQuestionInput"];
+            };
+        };
+        responses: {
+            /** @description The question */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Question"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    readQuestion: {
+        parameters: {
+            query?: {
+                /** @description How long to wait while it is open: up to 60 seconds; by default 0 */
+                seconds?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The agent */
+                id: string;
+                /** @description The question */
+                questionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The question */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Question"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    withdrawQuestion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The agent */
+                id: string;
+                /** @description The question */
+                questionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    answerQuestion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes retries safe: for 24 hours, the same key and body return the first response again. Quoted or unquoted.
+                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The agent */
+                id: string;
+                /** @description The question */
+                questionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AnswerQuestionInput"];
+            };
+        };
+        responses: {
+            /** @description The question with the answer */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Question"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];

@@ -117,6 +117,10 @@ export const messageIds = z
   .max(100, 'must contain 1 to 100 ids')
 /** A member's note on a thread. */
 export const noteText = text(1, 10_000)
+/** What an agent asks members, an answer to choose from, and an answer. */
+export const questionText = text(1, 2_000)
+export const questionOption = name(60)
+export const answerText = text(1, 2_000)
 export const rejectionReason = text(0, 500)
 export const messageSubject = text(0, 240)
 export const recipient = text(1, 320)

@@ -1,10 +1,11 @@
 import { adaptable } from '../db/dialect.ts'
 import { amongAgents, define, empty, type Rows, raw, rows, type Sql, sql } from '../db/sql/sql.ts'
-import { type LoggedEvent, MESSAGE_RECEIVED } from './event.ts'
+import { type LoggedEvent, MESSAGE_RECEIVED, QUESTION_ANSWERED } from './event.ts'
 import { type EventRow, toEvent } from './log.ts'
 
-/** Whether the settings of an agent `g` name a type. */
-export const isLogged = (type: Sql): Sql => sql`${type} = any(g.event_types)`
+/** Whether an agent `g` logs a type: its settings name it, or the agent has asked for the event with a question. */
+export const isLogged = (type: Sql): Sql =>
+  sql`(${type} = any(g.event_types) or ${type} = '${raw(QUESTION_ANSWERED)}')`
 
 /** Whether an agent `g` logs more than its new messages. */
 export const LOGS_MORE: Sql = raw(`g.event_types <> '{${MESSAGE_RECEIVED}}'`)
@@ -26,7 +27,7 @@ export const RAISED = rows(
   ] as const),
 )
 
-/** Those whose types the settings of their agents name; `agent_name` is the agent's current name. */
+/** Those that their agents log; `agent_name` is the agent's current name. */
 export const APPENDED = rows(
   'appended',
   'id',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Addressed, Channel, HoldReason, Refusal } from '../db/generated/prisma/enums.ts'
+import { Addressed, AnswerWay, Channel, HoldReason, Refusal } from '../db/generated/prisma/enums.ts'
 
 export const MESSAGE_RECEIVED = 'message.received'
 export const MESSAGE_REFUSED = 'message.refused'
@@ -7,6 +7,7 @@ export const MESSAGE_HELD = 'message.held'
 export const MESSAGE_SENT = 'message.sent'
 export const MESSAGE_FAILED = 'message.failed'
 export const MESSAGE_REPORTED = 'message.reported'
+export const QUESTION_ANSWERED = 'question.answered'
 
 /** Sender of an event's message. `id` is set for a member or an agent of the workspace. */
 export interface EventSender {
@@ -39,7 +40,7 @@ interface EventDefinition {
   detail: Readonly<Record<string, z.ZodType>>
 }
 
-/** All types but the first one are in the logs only of agents whose settings name them. */
+/** These types are in the logs only of agents whose settings name them. */
 const IF_SET = "If the agent's eventTypes contain it:"
 
 /** Every type of event. */
@@ -79,6 +80,27 @@ export const EVENT_TYPES = {
   [MESSAGE_REPORTED]: {
     description: `${IF_SET} a recipient marked an email of the agent as spam.`,
     detail: {},
+  },
+  [QUESTION_ANSWERED]: {
+    description:
+      'A question of the agent was answered by a member, or has expired. It has no message: `messageId` is the id of the question, and `channel` is `email` for answers without a channel.',
+    detail: {
+      question: z
+        .object({
+          id: z.string().meta({ format: 'uuid', description: "The question's id." }),
+          status: z.enum(['answered', 'expired']).meta({ description: 'Whether somebody answered in time.' }),
+          answer: z
+            .object({
+              text: z.string().meta({ description: 'The answer.' }),
+              by: z.string().meta({ description: 'The member who answered.' }),
+              at: z.string().meta({ format: 'date-time', description: 'When.' }),
+              through: z.enum(AnswerWay).meta({ description: 'How the member answered.' }),
+            })
+            .nullable()
+            .meta({ description: 'Null if it has expired.' }),
+        })
+        .meta({ description: 'What became of the question.' }),
+    },
   },
 } as const satisfies Record<string, EventDefinition>
 

@@ -31,6 +31,7 @@ export {
   MESSAGE_SENT,
   type PayloadEvent,
   presentEvent,
+  QUESTION_ANSWERED,
 } from './event.ts'
 export { Feed } from './feed.ts'
 export { type FeedItem, type Follower, positionOf, type Sink, type Truncated } from './follower.ts'

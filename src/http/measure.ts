@@ -9,6 +9,7 @@ const BY_SEGMENT: Readonly<Record<string, Door>> = {
   graphql: 'graphql',
   mcp: 'mcp',
   app: 'web',
+  answer: 'web',
   approve: 'web',
   join: 'web',
   setup: 'web',

@@ -63,7 +63,7 @@ export interface HttpServer {
 const STREAM = /^\/agents\/([^/?]+)\/connections\/([^/?]+)\/events$/
 
 /** Links whose last segment is a secret, the pages of signed-in members, and the icon. */
-const WEB = /^\/(?:(?:approve|join|setup)\/|app(?:\/|$)|favicon\.ico$)/
+const WEB = /^\/(?:(?:answer|approve|join|setup)\/|app(?:\/|$)|favicon\.ico$)/
 
 /** The authorization server, and the documents that tell clients about it (RFC 8414, RFC 9728, OpenID Connect). */
 const OAUTH =
@@ -146,7 +146,7 @@ const route = (interfaces: Interfaces, callbacks: Callbacks, api: boolean, messa
 const loggable = (url: string): string =>
   url
     .split('?', 1)[0]!
-    .replace(/(\/(?:approve|join|setup)\/).+/i, '$1…')
+    .replace(/(\/(?:answer|approve|join|setup)\/).+/i, '$1…')
     .replace(/\b(a(?:[aimoprs]t|ms|sl)_)[0-9A-Za-z]{8,}/g, '$1…')
 
 type Observers = Pick<HttpOptions, 'log' | 'metrics' | 'tracer'>

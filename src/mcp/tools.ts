@@ -7,6 +7,7 @@ import { type Call, ResultWithImage, type Tool } from './call/tool.ts'
 import { Fence } from './outside-text/fence.ts'
 import { labelled } from './outside-text/label.ts'
 import { create, secrets, sendToAgent } from './tools/agents.ts'
+import { askMember } from './tools/ask.ts'
 import { getAttachment } from './tools/attachment.ts'
 import { waitForCode } from './tools/code.ts'
 import { drafts, updateDrafts } from './tools/drafts.ts'
@@ -30,6 +31,7 @@ const TOOLS: readonly Tool[] = [
   sendToAgent,
   wait,
   waitForCode,
+  askMember,
   update,
   secrets,
   create,

@@ -27,6 +27,7 @@ import { mailViewRoutes } from './resources/message/mail-views.ts'
 import { messagePartRoutes } from './resources/message/message-parts.ts'
 import { messageRoutes } from './resources/message/messages.ts'
 import { threadRoutes } from './resources/message/threads.ts'
+import { questionRoutes } from './resources/questions.ts'
 import { urlRoutes } from './resources/url.ts'
 import { webhookRoutes } from './resources/webhooks.ts'
 import { auditRoutes } from './resources/workspace/audit.ts'
@@ -126,6 +127,7 @@ export const createRest = (deps: Context): OpenAPIHono<RestEnv> => {
     threadRoutes,
     draftRoutes,
     importRoutes,
+    questionRoutes,
     suppressionRoutes,
     secretRoutes,
     urlRoutes,

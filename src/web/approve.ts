@@ -9,12 +9,12 @@ import {
   type ApprovalRequest,
   type ApprovalRequestDeps,
   approveMessage,
-  type Decider,
   htmlTextOf,
   imagesOf,
   openApprovalRequest,
   rejectMessage,
 } from '../message/index.ts'
+import { deciderOf } from '../workspace/index.ts'
 import { closedPage, type Link, type Wrong } from './link.ts'
 import type { Page } from './page/page.ts'
 import { checked } from './page/rule.ts'
@@ -22,12 +22,6 @@ import { checked } from './page/rule.ts'
 type ApproveDeps = ApprovalDeps & CredentialDeps & Pick<ApprovalRequestDeps, 'approvalKey'>
 
 const ADVICE = 'Members can still decide on messages that wait, with their token or in the web application.'
-
-/** The member that a link was mailed to decides as if they had used a token. */
-const deciderOf = ({ member }: ApprovalRequest): Decider => {
-  const { id, workspaceId, name, email } = member
-  return { kind: 'member', id, workspaceId, name, email, tokenId: null }
-}
 
 const decided = (message: Pick<ApprovalRequest['message'], 'status' | 'error' | 'holdBy'>): Page => ({
   status: 200,
@@ -136,10 +130,10 @@ export const createApproveLink = (deps: ApproveDeps): Link => {
       const decision = form.get('decision')
       if (decision === 'approve' && form.has('version') && form.get('version') !== versionOf(request.message))
         return page(token, CHANGED, sent)
-      if (decision === 'approve') return decided(await approveMessage(deps, deciderOf(request), ref))
+      if (decision === 'approve') return decided(await approveMessage(deps, deciderOf(request.member), ref))
       if (decision !== 'reject') throw invalidInput('decision', 'must be approve or reject')
       const why = checked(rejectionReason, 'reason', form.get('reason')?.trim() ?? '')
-      return decided(await rejectMessage(deps, deciderOf(request), ref, why))
+      return decided(await rejectMessage(deps, deciderOf(request.member), ref, why))
     },
   }
 }

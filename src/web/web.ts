@@ -4,6 +4,7 @@ import { httpFailure } from '../core/http/http.ts'
 import type { Logger } from '../core/logger.ts'
 import { html } from '../core/text/html.ts'
 import { publicError } from '../db/failure.ts'
+import { createAnswerLink } from './answer.ts'
 import { serveApp } from './app/app.ts'
 import type { AppDeps } from './app/request.ts'
 import { createApproveLink } from './approve.ts'
@@ -13,13 +14,14 @@ import { sendIcon } from './page/assets.ts'
 import { showPage } from './page/page.ts'
 import { createSetupPages } from './setup.ts'
 
-type WebDeps = Parameters<typeof createApproveLink>[0] &
+type WebDeps = Parameters<typeof createAnswerLink>[0] &
+  Parameters<typeof createApproveLink>[0] &
   Parameters<typeof createJoinLink>[0] &
   Parameters<typeof createSetupPages>[0] &
   AppDeps & { log: Logger }
 
 export interface Web {
-  /** `path` has no query and is below /approve/, /join/, /setup/ or /app, or the icon's. */
+  /** `path` has no query and is below /answer/, /approve/, /join/, /setup/ or /app, or the icon's. */
   handle(request: IncomingMessage, response: ServerResponse, path: string): Promise<void>
 }
 
@@ -51,13 +53,14 @@ export const showFailure = ({ log }: { log: Logger }, response: ServerResponse, 
 /** Serves the pages of the links that the service issues, and of signing in. */
 export const createWeb = (deps: WebDeps): Web => {
   const links: Record<string, Link> = {
+    answer: createAnswerLink(deps),
     approve: createApproveLink(deps),
     join: createJoinLink(deps),
     setup: createSetupPages(deps),
   }
   return {
     handle: async (request, response, path) => {
-      const [, kind = '', token = ''] = path.split(/^\/(approve|join|setup)\//)
+      const [, kind = '', token = ''] = path.split(/^\/(answer|approve|join|setup)\//)
       const method = request.method ?? 'GET'
       if (!METHODS.includes(method)) return refuse(response, method)
       if (path === ICON) return sendIcon(request, response)

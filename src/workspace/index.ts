@@ -47,6 +47,7 @@ export { callExternally, type ExternalCallDeps, ExternalCalls } from './limit/ex
 export { ensureWritable, overQuota, pruneRates, RateLimits } from './limit/rate-limits.ts'
 export { type StreamLimits, StreamPlaces } from './limit/stream-places.ts'
 export { costOfBody, countRequest, createTokenRequests, type QuotaDeps } from './limit/token-requests.ts'
+export { type Decider, deciderOf, nameOf } from './member/decider.ts'
 export {
   type CodeSender,
   claimIdentity,
@@ -73,6 +74,7 @@ export {
   type MemberDeps,
   removeMember,
 } from './member/member.ts'
+export { type MemberLinkDeps, readLink, signLink } from './member/member-link.ts'
 export { changeRole, readViews, type SavedView, updateOwnMember } from './member/member-settings.ts'
 export { createOwnToken, listOwnTokens, revokeOwnToken } from './member/member-token.ts'
 export { auditCursor, listAudit, presentAudit } from './read-audit.ts'

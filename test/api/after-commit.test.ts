@@ -111,10 +111,17 @@ const connectedApp = async ({ tenant: { workspace, member } }: Scene) => {
   return { appId: tokenId }
 }
 
+const question = async ({ agentId, member }: Scene) => {
+  const { id } = (await run('askQuestion', member, { agentId, text: 'Refund?' })) as { id: string }
+  return { agentId, questionId: id }
+}
+
 /** What each operation that has effects beyond the database is called with. */
 const CALLS: Record<string, (scene: Scene) => Input | Promise<Input>> = {
   addWebhook: ({ agentId }) => ({ agentId, url: 'http://127.0.0.1:9/' }),
+  answerQuestion: async (scene) => ({ ...(await question(scene)), text: 'Yes' }),
   approveMessage: held,
+  askQuestion: ({ agentId }) => ({ agentId, text: 'Refund?' }),
   cancelMessage: (scene) => sent(scene, { sendAt: later() }),
   changeRole: async (scene) => ({ ...(await otherMember(scene)), role: 'owner' }),
   connect: ({ agentId }) => ({ agentId, client: 'test', machine: 'here' }),
@@ -172,6 +179,7 @@ const CALLS: Record<string, (scene: Scene) => Input | Promise<Input>> = {
   },
   updateThreadsOfAgents: async (scene) => ({ threads: [await threadOf(scene)], read: true }),
   updateWebhook: async (scene) => ({ ...(await webhook(scene)), paused: true }),
+  withdrawQuestion: question,
   updateWorkspace: () => ({ requirePasskeys: false, agentsMayCreateAgents: false }),
 }
 const AGENTS_CALL = new Set(['connect'])
@@ -251,7 +259,7 @@ test.each(Object.keys(CALLS))('%s has effects after its commit, and none after a
 /** Code that has effects by itself: what announces them, and workers, which hold no transaction of a caller. */
 const ANNOUNCERS = /^(event\/(feed|texts)|webhook\/delivery\/lane-worker|db\/notify)\.ts$/
 const EFFECT = /(^|\.)(notifier\.publish|mailer\.send|feed\.committed|texts\.share)$/
-const CHECKED = /^(agent|auth|background|email-domain|message|secret|webhook|workspace|event|admission|api)\//
+const CHECKED = /^(agent|auth|background|email-domain|message|question|secret|webhook|workspace|event|admission|api)\//
 
 /** Returns the calls that have an effect outside `afterCommit`, and those of `afterCommit` inside a transaction of their own. */
 const findEarly = (sources: Sources): string[] => {

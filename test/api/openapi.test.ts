@@ -283,6 +283,14 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?, R
     attachments: [{ filename: 'a.txt', content: 'a' }],
   })
   yield [member, 'POST', `${path}/codes/take`, { from: 'ann@example.com', unproven: true }]
+  for (const end of ['answer', 'withdraw'] as const) {
+    yield ['agent', 'POST', `${path}/questions`, { text: 'Refund?', options: ['Yes', 'No'] }]
+    const [question] = (await owner.api('GET', `${path}/questions`)).body.items
+    const one = `${path}/questions/${question.id}`
+    yield end === 'answer' ? [member, 'POST', `${one}/answer`, { text: 'Yes' }] : [member, 'DELETE', one]
+    yield [member, 'GET', one]
+  }
+  yield [member, 'GET', `${path}/questions?status=answered`]
   yield [member, 'GET', `${path}/messages?limit=1`]
   const [message] = (await owner.api('GET', `${path}/messages?limit=1`)).body.items
   yield [member, 'GET', `${path}/messages/${message.id}`]

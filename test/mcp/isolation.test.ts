@@ -46,6 +46,7 @@ const ARGUMENTS: Record<string, () => Record<string, unknown>> = {
   }),
   wait_for_messages: () => ({ cursor: '0', seconds: 1 }),
   wait_for_code: () => ({ seconds: 0 }),
+  ask_member: () => ({ text: 'Refund?', seconds: 0 }),
   update_message: () => ({ ids: [messageId], read: true }),
   list_secrets: () => ({}),
   create_agent: () => ({ name: 'New' }),
@@ -53,7 +54,7 @@ const ARGUMENTS: Record<string, () => Record<string, unknown>> = {
 /** Whom they are about is in what they are called with. */
 const NAMES_NOBODY = ['send_to_agent', 'create_agent']
 /** What an agent calls without naming a message is about itself. */
-const ABOUT_ITSELF = ['whoami', 'list_messages', 'send_message', 'wait_for_messages', 'list_secrets']
+const ABOUT_ITSELF = ['whoami', 'list_messages', 'send_message', 'wait_for_messages', 'ask_member', 'list_secrets']
 
 beforeAll(async () => {
   service = await sharedService()

@@ -80,6 +80,7 @@ describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => 
       'send_to_agent',
       'wait_for_messages',
       'wait_for_code',
+      'ask_member',
       'update_message',
       'list_secrets',
       'create_agent',

@@ -83,7 +83,7 @@ export const TYPES: Record<string, TypeRow> = {
     rule: OWN,
     fields: 'id name createdAt deletesAt settings plan',
     members:
-      'members invitations domains phoneNumbers audit connectedApps messages threads webhooks mailHealth trace',
+      'members invitations domains phoneNumbers audit connectedApps messages threads webhooks mailHealth trace questions',
   },
   WorkspaceSettings: {
     reach: '{ workspace { settings { % } } }',
@@ -250,7 +250,22 @@ export const TYPES: Record<string, TypeRow> = {
     reach: inAgent('events { edges { node { % } } }'),
     rule: AGENT,
     fields:
-      'id type channel messageId createdAt text refusal error hold mayInstruct sender message addressed conversation threadId',
+      'id type channel messageId createdAt text refusal error hold question mayInstruct sender message addressed conversation threadId',
+  },
+  EndedQuestion: {
+    reach: inAgent('events { edges { node { question { % } } } }'),
+    rule: AGENT,
+    fields: 'id status answer',
+  },
+  Answer: {
+    reach: inAgent('events { edges { node { question { answer { % } } } } }'),
+    rule: AGENT,
+    fields: 'text by at through',
+  },
+  Question: {
+    reach: '{ workspace { questions { % } } }',
+    rule: MEMBERS,
+    fields: 'id agentId agent text options to status answer createdAt expiresAt',
   },
   EventSender: {
     reach: inAgent('events { edges { node { sender { % } } } }'),
@@ -444,6 +459,13 @@ export const MUTATIONS: Record<string, MutationRow> = {
     input: (t) => ({ ...ofWebhook(t), deliveryId: t.deliveryId, skip: false }),
   },
   takeCode: { rule: AGENT, input: ofAgent },
+  askQuestion: { rule: AGENT, input: (t) => ({ ...ofAgent(t), text: 'Refund?' }) },
+  // There is no such question.
+  answerQuestion: {
+    rule: MEMBERS_MISSING,
+    input: (t) => ({ ...ofAgent(t), questionId: t.messageId, text: 'Yes' }),
+  },
+  withdrawQuestion: { rule: NOTHING_HELD, input: (t) => ({ ...ofAgent(t), questionId: t.messageId }) },
   saveDraft: { rule: AGENT, input: (t) => ({ ...ofAgent(t), text: 'hi' }) },
   deleteDraft: { rule: AGENT, input: ({ agentId, draftId }) => ({ agentId, draftId }) },
   sendDraft: { rule: AGENT, input: ({ agentId, draftId }) => ({ agentId, draftId }) },
@@ -539,6 +561,12 @@ export const QUERIES: Record<string, { query: string; rule: Rule }> = {
   thread: { query: inThread('id'), rule: AGENT },
   // A thread of another agent is null.
   threadsOf: { query: 'query ($messageId: UUID!) { threadsOf(messageIds: [$messageId]) { id } }', rule: OWN },
+  // There is no such question.
+  question: {
+    query:
+      'query ($agentId: UUID!, $messageId: UUID!) { question(agentId: $agentId, id: $messageId) { id } }',
+    rule: NOTHING_HELD,
+  },
   draft: {
     query: 'query ($agentId: UUID!, $draftId: UUID!) { draft(agentId: $agentId, id: $draftId) { id } }',
     rule: AGENT,

@@ -54,6 +54,7 @@ export const createTarget = async (service: TestService, tenant: Tenant): Promis
   const draft = await agent.api('POST', `${path}/drafts`, content)
   const { threadId } = message
   const note = await tenant.api('POST', `${path}/threads/${threadId}/notes`, { text: 'hi' })
+  const question = await agent.api('POST', `${path}/questions`, { text: 'Refund?' })
   return {
     agent,
     ids: {
@@ -81,6 +82,7 @@ export const createTarget = async (service: TestService, tenant: Tenant): Promis
       draftId: draft.body.id,
       threadId,
       noteId: note.body.id,
+      questionId: question.body.id,
     },
   }
 }

@@ -11,6 +11,7 @@ import { invalidInput } from '../../src/core/errors.ts'
 import { LargeBodies } from '../../src/core/http/large-bodies.ts'
 import { type Logger, silentLogger } from '../../src/core/logger.ts'
 import type { RootDb } from '../../src/db/client.ts'
+import { News } from '../../src/db/news.ts'
 import { createNotifier } from '../../src/db/notify.ts'
 import { apartFrom } from '../../src/db/transaction.ts'
 import { Feed } from '../../src/event/feed.ts'
@@ -18,7 +19,7 @@ import { Texts } from '../../src/event/texts.ts'
 import type { GraphqlDeps } from '../../src/graphql/context/deps.ts'
 import { createGraphql } from '../../src/graphql/transport/handler.ts'
 import { createFileReader } from '../../src/mail/index.ts'
-import { CodeNews } from '../../src/message/code/news.ts'
+import { CODES_STORED } from '../../src/message/code/queue.ts'
 import { FileTexts } from '../../src/message/files/file-texts.ts'
 import { createMessageReads } from '../../src/message/reading/read.ts'
 import { createViews } from '../../src/message/reading/view.ts'
@@ -29,6 +30,7 @@ import { createLimitedStore } from '../../src/message/receiving/wake-limits.ts'
 import { createOutgoingStore } from '../../src/message/sending/store-outgoing.ts'
 import { createAllow } from '../../src/outgoing-http/allowed-address.ts'
 import { createLookup } from '../../src/outgoing-http/lookup.ts'
+import { QUESTION_ENDED } from '../../src/question/end.ts'
 import { Guards } from '../../src/secret/guard/guards.ts'
 import { endSubscriptions } from '../../src/webhook/end-subscriptions.ts'
 import { createKeyring } from '../../src/workspace/encryption/keyring.ts'
@@ -161,7 +163,8 @@ export const startServer = async (
     mailer: { normalize: email.normalize, send: () => undefined } as unknown as GraphqlDeps['mailer'],
     drafts: createOutgoingStore(db),
     guards: new Guards({ ...shared, keyring }),
-    codeNews: new CodeNews(notifier),
+    codeNews: new News(notifier, CODES_STORED),
+    questionNews: new News(notifier, QUESTION_ENDED),
     fileTexts,
     reads: createMessageReads(db),
     views: createViews(),

@@ -6,6 +6,7 @@ export const sinkWith = (own: Partial<Sink> = {}): Sink => ({
   inbound: async () => undefined,
   delivery: async () => undefined,
   proof: async () => null,
+  answer: async () => null,
   bounced: async () => undefined,
   ...own,
 })

@@ -54,8 +54,8 @@ export const createBotStore = (deps: BotDeps): BotStore => {
       const row = await telegramBot.findUnique({ where: { addressId }, include })
       return row && tokenOf(row)
     },
-    elsewhere: async (base, limit) => {
-      const where = { NOT: { webhookUrl: { startsWith: base } } }
+    elsewhere: async (startsWith, endsWith, limit) => {
+      const where = { NOT: { webhookUrl: { startsWith, endsWith } } }
       return (await telegramBot.findMany({ where, include, take: limit })).map(botOf)
     },
     connected: async (addressId, { url, secretHash }) => {

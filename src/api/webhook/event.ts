@@ -2,13 +2,23 @@ import { z } from 'zod'
 import { urlText, uuid } from '../../core/rules.ts'
 import { EVENT_NAMES, EVENT_TYPES, MESSAGE_RECEIVED, presentEvent } from '../../event/index.ts'
 import { sendToUrl as send } from '../../message/index.ts'
-import { Addressed, Channel, Refusal, SenderKind } from '../choices.ts'
+import { Addressed, Channel, QuestionStatus, Refusal, SenderKind } from '../choices.ts'
 import { ID, OTHER, TIME } from '../example.ts'
 import { one, operation } from '../operation.ts'
-import { id, resource, says, sentenceOf, text, time } from '../resource.ts'
+import { Answer } from '../question/question.ts'
+import { id, part, resource, says, sentenceOf, text, time } from '../resource.ts'
+
+export const EndedQuestion = resource('EndedQuestion', 'What became of a question.', {
+  fields: {
+    id: id("The question's id."),
+    status: says(QuestionStatus, 'Whether somebody answered in time.'),
+    answer: part(Answer, 'The answer; null if it has expired.').nullable(),
+  },
+  example: { id: ID, status: 'answered', answer: Answer.example },
+})
 
 /** Those of the details whose values have names and a sentence each. */
-const NAMED: Readonly<Record<string, z.ZodType>> = { refusal: Refusal }
+const NAMED: Readonly<Record<string, z.ZodType>> = { refusal: Refusal, question: part(EndedQuestion) }
 
 const details = EVENT_NAMES.flatMap((type) =>
   Object.entries<z.ZodType>(EVENT_TYPES[type].detail).map(([name, rule]) => ({ type, name, rule })),
@@ -35,7 +45,10 @@ const SENT_BY = says(
   'Who sent the message: the agent itself, if the event is about one of its own.',
 )
 
-const channel = says(Channel, 'The channel of the message.')
+const channel = says(
+  Channel,
+  'The channel of the message; of an answer to a question, how it came, and `email` for ways that are no channel.',
+)
 const MAY_INSTRUCT = says(z.boolean(), 'Whether its sender could instruct the agent when it happened.')
 
 /** What an event tells of the conversation that its message is in. */
@@ -56,7 +69,7 @@ export const COLUMNS = {
   ),
   type: says(z.enum(EVENT_NAMES), `What happened: ${EVENT_NAMES.join(', ')}.`),
   channel,
-  messageId: id("The message's id."),
+  messageId: id("The message's id; the question's for question.answered."),
   createdAt: time('When it happened.'),
   text: text('The full text of a message that the service does not store.').optional(),
 }

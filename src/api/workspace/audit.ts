@@ -50,6 +50,8 @@ const ACTIONS: Record<Action, string> = {
   'message.import': 'Mails were imported.',
   'message.delete': 'Messages were deleted.',
   'code.take': 'A code or link of a message was given out.',
+  'question.answer': 'A member answered a question of an agent.',
+  'question.withdraw': 'A question of an agent was withdrawn.',
   'member.invite': 'A member was invited.',
   'member.join': 'A member joined.',
   'member.remove': 'A member was removed.',

@@ -1,4 +1,4 @@
-import type { Inbound } from '../../core/channel/inbound.ts'
+import type { AnswerClaim, Inbound } from '../../core/channel/inbound.ts'
 import { findCodes } from '../../core/codes/index.ts'
 import { replaceUnstorable } from '../../core/text/sanitize-text.ts'
 import { keywordOf } from './keyword.ts'
@@ -46,6 +46,14 @@ export const toInbound = async (deps: MediaDeps, form: URLSearchParams): Promise
     raw: null,
     ...(keyword ? { keyword } : {}),
   }
+}
+
+/** Returns a signed text as one that may answer what an agent asked; null for a keyword, or without a valid recipient. */
+export const answerOf = (form: URLSearchParams): AnswerClaim | null => {
+  const to = ours(form.get('To') ?? '')
+  const text = replaceUnstorable(form.get('Body') ?? '')
+  if (to === null || keywordOf(text, form.get('OptOutType'))) return null
+  return { channel: 'sms', to, from: senderOf(form.get('From') ?? ''), text }
 }
 
 const ours = (to: string): string | null => {

@@ -2,8 +2,9 @@ import type { Entrance, Route, RouteAnswer, RouteCall, RouteHead } from '../../c
 import type { Sink } from '../../core/channel/inbound.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
+import { html } from '../../core/text/html.ts'
 import type { MediaDeps } from './media.ts'
-import { toInbound } from './receive.ts'
+import { answerOf, toInbound } from './receive.ts'
 import { reportOf } from './report.ts'
 import { isSigned } from './signature.ts'
 
@@ -57,13 +58,23 @@ const NOTHING: RouteAnswer = {
   body: '<?xml version="1.0" encoding="UTF-8"?><Response/>',
 }
 
+/** A response with which Twilio answers the text. */
+const reply = (text: string): RouteAnswer => ({
+  ...NOTHING,
+  body: `<?xml version="1.0" encoding="UTF-8"?><Response><Message>${html`${text.replace(/\p{Cc}/gu, ' ')}`.text}</Message></Response>`,
+})
+
 const messages = (deps: WebhookDeps, sink: Sink): Route => ({
   method: 'POST',
   path: MESSAGES,
   maxBytes: MAX_BYTES,
   enter,
   handle: async (call) => {
-    const message = await toInbound(deps, proven(deps, call))
+    const form = proven(deps, call)
+    const claim = answerOf(form)
+    const answer = claim && (await sink.answer(claim))
+    if (answer !== null) return reply(answer)
+    const message = await toInbound(deps, form)
     if (message) await sink.inbound(message)
     else deps.log.warn({}, 'signed request from Twilio ignored: no valid recipient or message id')
     return NOTHING

@@ -17,8 +17,8 @@ export interface BotStore {
   /** Finds a bot with its token by its `@username`. */
   named(address: string): Promise<(Bot & { token: string }) | null>
   token(addressId: string): Promise<string | null>
-  /** Returns at most `limit` bots whose webhook was last set to a URL that is not below `base`. */
-  elsewhere(base: string, limit: number): Promise<Bot[]>
+  /** Returns at most `limit` bots whose webhook was last set to a URL that does not begin and end like this. */
+  elsewhere(start: string, end: string, limit: number): Promise<Bot[]>
   /** Records the webhook that was set for a bot. */
   connected(addressId: string, webhook: Webhook): Promise<void>
 }

@@ -3,7 +3,7 @@ import type { Logger } from '../../core/logger.ts'
 import type { BotStore } from './bots.ts'
 import type { Manager } from './manager.ts'
 import type { BotProvider } from './provider.ts'
-import { WEBHOOK_PATH } from './webhook.ts'
+import { UPDATES_QUERY, WEBHOOK_PATH } from './webhook.ts'
 
 export interface FollowOptions {
   bots: BotStore
@@ -31,7 +31,7 @@ export const registerWebhooks = async (options: FollowOptions, signal: AbortSign
     }
   }
   const managed = manager === null || (await attempt('the manager bot', () => manager.connect()))
-  const elsewhere = await bots.elsewhere(`${publicUrl()}${WEBHOOK_PATH}/`, MAX_PER_ROUND)
+  const elsewhere = await bots.elsewhere(`${publicUrl()}${WEBHOOK_PATH}/`, UPDATES_QUERY, MAX_PER_ROUND)
   let all = managed && elsewhere.length < MAX_PER_ROUND
   for (const { addressId } of elsewhere) {
     if (signal.aborted) return false

@@ -2,7 +2,7 @@ import { AppError, invalidInput } from '../../core/errors.ts'
 import { type BotApi, BotApiError } from './bot-api.ts'
 import { hashSecret, secretOf, type Webhook } from './bots.ts'
 import { BOT_UPDATES } from './update.ts'
-import { WEBHOOK_PATH } from './webhook.ts'
+import { UPDATES_QUERY, WEBHOOK_PATH } from './webhook.ts'
 
 /** A bot's account at Telegram. */
 export interface BotAccount {
@@ -67,7 +67,7 @@ export const createBotProvider = ({ api, publicUrl }: { api: BotApi; publicUrl()
     }
   },
   async connect(token, addressId) {
-    const url = `${publicUrl()}${WEBHOOK_PATH}/${addressId}`
+    const url = `${publicUrl()}${WEBHOOK_PATH}/${addressId}${UPDATES_QUERY}`
     const secret = secretOf(token)
     try {
       await api.call(

@@ -9,16 +9,27 @@ import { split } from './split.ts'
 
 type Sender = Bot & { token: string }
 
-type Part = { text: string } | { file: InputFile } | { album: InboundAttachment[] }
+type Part = { text: string; extra?: object } | { file: InputFile } | { album: InboundAttachment[] }
 
 /**
  * Returns the parts that a message is sent in: its text, split as Telegram requires, then its files, several of one
  * kind as an album. A file that is alone is sent as it is, because Telegram compresses photos.
  */
-const partsOf = ({ text, attachments }: Outbound): Part[] => [
-  ...split(text).map((part) => ({ text: part })),
+const partsOf = ({ text, attachments, buttons }: Outbound): Part[] => [
+  ...split(text).map((part, index, all) => ({
+    text: part,
+    ...(buttons ? { extra: extraOf(index === all.length - 1 ? buttons : []) } : {}),
+  })),
   ...albumsOf(attachments).map((album) => (album.length > 1 ? { album } : { file: toInputFile(album[0]!) })),
 ]
+
+/** One button in a line: the words may be long. */
+const extraOf = (buttons: NonNullable<Outbound['buttons']>) => ({
+  link_preview_options: { is_disabled: true },
+  ...(buttons.length > 0
+    ? { reply_markup: { inline_keyboard: buttons.map(({ text, data }) => [{ text, callback_data: data }]) } }
+    : {}),
+})
 
 const toInputFile = ({ name, type, content }: InboundAttachment) => new InputFile(name, type, content)
 
@@ -79,7 +90,7 @@ class Conversation {
     if ('file' in part)
       return this.#api.call(token, 'sendDocument', { ...place, document: part.file }, this.#signal)
     if ('text' in part)
-      return this.#api.call(token, 'sendMessage', { ...place, text: part.text }, this.#signal)
+      return this.#api.call(token, 'sendMessage', { ...place, text: part.text, ...part.extra }, this.#signal)
     const sent = await this.#sendAlbum(part.album, place, mediaTypeOf).catch((error: unknown) => {
       // Some pictures are too long or too damaged for Telegram to show them: nothing of the album was sent.
       if (!(error instanceof BotApiError) || error.code !== 400 || error.migratedTo !== null) throw error

@@ -58,7 +58,12 @@ const message = z.object({
   sender_chat: chat.optional(),
   forward_origin: origin.optional(),
   reply_to_message: z
-    .object({ message_id: z.int(), from: user.optional(), forum_topic_created: z.unknown().optional() })
+    .object({
+      message_id: z.int(),
+      from: user.optional(),
+      text: z.string().optional(),
+      forum_topic_created: z.unknown().optional(),
+    })
     .optional(),
   text: z.string().optional(),
   entities: z.array(entity).optional(),
@@ -96,15 +101,25 @@ export type TelegramMessage = z.infer<typeof message>
 /** A message, or an album's messages in their order. */
 export type Messages = readonly [TelegramMessage, ...TelegramMessage[]]
 
+/** A tap on a button below a message of the bot. */
+const tap = z.object({
+  id: z.string(),
+  from: user,
+  message: z.object({ chat }).optional(),
+  data: z.string().optional(),
+})
+export type Tap = z.infer<typeof tap>
+
 const update = z.object({
   update_id: z.int(),
   message: message.optional(),
+  callback_query: tap.optional(),
   managed_bot: z.object({ user, bot: user }).optional(),
 })
 export type TelegramUpdate = z.infer<typeof update>
 
 /** The kinds of updates that are subscribed to: no edits, no channel posts, no reactions. */
-export const BOT_UPDATES = ['message'] as const
+export const BOT_UPDATES = ['message', 'callback_query'] as const
 export const MANAGER_UPDATES = ['message', 'managed_bot'] as const
 
 /**

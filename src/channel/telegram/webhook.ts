@@ -2,6 +2,7 @@ import type { Entrance, Route, RouteHead } from '../../core/channel/callback-rou
 import type { Sink } from '../../core/channel/inbound.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
+import { createAnswers } from './answers.ts'
 import type { BotApi } from './bot-api.ts'
 import { type Bot, type BotStore, isSecret } from './bots.ts'
 import type { FileToFetch } from './content.ts'
@@ -12,6 +13,11 @@ import { readUpdate, type TelegramMessage, type TelegramUpdate } from './update.
 
 /** Each bot has a path below this one, which does not contain its token; a header authenticates Telegram. */
 export const WEBHOOK_PATH = '/channels/telegram'
+/**
+ * Ends the URL of a webhook that gets all kinds of updates of `BOT_UPDATES`: those that were set by an earlier release end
+ * otherwise, and are set again.
+ */
+export const UPDATES_QUERY = '?updates=2'
 /** Path of the manager bot's webhook. */
 export const MANAGER_PATH = 'manager'
 /** An update has a few kilobytes; a rich message may have more. */
@@ -38,6 +44,7 @@ const forbidden = () => new AppError('forbidden', 'This call could not be verifi
 /** Creates the route that Telegram calls. A response of 200 means that the update is committed or ignored. */
 export const createWebhook = (options: WebhookOptions, sink: Sink): Route => {
   const { api, bots, albums, manager, log } = options
+  const answers = createAnswers(options, sink)
 
   /** Redeems the code of a link. Returns whether the message was one; it is then not passed to an agent. */
   const isProof = async (bot: Bot, { chat, from, text }: TelegramMessage): Promise<boolean> => {
@@ -52,8 +59,9 @@ export const createWebhook = (options: WebhookOptions, sink: Sink): Route => {
     return true
   }
 
-  const take = async (bot: Bot, { update_id, message }: TelegramUpdate): Promise<void> => {
-    if (!message || (await isProof(bot, message))) return
+  const take = async (bot: Bot, { update_id, message, callback_query }: TelegramUpdate): Promise<void> => {
+    if (callback_query) return answers.tapped(bot, callback_query)
+    if (!message || (await isProof(bot, message)) || (await answers.isAnswer(bot, message))) return
     // Its files are fetched when the album is complete.
     if (message.media_group_id) return albums.add(bot.addressId, message.media_group_id, message)
     const inbound = await toInbound([message], bot, {

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { parseArgs } from 'node:util'
 import { AmsError } from '../errors.ts'
 import { agents, tokens } from './administration.ts'
+import { ask } from './ask.ts'
 import { code } from './code.ts'
 import { COMMON, type Command, Input } from './command.ts'
 import { completionOf } from './completion.ts'
@@ -33,6 +34,7 @@ const commands: Record<string, Command> = {
   mark,
   wait,
   code,
+  ask,
   files,
   attachment,
   import: importMails,

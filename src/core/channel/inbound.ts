@@ -16,6 +16,11 @@ export interface Sink {
    */
   proof(claim: ProofClaim): Promise<string | null>
   /**
+   * Takes a message that may answer what an agent has asked a member. Resolves with the text of the reply, or null when it is none:
+   * it is then a message to the agent.
+   */
+  answer(claim: AnswerClaim): Promise<string | null>
+  /**
    * Records the status of a message that was sent; resolves once it is committed. Reports may be duplicated
    * and in any order.
    */
@@ -46,6 +51,16 @@ export interface ProofClaim {
   to: string
   from: string
   code: string
+}
+
+/** A message to an agent's address, or a tap on a button there, that may answer what the agent has asked. */
+export interface AnswerClaim {
+  channel: ChannelKind
+  /** Address of the agent. Like the sender's, it is normalized. */
+  to: string
+  from: string
+  /** Begins with a code (see `readReply`) if it is an answer. */
+  text: string
 }
 
 /**

@@ -22,6 +22,8 @@ export interface Outbound {
   inReplyTo: string | null
   references: string[]
   attachments: InboundAttachment[]
+  /** Buttons below the message, on channels that have them; a tap sends the data back. Links in its text are not made previews of. */
+  buttons?: readonly { text: string; data: string }[]
   /** Returns a link to an attachment, for a provider that fetches it; undefined for system mail. */
   linkTo?(index: number): string
   createdAt: Date

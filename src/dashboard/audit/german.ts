@@ -41,6 +41,8 @@ export const auditActions: typeof ACTIONS = {
   message_refuse: 'konnte eine Nachricht mit Werten von Geheimnissen nicht senden',
   message_delete: 'hat Nachrichten gelöscht',
   code_take: 'hat einen Code einer Nachricht abgeholt',
+  question_answer: 'hat eine Frage eines Agenten beantwortet',
+  question_withdraw: 'hat eine Frage eines Agenten zurückgezogen',
   message_cancel: 'hat eine Nachricht zurückgezogen',
   message_unsubscribe: 'hat die Nachrichten eines Absenders abbestellt',
   message_import: 'hat Nachrichten importiert',

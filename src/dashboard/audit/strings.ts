@@ -44,6 +44,8 @@ export const ACTIONS = words('audit actions', {
   message_refuse: 'could not send a message with values of secrets',
   message_delete: 'deleted messages',
   code_take: 'took a code of a message',
+  question_answer: 'answered a question of an agent',
+  question_withdraw: 'withdrew a question of an agent',
   message_send: 'sent a message',
   message_cancel: 'cancelled a message',
   message_unsubscribe: 'unsubscribed from a sender’s emails',

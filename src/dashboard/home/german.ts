@@ -34,6 +34,7 @@ export const home: typeof english = {
       count === 1
         ? 'Eine Nachricht wartet auf Ihre Freigabe.'
         : `${count} Nachrichten warten auf Ihre Freigabe.`,
+    asked: (count) => (count === 1 ? 'Ein Agent fragt Sie etwas.' : `Agenten fragen Sie ${count} Mal etwas.`),
     failing: (count) => (count === 1 ? 'Ein Webhook ist gestört.' : `${count} Webhooks sind gestört.`),
     deaf: (agents, messages) =>
       `${agents === 1 ? 'Ein Agent empfängt nicht und hat' : `${agents} Agenten empfangen nicht und haben`} ${messages === 1 ? 'eine Nachricht' : `${messages} Nachrichten`} verpasst.`,

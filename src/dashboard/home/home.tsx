@@ -134,7 +134,7 @@ const Fleet = ({ fleet }: { fleet: FleetData }) => {
 }
 
 const Home = () => {
-  const fleet = useLive(FLEET, {}, ['agents', 'listeners', 'messages', 'webhooks'])
+  const fleet = useLive(FLEET, {}, ['agents', 'listeners', 'messages', 'questions', 'webhooks'])
   return (
     <Page title={text.title}>
       <Load from={fleet} lines={8}>

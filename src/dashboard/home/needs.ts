@@ -3,7 +3,7 @@ import { text } from './strings.ts'
 
 /** Something that a person should see to: why, and where it can be done. */
 export interface Need {
-  kind: 'deaf' | 'failing' | 'held' | 'refused' | 'silent' | 'unread'
+  kind: 'asked' | 'deaf' | 'failing' | 'held' | 'refused' | 'silent' | 'unread'
   words: string
   href: string
 }
@@ -15,7 +15,7 @@ export interface Line {
 }
 
 /** What comes first: what stands still, then what somebody waits for, then what may be wanted. */
-const URGENCY: readonly Need['kind'][] = ['failing', 'deaf', 'held', 'silent', 'refused', 'unread']
+const URGENCY: readonly Need['kind'][] = ['failing', 'deaf', 'asked', 'held', 'silent', 'refused', 'unread']
 
 const needsOf = (agent: FleetAgent, failing: number): Need[] => {
   const { id, listening, unheardCount, heldCount, refusedCount, unreadCount } = agent
@@ -67,12 +67,18 @@ const sum = (agents: readonly FleetAgent[], count: (agent: FleetAgent) => number
   agents.reduce((total, agent) => total + count(agent), 0)
 
 /** The same for the whole workspace, as the page begins with it. Unread mail is no emergency. */
-export const allNeeds = ({ agents, workspace: { webhooks } }: FleetData): Need[] => {
+export const allNeeds = ({ agents, workspace: { webhooks, questions } }: FleetData): Need[] => {
   const deaf = agents.filter(({ listening, unheardCount }) => !listening.now && unheardCount > 0)
   const held = sum(agents, ({ heldCount }) => heldCount)
   const refused = sum(agents, ({ refusedCount }) => refusedCount)
   const needs: (Need & { count: number })[] = [
     { kind: 'held', count: held, words: text.all.held(held), href: '/waiting' },
+    {
+      kind: 'asked',
+      count: questions.length,
+      words: text.all.asked(questions.length),
+      href: '/waiting/questions',
+    },
     { kind: 'failing', count: webhooks.length, words: text.all.failing(webhooks.length), href: '/health' },
     {
       kind: 'deaf',

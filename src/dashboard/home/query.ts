@@ -7,7 +7,11 @@ export const FLEET = graphql(`
       id name icon unreadCount unheardCount heldCount refusedCount activity
       listening { now since }
     }
-    workspace { id webhooks(failing: true) { id agentId failingSince } }
+    workspace {
+      id
+      webhooks(failing: true) { id agentId failingSince }
+      questions { id }
+    }
   }
 `)
 

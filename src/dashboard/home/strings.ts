@@ -26,6 +26,8 @@ export const text = words('home', {
   all: {
     held: (count: number) =>
       count === 1 ? 'One message waits for your approval.' : `${count} messages wait for your approval.`,
+    asked: (count: number) =>
+      count === 1 ? 'An agent asks you a question.' : `Agents ask you ${count} questions.`,
     failing: (count: number) => (count === 1 ? 'One webhook is failing.' : `${count} webhooks are failing.`),
     deaf: (agents: number, messages: number) =>
       `${agents === 1 ? 'An agent does' : `${agents} agents do`} not listen and ${agents === 1 ? 'has' : 'have'} missed ${messages === 1 ? 'one message' : `${messages} messages`}.`,

@@ -11,6 +11,7 @@ export type Topic =
   | 'members'
   | 'messages'
   | 'numbers'
+  | 'questions'
   | 'secrets'
   | 'suppressions'
   | 'tokens'
@@ -21,7 +22,7 @@ export type Topic =
 export interface Change {
   topic: Topic
   agentId?: string
-  /** The messages, drafts or webhooks that changed; some may be gone. */
+  /** The messages, drafts, questions or webhooks that changed; some may be gone. */
   ids?: readonly string[]
   /** The messages have just arrived. */
   arrived?: boolean

@@ -29,6 +29,7 @@ const TOPICS: Record<Result['workspaceChanged']['changes'][number]['kind'], Topi
   message_changed: 'messages',
   number: 'numbers',
   passkey: 'members',
+  question: 'questions',
   secret: 'secrets',
   session: 'members',
   suppression: 'suppressions',

@@ -25,5 +25,6 @@ export const parts: typeof english = {
     'message.sent': 'Eine Nachricht wurde gesendet',
     'message.failed': 'Eine Nachricht konnte nicht gesendet werden',
     'message.reported': 'Eine Nachricht wurde als Spam gemeldet',
+    'question.answered': 'Eine Frage wurde beantwortet oder ist abgelaufen',
   },
 }

@@ -26,5 +26,6 @@ export const text = words('parts', {
     'message.sent': 'A message was sent',
     'message.failed': 'A message could not be sent',
     'message.reported': 'A message was reported as spam',
+    'question.answered': 'A question was answered, or has expired',
   },
 })

@@ -10,7 +10,7 @@ const FRAME = graphql(`
         createAgents createTokens inviteMembers inviteOwners manageDomains managePhoneNumbers removeMembers
         setAccess updateWorkspace
       }
-      workspace { id name }
+      workspace { id name questions { id } }
       views { name path }
     }
     agents { id name icon unreadCount heldCount }
@@ -25,7 +25,7 @@ const Context = createContext<FrameData | null>(null)
 
 /** What the frame shows: who is signed in, and the agents. */
 export const useFrame = (): Shown<FrameData> =>
-  useLive(FRAME, {}, ['agents', 'members', 'messages', 'workspace'])
+  useLive(FRAME, {}, ['agents', 'members', 'messages', 'questions', 'workspace'])
 
 export const FrameProvider = ({ data, children }: { data: FrameData; children: ReactNode }) => (
   <Context value={data}>{children}</Context>
@@ -43,5 +43,9 @@ export const useViewer = (): Viewer => useFrameData().viewer
 /** All agents, with the numbers of their messages that are unread, and that wait for approval. */
 export const useAgents = (): readonly AgentRef[] => useFrameData().agents
 
-/** How many messages wait for a member's decision. */
-export const useWaitingCount = (): number => useAgents().reduce((sum, { heldCount }) => sum + heldCount, 0)
+/** How many questions of agents wait for an answer of the member. */
+export const useQuestionCount = (): number => useViewer().workspace.questions.length
+
+/** How many messages and questions wait for the member. */
+export const useWaitingCount = (): number =>
+  useAgents().reduce((sum, { heldCount }) => sum + heldCount, useQuestionCount())

@@ -50,6 +50,7 @@ export const shell: typeof english = {
   arrived: (from, subject) => `Neue Nachricht von ${from}${subject ? `: ${subject}` : ''}`,
   notification: {
     decide: (agent) => `${agent} bittet um Ihre Freigabe`,
+    asked: (agent) => `${agent} fragt Sie etwas`,
     assigned: (agent) => `Eine Unterhaltung von ${agent} wurde Ihnen zugewiesen`,
     mentioned: (by, agent) => `${by} hat Sie in einer Unterhaltung von ${agent} erwähnt`,
   },

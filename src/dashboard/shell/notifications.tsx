@@ -13,6 +13,7 @@ const WAITING = graphql(`
     workspace {
       id
       messages(first: 20, hold: approval) { edges { node { id agent { id name } } } }
+      questions { id agent { id name } }
       threads(first: 20, assignedTo: $member, state: open) { edges { node { id agentId } } }
     }
   }
@@ -38,6 +39,11 @@ const waitingOf = ({ workspace }: ResultOf<typeof WAITING>, nameOf: NameOf): Not
     id: `decide ${id}`,
     title: text.notification.decide(agent.name),
     href: '/waiting',
+  })),
+  ...workspace.questions.map(({ id, agent }) => ({
+    id: `asked ${id}`,
+    title: text.notification.asked(agent.name),
+    href: '/waiting/questions',
   })),
   ...workspace.threads.edges.map(({ node: { id, agentId } }) => ({
     id: `assigned ${id}`,
@@ -134,7 +140,9 @@ const Telling = () => {
     }
     flush()
     const stop = onHeard((changes) => {
-      const own = changes.filter(({ topic }) => topic === 'messages' || topic === 'all')
+      const own = changes.filter(
+        ({ topic }) => topic === 'messages' || topic === 'questions' || topic === 'all',
+      )
       if (own.length === 0) return
       heard = [...heard, ...own].slice(-MOST_HEARD)
       timer ??= setTimeout(flush, GATHERED_MS)

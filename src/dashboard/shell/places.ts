@@ -48,6 +48,7 @@ const at = (href: string, parts: readonly string[]): Place[] => parts.map((part)
 
 /** Screens that no key leads to, and the settings by their names. */
 export const SETTINGS: readonly Place[] = [
+  { href: '/waiting/questions', label: waiting.questions },
   { href: '/waiting/refused', label: waiting.refused },
   { href: '/outbox/suppressed', label: outbox.suppressed },
   { href: '/health/trace', label: trace.title },

@@ -51,6 +51,7 @@ export const text = words('shell', {
   arrived: (from: string, subject: string) => `New message from ${from}${subject ? `: ${subject}` : ''}`,
   notification: {
     decide: (agent: string) => `${agent} asks for your approval`,
+    asked: (agent: string) => `${agent} asks you a question`,
     assigned: (agent: string) => `A thread of ${agent} was assigned to you`,
     mentioned: (by: string, agent: string) => `${by} mentioned you in a thread of ${agent}`,
   },

@@ -7,6 +7,15 @@ export const waiting: typeof english = {
   approvalHint:
     'Welche Nachrichten hier warten, steht in den Einstellungen jedes Agenten. Worüber sieben Tage lang niemand entscheidet, wird abgelehnt.',
   nothingHeld: 'Keine Nachricht wartet auf Freigabe.',
+  questions: 'Fragen',
+  questionsHint:
+    'Was Agenten die Mitglieder fragen, steht hier, kommt per E-Mail und, wo Sie ein Konto bestätigt haben, in Telegram oder auf Ihr Telefon. Die erste Antwort zählt.',
+  noQuestion: 'Kein Agent fragt Sie etwas.',
+  asks: (agent) => `${agent} fragt`,
+  openUntil: 'Kann beantwortet werden bis',
+  answer: 'Antworten',
+  yourAnswer: 'Ihre Antwort',
+  answered: 'Ihre Antwort wurde weitergegeben.',
   keys: {
     next: 'Nächste',
     previous: 'Vorige',

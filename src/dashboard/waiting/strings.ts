@@ -8,6 +8,15 @@ export const text = words('waiting', {
   approvalHint:
     'Each agent’s settings say which of its messages wait here. Those that nobody decides on within seven days are rejected.',
   nothingHeld: 'No message is waiting for approval.',
+  questions: 'Questions',
+  questionsHint:
+    'What agents ask members comes here, by mail and, where you have verified an account, to Telegram or your phone. The first answer counts.',
+  noQuestion: 'No agent is asking you anything.',
+  asks: (agent: string) => `${agent} asks`,
+  openUntil: 'Can be answered until',
+  answer: 'Answer',
+  yourAnswer: 'Your answer',
+  answered: 'Your answer was passed on.',
   keys: {
     next: 'Next',
     previous: 'Previous',

@@ -55,6 +55,7 @@ export const DISTRIBUTED_TABLES: readonly string[] = [
   'draft',
   'draft_file',
   'import_position',
+  'question',
   'secret',
   'suppression',
   'thread_note',

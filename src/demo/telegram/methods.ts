@@ -54,9 +54,20 @@ const sendMessage: Call = (world, bot, args) => {
   const chat = chatFor(world, bot, args)
   if (text === '') throw bad('message text is empty')
   if (text.length > 4096) throw bad('message is too long')
-  const message = world.write(chat, bot.user, { ...inTopic(args), ...answered(world, chat, args), text })
+  const keyboard = object(args.reply_markup)
+  const message = world.write(chat, bot.user, {
+    ...inTopic(args),
+    ...answered(world, chat, args),
+    text,
+    ...(keyboard ? { reply_markup: keyboard } : {}),
+  })
   world.sent.push({ bot, message, file: null })
   return message
+}
+
+const answerCallbackQuery: Call = (world, _bot, args) => {
+  world.notices.push(String(args.text ?? ''))
+  return true
 }
 
 const sendDocument: Call = (world, bot, args) => {
@@ -187,6 +198,7 @@ export const METHODS: Record<string, Call> = Object.fromEntries(
     getWebhookInfo,
     sendMessage,
     sendDocument,
+    answerCallbackQuery,
     sendMediaGroup,
     getFile,
     getManagedBotToken,

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Chat, Message, Update, User } from '@grammyjs/types'
+import type { Chat, InlineKeyboardMarkup, Message, Update, User } from '@grammyjs/types'
 import { readForm } from './form.ts'
 import { type Arguments, METHODS, Refusal } from './methods.ts'
 import { type Sent, type StandInBot, World } from './world.ts'
@@ -37,6 +37,8 @@ export interface TelegramStandIn {
    * or immediately if there is none.
    */
   write(bot: StandInBot, from: User, content: string | object, chat?: Chat): Promise<Message>
+  /** Taps a button below a message of a bot, as a person; `data` instead of that of the button. Resolves with what the bot answers. */
+  tap(message: Message, label: string, from: User, data?: string): Promise<string | undefined>
   /** Creates a bot with a manager's link, as a person. */
   createManaged(manager: StandInBot, owner: User, username: string, name?: string): Promise<StandInBot>
   /**
@@ -123,6 +125,19 @@ class StandIn implements TelegramStandIn {
     this.world.queue(bot, { message } as Omit<Update, 'update_id'>)
     await this.#deliver(bot)
     return message
+  }
+
+  async tap(message: Message, label: string, from: User, given?: string): Promise<string | undefined> {
+    const { inline_keyboard: lines = [] } =
+      (message as { reply_markup?: InlineKeyboardMarkup }).reply_markup ?? {}
+    const button = lines.flat().find(({ text }) => text === label)
+    const data = given ?? (button as { callback_data?: string } | undefined)?.callback_data
+    if (data === undefined) throw new Error(`the message has no button ${label}`)
+    const bot = this.world.bots.get(message.from!.id)!
+    const tapped = { id: String(this.world.notices.length + 1), from, chat_instance: '1', message, data }
+    this.world.queue(bot, { callback_query: tapped } as unknown as Omit<Update, 'update_id'>)
+    await this.#deliver(bot)
+    return this.world.notices.at(-1)
   }
 
   async createManaged(

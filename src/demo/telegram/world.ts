@@ -36,6 +36,8 @@ export class World {
   readonly files = new Map<string, StoredFile>()
   /** By `chat/message`: messages that can be replied to. */
   readonly messages = new Map<string, Message>()
+  /** What bots answered to taps on their buttons, in order. */
+  readonly notices: string[] = []
   /** All messages sent by bots, in order. */
   readonly sent: Sent[] = []
   #users = firstIds.user

@@ -1,37 +1,25 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { Clock } from '../../core/clock.ts'
+import { askInChats, type ChatDeps } from '../../agent/index.ts'
 import { quoted } from '../../core/text/quoted.ts'
 import type { Db } from '../../db/client.ts'
 import type { Agent, Member, Message } from '../../db/generated/prisma/client.ts'
-import type { Mailer } from '../../workspace/index.ts'
-import type { MessageRef } from './approval.ts'
+import { type Mailer, type MemberLinkDeps, readLink, signLink } from '../../workspace/index.ts'
 import { APPROVAL_DAYS, awaitsApproval } from './hold.ts'
 
 /** What the mail says of a message. */
-type Held = Pick<Message, 'id' | 'agentId' | 'workspaceId' | 'to' | 'subject' | 'holdUntil'>
+type Held = Pick<
+  Message,
+  'id' | 'agentId' | 'workspaceId' | 'to' | 'cc' | 'subject' | 'text' | 'html' | 'holdUntil' | 'sendAt'
+>
 
-export interface ApprovalRequestDeps extends Db {
-  clock: Clock
+export interface ApprovalRequestDeps extends ChatDeps, MemberLinkDeps {
   mailer: Mailer
-  /** Key that links are signed with, the same in every process. */
-  approvalKey: Uint8Array
   publicUrl(): string
 }
 
 const PATH = '/approve'
 
-const signatureOf = (key: Uint8Array, signed: string): Buffer =>
-  createHmac('sha256', key).update(signed).digest()
-
-const linkFor = (
-  { approvalKey, publicUrl }: ApprovalRequestDeps,
-  memberId: string,
-  message: Held,
-): string => {
-  const expires = Math.floor((message.holdUntil?.getTime() ?? 0) / 1000)
-  const signed = [memberId, message.agentId, message.id, expires].join('.')
-  return `${publicUrl()}${PATH}/${signed}.${signatureOf(approvalKey, signed).toString('base64url')}`
-}
+const linkFor = (deps: ApprovalRequestDeps, memberId: string, { agentId, id, holdUntil }: Held): string =>
+  `${deps.publicUrl()}${PATH}/${signLink(deps, 'approve', { memberId, agentId, id }, holdUntil)}`
 
 const mailOf = (agent: string, { to, subject }: Held, url: string) => ({
   subject: `Approve a message of ${quoted(agent)}?`,
@@ -46,7 +34,44 @@ You get these mails because you asked for them; change that with PATCH /members/
 `,
 })
 
-/** Mails a link to decide on a message to the members who asked for that. */
+/** What members answer in a chat about a message that waits. */
+export const APPROVE_OR_REJECT = ['Approve', 'Reject'] as const
+
+/** Characters of a message that members can decide on in a chat: of a longer one they would not see all. */
+const MAX_IN_CHAT = 600
+
+/** Whether a message goes to somebody whom it does not name. */
+const hasBlindCopies = async (
+  { prisma }: ApprovalRequestDeps,
+  { id: messageId, agentId, to, cc }: Held,
+): Promise<boolean> => {
+  const named = new Set([...to, ...cc].map((address) => address.toLowerCase()))
+  const where = { messageId, agentId }
+  const recipients = await prisma.recipient.findMany({ where, select: { address: true } })
+  return recipients.some(({ address }) => !named.has(address.toLowerCase()))
+}
+
+/** Asks in chats too if these show all that is sent: neither HTML nor files nor blind copies, nor a long text. */
+const askInChat = async (
+  deps: ApprovalRequestDeps,
+  agent: string,
+  message: Held,
+  members: readonly Member[],
+): Promise<void> => {
+  const { id, agentId, to, cc, subject, text, html, sendAt } = message
+  const head = [
+    `To: ${[...to, ...cc].join(', ')}`,
+    ...(subject ? [`Subject: ${subject}`] : []),
+    ...(sendAt ? [`At: ${sendAt.toISOString()}`] : []),
+  ]
+  const shown = `${head.join('\n')}\n\n${text}`
+  if (html !== null || shown.length > MAX_IN_CHAT || (await hasBlindCopies(deps, message))) return
+  if ((await deps.prisma.attachment.count({ where: { messageId: id, agentId } })) > 0) return
+  const intro = `${quoted(agent)} wants to send this message:`
+  await askInChats(deps, { id, agentId, intro, text: shown, options: APPROVE_OR_REJECT }, members)
+}
+
+/** Asks the members who want that to decide on a message: by mail with a link, and in the chats where they have proven who they are. */
 export const requestApproval = async (deps: ApprovalRequestDeps, message: Held): Promise<void> => {
   const { workspaceId, agentId } = message
   const members = await deps.prisma.member.findMany({ where: { workspaceId, approvalMails: true } })
@@ -56,6 +81,7 @@ export const requestApproval = async (deps: ApprovalRequestDeps, message: Held):
     deps.afterCommit(() =>
       deps.mailer.send({ to: email, ...mailOf(name, message, linkFor(deps, id, message)) }),
     )
+  await askInChat(deps, name, message, members)
 }
 
 /** What a link to decide on a message gives access to. */
@@ -67,32 +93,17 @@ export interface ApprovalRequest {
   open: boolean
 }
 
-const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
-const TOKEN = new RegExp(`^((${UUID})\\.(${UUID})\\.(${UUID})\\.(\\d{1,12}))\\.([\\w-]{43})$`)
-
-/** Returns who may decide on which message with the link; null when it is forged or has expired. */
-const readLink = (
-  { approvalKey, clock }: Pick<ApprovalRequestDeps, 'approvalKey' | 'clock'>,
-  token: string,
-): ({ memberId: string } & MessageRef) | null => {
-  const [, signed, memberId, agentId, messageId, expires, signature] = TOKEN.exec(token) ?? []
-  if (!signed || !memberId || !agentId || !messageId) return null
-  const given = Buffer.from(signature ?? '', 'base64url')
-  const isValid = timingSafeEqual(given, signatureOf(approvalKey, signed))
-  return isValid && clock.now().getTime() < Number(expires) * 1000 ? { memberId, agentId, messageId } : null
-}
-
 /**
  * Returns the message that a link asks to decide on; null when the link is forged or has expired, and when the
  * message or the membership no longer exists.
  */
 export const openApprovalRequest = async (
-  deps: Db & Pick<ApprovalRequestDeps, 'approvalKey' | 'clock'>,
+  deps: Db & MemberLinkDeps,
   token: string,
 ): Promise<ApprovalRequest | null> => {
-  const link = readLink(deps, token)
+  const link = readLink(deps, 'approve', token)
   if (!link) return null
-  const { memberId, agentId, messageId } = link
+  const { memberId, agentId, id: messageId } = link
   const [member, agent, message] = await Promise.all([
     deps.prisma.member.findUnique({ where: { id: memberId } }),
     deps.prisma.agent.findUnique({ where: { id: agentId } }),

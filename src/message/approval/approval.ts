@@ -11,7 +11,7 @@ import type { Message, Prisma } from '../../db/generated/prisma/client.ts'
 import type { Notifier } from '../../db/notify.ts'
 import type { Feed, LoggedEvent } from '../../event/index.ts'
 import { ensureNoLeak, type LeakDeps, recordingLeaks } from '../../secret/index.ts'
-import { audit, ensureMember, noteChange } from '../../workspace/index.ts'
+import { audit, type Decider, ensureMember, nameOf, noteChange } from '../../workspace/index.ts'
 import { indexAgain } from '../reading/search.ts'
 import { MESSAGE_CHANGED } from '../stored/changed.ts'
 import type { MessageWithFiles } from '../stored/row.ts'
@@ -20,7 +20,7 @@ import { lockMessage } from '../stored/status.ts'
 import { contentOf, ensureFits } from './content.ts'
 import { type FieldDeps, fieldsOf } from './fields.ts'
 import { APPROVAL_DAYS, awaitsApproval } from './hold.ts'
-import { type Decider, failWaiting, findOutgoing, nameOf } from './waiting.ts'
+import { failWaiting, findOutgoing } from './waiting.ts'
 
 export interface ApprovalDeps extends Db, LeakDeps, FieldDeps {
   blobs: Pick<Blobs, 'filled'>

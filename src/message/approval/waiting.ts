@@ -1,17 +1,8 @@
 import { notFound } from '../../core/errors.ts'
 import type { Message, Prisma } from '../../db/generated/prisma/client.ts'
 import type { LoggedEvent } from '../../event/index.ts'
-import type { Viewer } from '../../workspace/index.ts'
 import type { MessageWithFiles } from '../stored/row.ts'
 import { logOutcome } from '../stored/status.ts'
-
-/** Who decides on a message that waits: a caller with a token, or the member to whom a link was mailed. */
-export type Decider = Pick<Viewer, 'kind' | 'id' | 'workspaceId' | 'name' | 'email'> & {
-  tokenId: string | null
-}
-
-/** Returns the name under which the decision of a viewer is recorded. */
-export const nameOf = ({ name, email, id }: Decider): string => name ?? email ?? id
 
 /** Returns an outgoing message of the agent. Throws `not_found`. */
 export const findOutgoing = async (

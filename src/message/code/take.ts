@@ -1,22 +1,17 @@
-import { findAgent, type Subscriptions, type Via } from '../../agent/index.ts'
+import { type AwaitNewsDeps, findAgent, findOrAwait, type Waiting } from '../../agent/index.ts'
 import { normalizeLoosely } from '../../core/address/email-address.ts'
 import { toHostname } from '../../core/address/hostname.ts'
-import type { Clock } from '../../core/clock.ts'
 import { AppError, invalidInput } from '../../core/errors.ts'
 import { lowerCase } from '../../core/text/lower-case.ts'
-import type { Turns } from '../../core/turns.ts'
 import type { Db } from '../../db/client.ts'
-import { type Apart, within } from '../../db/transaction.ts'
+import type { News } from '../../db/news.ts'
+import { within } from '../../db/transaction.ts'
 import { type Guards, keepSecret, type SecretDeps } from '../../secret/index.ts'
 import { audit, type Viewer } from '../../workspace/index.ts'
-import type { CodeNews } from './news.ts'
 import { type StoredCode, type TakenRow, takeStatement, type Wanted } from './queue.ts'
 
-export interface TakeDeps extends Db, SecretDeps {
-  clock: Clock
-  apart: Apart
-  subscriptions: Subscriptions
-  codeNews: CodeNews
+export interface TakeDeps extends Db, SecretDeps, AwaitNewsDeps {
+  codeNews: News
   guards: Pick<Guards, 'changed'>
 }
 
@@ -32,15 +27,6 @@ export interface CodeWanted {
   unproven?: boolean | undefined
   /** The name of the secret that the value becomes, instead of being returned. */
   as?: string | undefined
-}
-
-/** How a call waits. */
-export interface Waiting {
-  via: Via
-  /** Returns a signal that aborts when the client is gone. */
-  gone(): AbortSignal
-  /** Where the turn of the token is given up while the call waits; undefined if it holds none. */
-  requests?: Turns | undefined
 }
 
 export interface TakenCode extends Omit<StoredCode, 'value'> {
@@ -110,27 +96,6 @@ const takeStored = (
     return { ...(name === undefined ? { value } : {}), ...rest, messageId, from, at }
   }, TRANSACTION)
 
-/** Waits until codes of the agent are stored, or until `until`. Throws the reason if the token is revoked or the agent deleted meanwhile. */
-const awaitCodes = async (
-  { clock, subscriptions }: TakeDeps,
-  { tokenId, workspaceId, expiresAt: tokenExpiresAt }: Viewer,
-  { agentId, until, heard }: { agentId: string; until: number; heard: Promise<void> },
-  { via, gone }: { via: Via; gone: AbortSignal },
-): Promise<void> => {
-  const session = await subscriptions.open({
-    ...{ via, agentId, workspaceId, tokenId, tokenExpiresAt, connectionId: null },
-  })
-  const over = new AbortController()
-  try {
-    const ends = AbortSignal.any([session.signal, gone, over.signal])
-    await Promise.race([heard, clock.sleep(until - clock.now().getTime(), ends)])
-    if (session.reason) throw session.reason
-  } finally {
-    over.abort()
-    await subscriptions.close(session)
-  }
-}
-
 /**
  * Gives out the newest code or link of an agent's messages that was not given out, to whoever asks first; waits for one if there is
  * none. Only of senders that are proven, unless others are asked for. Waiting makes nobody a listener. The audit log records who got
@@ -153,29 +118,15 @@ export const takeCode = async (
     since: since ?? new Date(started - RECENT_MS),
   }
   await deps.keyring.load(workspaceId)
-  const until = started + seconds * 1000
-  const { via, requests } = waiting
-  const gone = waiting.gone()
-  // It listens before it looks, so that it misses nothing.
-  const news = deps.codeNews.listen(agentId)
-  try {
-    for (;;) {
-      // A client that has gone gets nothing: another may.
-      if (gone.aborted) throw noCode()
-      const taken = await takeStored(deps, viewer, wanted, as)
-      if (taken) {
-        if (as !== undefined) deps.guards.changed(deps, agentId)
-        return taken
-      }
-      if (deps.clock.now().getTime() >= until) throw noCode()
-      const wait = () => awaitCodes(deps, viewer, { agentId, until, heard: news.heard() }, { via, gone })
-      await deps.apart(() => (requests ? requests.aside(viewer.tokenId, wait) : wait()), {
-        changesNothing: true,
-      })
-    }
-  } finally {
-    news.stop()
+  const find = async (isGone: boolean): Promise<TakenCode | null> => {
+    // A client that has gone gets nothing: another may.
+    const taken = isGone ? null : await takeStored(deps, viewer, wanted, as)
+    if (taken && as !== undefined) deps.guards.changed(deps, agentId)
+    return taken
   }
+  const taken = await findOrAwait(deps, viewer, { agentId, news: deps.codeNews, seconds, find }, waiting)
+  if (!taken) throw noCode()
+  return taken
 }
 
 const noCode = () =>

@@ -1,4 +1,3 @@
-import type { Message } from '../../db/generated/prisma/client.ts'
 import type { Notifier } from '../../db/notify.ts'
 import { define, raw, sql } from '../../db/sql/sql.ts'
 import { statement } from '../../db/sql/statement.ts'
@@ -43,17 +42,14 @@ const HOLD_QUEUED = statement<Queued>(
       from job j
      where j.id = ${job}::uuid and j.agent_id = ${agent}::uuid and j.lease_owner = ${owner} and m.id = j.lane and m.agent_id = j.agent_id
        and m.status = 'sending' and m.hold_by is null
-    returning m.id, m.agent_id, m.workspace_id, m.address_id, m.thread_id, m.conversation, m.channel, m.subject, m."to", m.hold_reason, m.hold_until, m.created_at
+    returning m.id, m.agent_id, m.workspace_id, m.address_id, m.thread_id, m.conversation, m.channel, m.subject, m.hold_reason, m.hold_until, m.created_at
   ),
   withdrawn as (delete from job j using ${DRAFTED} where j.id = ${job}::uuid and j.agent_id = drafted.agent_id),
   ${noteChanges('message_changed', DRAFTED)},${raise(holdEvents(DRAFTED))},${APPEND_EVENTS},${enqueueWebhookJobs()}
-  select d.workspace_id as "workspaceId", d."to", d.subject, d.hold_until as "holdUntil", ${APPENDED_COLUMNS}
-    from ${DRAFTED} d left join ${APPENDED} e on e.id = d.id`,
+  select ${APPENDED_COLUMNS} from ${DRAFTED} d left join ${APPENDED} e on e.id = d.id`,
 )
 
 const readFacts = readsFacts(raw('true'))
-
-type HeldRow = Pick<Message, 'workspaceId' | 'to' | 'subject' | 'holdUntil'> & AppendedRow
 
 /**
  * Makes a message that is about to be sent wait for approval, if it needs approval by now: a member may have asked for
@@ -72,11 +68,14 @@ export const holdQueued = async (
     const [one] = recipients
     if (!one || !needsApproval(one.approval, recipients)) return undefined
     const queued = { job: job.id, owner: job.owner, agent: agentId, until }
-    return (await pool.query<HeldRow>(HOLD_QUEUED(queued))).rows[0]
+    return (await pool.query<AppendedRow>(HOLD_QUEUED(queued))).rows[0]
   })
   if (!held) return false
   deps.afterCommit(() => deps.feed.committed(toAppended([held])))
   deps.afterCommit(() => deps.notifier.publish(MESSAGE_CHANGED, `${agentId}/${id}`))
-  await requestApproval(deps, { ...held, id, agentId })
+  await requestApproval(
+    deps,
+    await deps.prisma.message.findUniqueOrThrow({ where: { id_agentId: { id, agentId } } }),
+  )
   return true
 }

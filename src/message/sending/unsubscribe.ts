@@ -7,11 +7,11 @@ import {
   audit,
   callExternally,
   type ExternalCallDeps,
+  nameOf,
   noteChange,
   type Viewer,
 } from '../../workspace/index.ts'
 import type { MessageRef } from '../approval/approval.ts'
-import { nameOf } from '../approval/waiting.ts'
 import { readMessage, readRaw } from '../reading/read.ts'
 import { MESSAGE_CHANGED } from '../stored/changed.ts'
 import type { MessageWithFiles } from '../stored/row.ts'

@@ -51,6 +51,7 @@ const TAGS = [
     description: 'Conversations of an agent. Messages name theirs as `threadId`.',
   },
   { name: 'Drafts', description: 'Messages that members and an agent are writing.' },
+  { name: 'Questions', description: 'What agents ask members, and the answers.' },
   {
     name: 'Suppressions',
     description:

@@ -20,8 +20,9 @@ form + details { margin-top: 1rem }
 .soft { color: var(--soft) }
 .bad { color: var(--bad); font-weight: 600 }
 label { display: block; margin-bottom: .3rem; font-weight: 600 }
-input, select, button, .button { width: 100%; padding: .7rem .8rem; font: inherit; color: inherit; background: var(--ground); border: 1px solid var(--line-strong); border-radius: .5rem }
-input, select { margin-bottom: 1rem }
+input, select, textarea, button, .button { width: 100%; padding: .7rem .8rem; font: inherit; color: inherit; background: var(--ground); border: 1px solid var(--line-strong); border-radius: .5rem }
+input, select, textarea { margin-bottom: 1rem }
+button + button { margin-top: .75rem }
 button, .button { background: var(--accent); border-color: var(--accent); color: var(--on-accent); font-weight: 600; cursor: pointer }
 .second { margin-top: .75rem; background: none; color: var(--accent) }
 .button { display: block; margin-bottom: 1rem; text-align: center; text-decoration: none }

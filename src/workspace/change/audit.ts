@@ -49,6 +49,8 @@ export const ACTIONS = [
   'message.import',
   'message.delete',
   'code.take',
+  'question.answer',
+  'question.withdraw',
   'member.invite',
   'member.join',
   'member.remove',

@@ -25,6 +25,7 @@ export const CHANGE_KINDS = {
   listener: "An agent's client connected or disconnected, or a subscription to its events began or ended.",
   webhook:
     'A webhook was added, changed or removed, failed, delivers again, or answered a test or a resent event.',
+  question: 'An agent asked a question, or one was answered or withdrawn or has expired.',
   draft: 'A draft was saved, deleted or sent.',
   secret: 'A secret was set or deleted.',
   suppression: "A recipient was added to an agent's suppression list, or removed from it.",

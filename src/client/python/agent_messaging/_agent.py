@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 import ssl
 from collections.abc import Callable, Coroutine, Iterator, Sequence
@@ -13,11 +14,11 @@ from ._async_shell import AsyncItems, AsyncShell
 from ._call import NOT_GIVEN, Call, NotGiven, Page
 from ._flow import Flow
 from ._http import VERSION, Http
-from ._inbox import From, next_message, read_events, read_inbox, read_position, take_code
+from ._inbox import From, ask_question, next_message, read_events, read_inbox, read_position, take_code
 from ._message import AsyncMessage, AsyncReceived, Message, Received, message_operation, message_pages
 from ._operation import Async, Either, M, Owner, Sync, content, contents, is_async, operation, pages, request, running
 from ._position import PositionStore
-from ._resources import Access, Addresses, Drafts, Secrets, Suppressions, Threads, Tokens, Webhooks
+from ._resources import Access, Addresses, Drafts, Questions, Secrets, Suppressions, Threads, Tokens, Webhooks
 from ._shells import Items, Shell
 from ._source import Identity, Source
 from ._stream import Event, StreamItem
@@ -121,6 +122,7 @@ class AgentOf(Owner[M]):
         self.suppressions: Suppressions[M] = Suppressions(source)
         self.drafts: Drafts[M] = Drafts(source)
         self.threads: Threads[M] = Threads(source)
+        self.questions: Questions[M] = Questions(source)
         self.webhooks: Webhooks[M] = Webhooks(source)
 
     read = request(api.read_agent)
@@ -200,6 +202,22 @@ class AgentOf(Owner[M]):
         agent's secret of that name for 10 minutes, and is left out of the answer."""
         wanted = {"from_": from_, "kind": kind, "purpose": purpose, "unproven": unproven, "as_": as_}
         return (yield from take_code(self._source, wanted, seconds, since))  # type: ignore[no-any-return]
+
+    @operation
+    def ask(
+        self: Any,
+        text: str,
+        *,
+        options: Sequence[str] | NotGiven = NOT_GIVEN,
+        to: Sequence[str] | NotGiven = NOT_GIVEN,
+        expires_in: int | NotGiven = NOT_GIVEN,
+        seconds: float = math.inf,
+        key: str | None = None,
+    ) -> Flow[api.Question]:
+        """Asks members a question, and waits for it to end: it has an ``answer``, or has expired or was withdrawn. With
+        ``seconds`` it may still be open then; ``questions.read`` looks again. ``expires_in``: in seconds, by default a day."""
+        asked = {"text": text, "options": options, "to": to, "expires_in": expires_in, "key": key}
+        return (yield from ask_question(self._source, asked, seconds))  # type: ignore[no-any-return]
 
     @message_operation
     def message(self: Any, message_id: str) -> Flow[Any]:

@@ -78,6 +78,15 @@ def take_code(source: Source, wanted: dict[str, Any], seconds: float, since: dat
             return None
 
 
+def ask_question(source: Source, asked: dict[str, Any], seconds: float) -> Flow[Any]:
+    end = time.monotonic() + seconds
+    question = yield from source.call(api.ask_question(**asked))
+    while question["status"] == "open" and (left := end - time.monotonic()) > 0:
+        wait = math.ceil(min(left, _MAX_WAIT))
+        question = yield from source.call(api.read_question(question["id"], seconds=wait))
+    return question
+
+
 def read_inbox(
     source: Source,
     store: PositionStore | None,

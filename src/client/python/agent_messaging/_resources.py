@@ -67,6 +67,15 @@ class Threads(Owner[M]):
     delete_note = request(api.delete_thread_note)
 
 
+class Questions(Owner[M]):
+    """What the agent has asked. Members answer."""
+
+    list = pages(api.list_questions)
+    read = request(api.read_question)
+    answer = request(api.answer_question)
+    withdraw = request(api.withdraw_question)
+
+
 class Webhooks(Owner[M]):
     list = request(api.list_webhooks)
     add = request(api.add_webhook)

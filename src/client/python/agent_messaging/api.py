@@ -33,7 +33,7 @@ class Error(TypedDict):
     error: ErrorError
 
 
-WebhookPayloadName = Literal["message.received", "message.refused", "message.held", "message.sent", "message.failed", "message.reported"]
+WebhookPayloadName = Literal["message.received", "message.refused", "message.held", "message.sent", "message.failed", "message.reported", "question.answered"]
 
 
 class WebhookPayloadDataAgent(TypedDict):
@@ -75,7 +75,7 @@ class WebhookPayloadDataMessageHold(TypedDict):
     until: str
 
 
-WebhookPayloadDataMessage = TypedDict("WebhookPayloadDataMessage", {"id": "str", "channel": "WebhookPayloadDataMessageChannel", "from": "str", "subject": "str | None", "mayInstruct": "bool", "text": "NotRequired[str]", "sender": "NotRequired[WebhookPayloadDataMessageSender]", "refusal": "NotRequired[WebhookPayloadDataMessageRefusal]", "hold": "NotRequired[WebhookPayloadDataMessageHold]", "error": "NotRequired[str]"})
+WebhookPayloadDataMessage = TypedDict("WebhookPayloadDataMessage", {"id": "str", "channel": "WebhookPayloadDataMessageChannel", "from": "str", "subject": "str | None", "mayInstruct": "bool", "text": "NotRequired[str]", "sender": "NotRequired[WebhookPayloadDataMessageSender]", "refusal": "NotRequired[WebhookPayloadDataMessageRefusal]", "hold": "NotRequired[WebhookPayloadDataMessageHold]", "error": "NotRequired[str]", "question": "NotRequired[EndedQuestion]"})
 
 
 WebhookPayloadDataAddressed = Literal["to", "cc", "bcc"]
@@ -87,13 +87,38 @@ WebhookPayloadData = TypedDict("WebhookPayloadData", {"agent": "WebhookPayloadDa
 class WebhookPayload(TypedDict):
     # The same on every attempt, and sent as `webhook-id`; ends with the id of the event in the log
     eventId: str
-    # What happened: message.received, message.refused, message.held, message.sent, message.failed, message.reported
+    # What happened: message.received, message.refused, message.held, message.sent, message.failed, message.reported, question.answered
     name: WebhookPayloadName
     # When the event happened
     timestamp: str
     data: WebhookPayloadData
     # Pass it as `after` to continue from here
     cursor: str
+
+
+EndedQuestionStatus = Literal["open", "answered", "expired", "withdrawn"]
+
+
+class EndedQuestion(TypedDict):
+    # The question's id
+    id: str
+    # Whether somebody answered in time. `open`: It waits for an answer. `answered`: A member answered it. `expired`: Nobody answered it in time. `withdrawn`: It was withdrawn
+    status: EndedQuestionStatus
+    answer: Answer | None
+
+
+AnswerThrough = Literal["app", "email", "telegram", "sms", "api"]
+
+
+class Answer(TypedDict):
+    # The answer; one of the options if there are any
+    text: str
+    # The name that the member had then, or else the email address
+    by: str
+    # When it was given
+    at: str
+    # How the member answered. `app`: In the web application. `email`: On the page of the link that was mailed to them. `telegram`: In Telegram, from the account that they have verified. `sms`: With a text message from the number that they have verified. `api`: With a token
+    through: AnswerThrough
 
 
 class WorkspacePlanLimits(TypedDict):
@@ -171,7 +196,7 @@ class Workspace(TypedDict):
     createdAt: str
 
 
-AuditEntryAction = Literal["secret.reveal", "secret.set", "secret.delete", "agent.create", "agent.delete", "address.add", "address.update", "address.remove", "webhook.add", "webhook.update", "webhook.rotate", "webhook.remove", "suppression.remove", "agent.approval", "message.send", "message.refuse", "message.hold", "message.approve", "message.reject", "message.cancel", "message.unsubscribe", "message.reschedule", "token.create", "token.revoke", "session.link", "session.create", "session.refuse", "session.revoke", "app.connect", "app.disconnect", "passkey.add", "passkey.remove", "workspace.update", "workspace.delete", "workspace.restore", "workspace.export", "agent.export", "agent.update", "access.set", "message.release", "message.import", "message.delete", "code.take", "member.invite", "member.join", "member.remove", "member.role", "member.update", "invitation.revoke", "number.buy", "identity.claim", "identity.verify", "identity.remove", "number.release", "domain.add", "domain.verify", "domain.remove"]
+AuditEntryAction = Literal["secret.reveal", "secret.set", "secret.delete", "agent.create", "agent.delete", "address.add", "address.update", "address.remove", "webhook.add", "webhook.update", "webhook.rotate", "webhook.remove", "suppression.remove", "agent.approval", "message.send", "message.refuse", "message.hold", "message.approve", "message.reject", "message.cancel", "message.unsubscribe", "message.reschedule", "token.create", "token.revoke", "session.link", "session.create", "session.refuse", "session.revoke", "app.connect", "app.disconnect", "passkey.add", "passkey.remove", "workspace.update", "workspace.delete", "workspace.restore", "workspace.export", "agent.export", "agent.update", "access.set", "message.release", "message.import", "message.delete", "code.take", "question.answer", "question.withdraw", "member.invite", "member.join", "member.remove", "member.role", "member.update", "invitation.revoke", "number.buy", "identity.claim", "identity.verify", "identity.remove", "number.release", "domain.add", "domain.verify", "domain.remove"]
 
 
 AuditEntryActorKind = Literal["operator", "member", "agent"]
@@ -397,7 +422,7 @@ AgentManipulated = Literal["accept", "refuse"]
 AgentSecretsInMessages = Literal["refuse", "hold", "allow"]
 
 
-AgentEventType = Literal["message.received", "message.refused", "message.held", "message.sent", "message.failed", "message.reported"]
+AgentEventType = Literal["message.received", "message.refused", "message.held", "message.sent", "message.failed", "message.reported", "question.answered"]
 
 
 class Agent(TypedDict):
@@ -421,7 +446,7 @@ class Agent(TypedDict):
     wakesPerHour: int | None
     # How many messages of one thread may wake it in 24 hours; null means no limit
     wakesPerThreadDay: int | None
-    # Types of the events that its log contains, of: message.received, message.refused, message.held, message.sent, message.failed, message.reported. The first one is always among them
+    # Types of the events that its log contains, of: message.received, message.refused, message.held, message.sent, message.failed, message.reported, question.answered. The first one is always among them
     eventTypes: list[AgentEventType]
 
 
@@ -529,7 +554,7 @@ class Listener(TypedDict):
     url: NotRequired[str]
 
 
-EventType = Literal["message.received", "message.refused", "message.held", "message.sent", "message.failed", "message.reported"]
+EventType = Literal["message.received", "message.refused", "message.held", "message.sent", "message.failed", "message.reported", "question.answered"]
 
 
 EventChannel = Literal["email", "sms", "telegram", "url"]
@@ -570,11 +595,11 @@ class EventHold(TypedDict):
 class Event(TypedDict):
     # Its position in the agent's log, which increases by 1 with each event. Pass it as `after`
     id: int
-    # What happened: message.received, message.refused, message.held, message.sent, message.failed, message.reported
+    # What happened: message.received, message.refused, message.held, message.sent, message.failed, message.reported, question.answered
     type: EventType
-    # The channel of the message. `email`: Email. `sms`: Text messages of a phone number. `telegram`: A Telegram bot. `url`: The agent's Message URL: messages from the team, which the service does not store
+    # The channel of the message; of an answer to a question, how it came, and `email` for ways that are no channel. `email`: Email. `sms`: Text messages of a phone number. `telegram`: A Telegram bot. `url`: The agent's Message URL: messages from the team, which the service does not store
     channel: EventChannel
-    # The message's id
+    # The message's id; the question's for question.answered
     messageId: str
     # When it happened
     createdAt: str
@@ -596,9 +621,10 @@ class Event(TypedDict):
     hold: NotRequired[EventHold]
     # Why the message failed; it may quote a mail server. Only for message.failed
     error: NotRequired[str]
+    question: NotRequired[EndedQuestion]
 
 
-StreamedEventEvent = Literal["message.received", "message.refused", "message.held", "message.sent", "message.failed", "message.reported"]
+StreamedEventEvent = Literal["message.received", "message.refused", "message.held", "message.sent", "message.failed", "message.reported", "question.answered"]
 
 
 class StreamedEvent(TypedDict):
@@ -1013,6 +1039,29 @@ class Import(TypedDict):
     skipped: list[ImportSkipped]
 
 
+QuestionStatus = Literal["open", "answered", "expired", "withdrawn"]
+
+
+class Question(TypedDict):
+    # Unique identifier
+    id: str
+    # The agent that asks
+    agentId: str
+    # What it asks, in its own words
+    text: str
+    # The answers to choose from; empty for an answer in words
+    options: list[str]
+    # The ids of the members who may answer; empty for all
+    to: list[str]
+    # Whether it waits for an answer, or what became of it. `open`: It waits for an answer. `answered`: A member answered it. `expired`: Nobody answered it in time. `withdrawn`: It was withdrawn
+    status: QuestionStatus
+    answer: Answer | None
+    # When it was asked
+    createdAt: str
+    # Until when it can be answered
+    expiresAt: str
+
+
 SuppressionChannel = Literal["email", "sms", "telegram"]
 
 
@@ -1051,7 +1100,7 @@ class Secret(TypedDict):
     expiresAt: NotRequired[str]
 
 
-WebhookEvent = Literal["message.received", "message.refused", "message.held", "message.sent", "message.failed", "message.reported"]
+WebhookEvent = Literal["message.received", "message.refused", "message.held", "message.sent", "message.failed", "message.reported", "question.answered"]
 
 
 class Webhook(TypedDict):
@@ -1280,11 +1329,11 @@ class MessageFields(Fields):
 class EventFields(Fields):
     # Its position in the agent's log, which increases by 1 with each event. Pass it as `after`
     id: int
-    # What happened: message.received, message.refused, message.held, message.sent, message.failed, message.reported
+    # What happened: message.received, message.refused, message.held, message.sent, message.failed, message.reported, question.answered
     type: EventType
-    # The channel of the message. `email`: Email. `sms`: Text messages of a phone number. `telegram`: A Telegram bot. `url`: The agent's Message URL: messages from the team, which the service does not store
+    # The channel of the message; of an answer to a question, how it came, and `email` for ways that are no channel. `email`: Email. `sms`: Text messages of a phone number. `telegram`: A Telegram bot. `url`: The agent's Message URL: messages from the team, which the service does not store
     channel: EventChannel
-    # The message's id
+    # The message's id; the question's for question.answered
     message_id: str
     # When it happened
     created_at: str
@@ -1304,9 +1353,10 @@ class EventFields(Fields):
     hold: EventHold | None = None
     # Why the message failed; it may quote a mail server. Only for message.failed
     error: str | None = None
+    question: EndedQuestion | None = None
 
 
-ListAuditAction = Literal["secret.reveal", "secret.set", "secret.delete", "agent.create", "agent.delete", "address.add", "address.update", "address.remove", "webhook.add", "webhook.update", "webhook.rotate", "webhook.remove", "suppression.remove", "agent.approval", "message.send", "message.refuse", "message.hold", "message.approve", "message.reject", "message.cancel", "message.unsubscribe", "message.reschedule", "token.create", "token.revoke", "session.link", "session.create", "session.refuse", "session.revoke", "app.connect", "app.disconnect", "passkey.add", "passkey.remove", "workspace.update", "workspace.delete", "workspace.restore", "workspace.export", "agent.export", "agent.update", "access.set", "message.release", "message.import", "message.delete", "code.take", "member.invite", "member.join", "member.remove", "member.role", "member.update", "invitation.revoke", "number.buy", "identity.claim", "identity.verify", "identity.remove", "number.release", "domain.add", "domain.verify", "domain.remove"]
+ListAuditAction = Literal["secret.reveal", "secret.set", "secret.delete", "agent.create", "agent.delete", "address.add", "address.update", "address.remove", "webhook.add", "webhook.update", "webhook.rotate", "webhook.remove", "suppression.remove", "agent.approval", "message.send", "message.refuse", "message.hold", "message.approve", "message.reject", "message.cancel", "message.unsubscribe", "message.reschedule", "token.create", "token.revoke", "session.link", "session.create", "session.refuse", "session.revoke", "app.connect", "app.disconnect", "passkey.add", "passkey.remove", "workspace.update", "workspace.delete", "workspace.restore", "workspace.export", "agent.export", "agent.update", "access.set", "message.release", "message.import", "message.delete", "code.take", "question.answer", "question.withdraw", "member.invite", "member.join", "member.remove", "member.role", "member.update", "invitation.revoke", "number.buy", "identity.claim", "identity.verify", "identity.remove", "number.release", "domain.add", "domain.verify", "domain.remove"]
 
 
 InviteMemberRole = Literal["owner", "member"]
@@ -1342,7 +1392,7 @@ UpdateAgentManipulated = Literal["accept", "refuse"]
 UpdateAgentSecretsInMessages = Literal["refuse", "hold", "allow"]
 
 
-UpdateAgentEventType = Literal["message.received", "message.refused", "message.held", "message.sent", "message.failed", "message.reported"]
+UpdateAgentEventType = Literal["message.received", "message.refused", "message.held", "message.sent", "message.failed", "message.reported", "question.answered"]
 
 
 class UpdateAgentTemplate(TypedDict):
@@ -1452,10 +1502,13 @@ class UpdateDraftAttachment(TypedDict):
     content: str
 
 
-AddWebhookEvent = Literal["message.received", "message.refused", "message.held", "message.sent", "message.failed", "message.reported"]
+ListQuestionsStatus = Literal["open", "answered", "expired", "withdrawn"]
 
 
-UpdateWebhookEvent = Literal["message.received", "message.refused", "message.held", "message.sent", "message.failed", "message.reported"]
+AddWebhookEvent = Literal["message.received", "message.refused", "message.held", "message.sent", "message.failed", "message.reported", "question.answered"]
+
+
+UpdateWebhookEvent = Literal["message.received", "message.refused", "message.held", "message.sent", "message.failed", "message.reported", "question.answered"]
 
 
 ListDeliveriesStatus = Literal["pending", "delivered", "skipped", "expired"]
@@ -1919,6 +1972,31 @@ def delete_draft(draft_id: str) -> Call[None]:
 def send_draft(draft_id: str, *, key: str | None = None) -> Call[Message]:
     """Sends a draft."""
     return Call("POST", "/agents/{id}/drafts/{draftId}/send", {"draftId": draft_id}, key=key)
+
+
+def ask_question(text: str, *, options: Sequence[str] | NotGiven = NOT_GIVEN, to: Sequence[str] | NotGiven = NOT_GIVEN, expires_in: int | NotGiven = NOT_GIVEN, key: str | None = None) -> Call[Question]:
+    """Asks members a question."""
+    return Call("POST", "/agents/{id}/questions", {}, body={"text": text, "options": listed(options), "to": listed(to), "expiresIn": expires_in}, key=key)
+
+
+def list_questions(*, status: ListQuestionsStatus | NotGiven = NOT_GIVEN, limit: int | NotGiven = NOT_GIVEN) -> Call[Page[Question]]:
+    """Lists the agent's questions."""
+    return Call("GET", "/agents/{id}/questions", {}, query={"status": status, "limit": limit})
+
+
+def read_question(question_id: str, *, seconds: int | NotGiven = NOT_GIVEN) -> Call[Question]:
+    """Returns a question, or waits for its answer."""
+    return Call("GET", "/agents/{id}/questions/{questionId}", {"questionId": question_id}, query={"seconds": seconds})
+
+
+def withdraw_question(question_id: str) -> Call[None]:
+    """Withdraws a question: it cannot be answered any more."""
+    return Call("DELETE", "/agents/{id}/questions/{questionId}", {"questionId": question_id})
+
+
+def answer_question(question_id: str, text: str, *, key: str | None = None) -> Call[Question]:
+    """Answers a question (members only; if it names some, only these)."""
+    return Call("POST", "/agents/{id}/questions/{questionId}/answer", {"questionId": question_id}, body={"text": text}, key=key)
 
 
 def list_suppressions(*, limit: int | NotGiven = NOT_GIVEN) -> Call[Page[Suppression]]:

@@ -1,9 +1,17 @@
 import { sentenceOf } from '../../../api/resource.ts'
-import { COLUMNS, DETAIL, Event as EVENT, PLACE, SENDER, sendToUrl } from '../../../api/webhook/event.ts'
+import {
+  COLUMNS,
+  DETAIL,
+  EndedQuestion as ENDED,
+  Event as EVENT,
+  PLACE,
+  SENDER,
+  sendToUrl,
+} from '../../../api/webhook/event.ts'
 import { EVENT_NAMES, type EventSender, heardTypes, type LoggedEvent } from '../../../event/index.ts'
 import { builder } from '../../builder/builder.ts'
 import { checked } from '../../builder/input.ts'
-import { exposed, mutation } from '../../builder/rendered.ts'
+import { exposed, mutation, objectOf } from '../../builder/rendered.ts'
 import type { Item } from '../../feed/item.ts'
 import { followEvents } from '../../subscription/follow.ts'
 import { Hold, Message } from '../message/message.ts'
@@ -14,7 +22,15 @@ const Sender = builder.objectRef<EventSender>('EventSender').implement({
   fields: (t) => exposed(t, SENDER),
 })
 
-const { hold, ...details } = DETAIL
+const { hold, question, ...details } = DETAIL
+
+const EndedQuestion = objectOf(ENDED)
+
+/** An answer's time is stored as text. */
+const endedOf = ({ question }: Extract<LoggedEvent, { question: unknown }>) => ({
+  ...question,
+  answer: question.answer && { ...question.answer, at: new Date(question.answer.at) },
+})
 
 export const Event = builder.objectRef<LoggedEvent>('Event').implement({
   description: EVENT.sentence,
@@ -28,6 +44,12 @@ export const Event = builder.objectRef<LoggedEvent>('Event').implement({
       description: sentenceOf(hold!),
       resolve: (event) =>
         'hold' in event ? { ...event.hold, until: new Date(event.hold.until), by: null } : null,
+    }),
+    question: t.field({
+      type: EndedQuestion,
+      nullable: true,
+      description: sentenceOf(question!),
+      resolve: (event) => ('question' in event ? endedOf(event) : null),
     }),
     mayInstruct: t.boolean({
       description: sentenceOf(EVENT.fields.mayInstruct),

@@ -1,12 +1,12 @@
-import type { Notifier } from '../../db/notify.ts'
-import { CODES_STORED } from './queue.ts'
+import type { Notifier } from './notify.ts'
 
-/** Wakes those that wait for codes of an agent, in this process, when some were stored by any. Nothing is polled meanwhile. */
-export class CodeNews {
+/** Wakes those that wait for news of an agent, in this process, when any process publishes some. Nothing is polled meanwhile. */
+export class News {
   readonly #waiting = new Map<string, Set<() => void>>()
 
-  constructor(notifier: Pick<Notifier, 'subscribe' | 'onReconnect'>) {
-    notifier.subscribe(CODES_STORED, (agentId) => this.#wake(agentId))
+  /** `topic` has the agents' ids as its keys. */
+  constructor(notifier: Pick<Notifier, 'subscribe' | 'onReconnect'>, topic: string) {
+    notifier.subscribe(topic, (agentId) => this.#wake(agentId))
     // Some may have been missed.
     notifier.onReconnect(() => {
       for (const agentId of [...this.#waiting.keys()]) this.#wake(agentId)

@@ -1,0 +1,77 @@
+import {
+  answerQuestion,
+  askQuestion,
+  Question as QUESTION,
+  readQuestion,
+  withdrawQuestion,
+} from '../../../api/question/question.ts'
+import { sentenceOf } from '../../../api/resource.ts'
+import { MAX_WAITING, type Question as QuestionShape, questionsFor } from '../../../question/index.ts'
+import { builder, forMembers } from '../../builder/builder.ts'
+import { exposed, mutation } from '../../builder/rendered.ts'
+import { counted } from '../../context/limits.ts'
+import { Agent } from '../agent/agent.ts'
+import { agentOf } from '../message/message.ts'
+import { Workspace } from '../workspace/workspace.ts'
+
+const { text, ...fields } = QUESTION.fields
+
+const Question = builder.objectRef<QuestionShape>('Question').implement({
+  description: QUESTION.sentence,
+  fields: (t) => ({
+    ...exposed(t, fields),
+    text: t.string({
+      description: sentenceOf(text),
+      resolve: (question, _args, context) => counted(context, question.text),
+    }),
+    agent: t.field({
+      type: Agent,
+      description: 'The agent that asks.',
+      resolve: ({ agentId }, _args, context) => agentOf(context, agentId),
+    }),
+  }),
+})
+
+builder.prismaObjectField(Workspace, 'questions', (t) =>
+  t.field({
+    type: [Question],
+    ...forMembers,
+    description: `The questions of its agents that the caller may answer now, oldest first; at most ${MAX_WAITING}. Members only.`,
+    complexity: { field: 10, multiplier: MAX_WAITING },
+    resolve: (_workspace, _args, { deps, viewer }) => questionsFor(deps, viewer),
+  }),
+)
+
+builder.queryField('question', (t) =>
+  t.field({
+    type: Question,
+    description: 'One question of an agent.',
+    args: {
+      agentId: t.arg({ type: 'UUID', required: true, description: 'The agent.' }),
+      id: t.arg({ type: 'UUID', required: true, description: 'The question.' }),
+    },
+    resolve: (_root, { agentId, id: questionId }, { deps, viewer, life }) =>
+      readQuestion.run(deps, viewer, { agentId, questionId }, { via: 'graphql', gone: life }),
+  }),
+)
+
+const theQuestion = { type: Question, description: 'The question.' } as const
+
+mutation(askQuestion, 'A question to members.', (t) => ({
+  question: t.field({ ...theQuestion, resolve: ({ result }) => result }),
+}))
+
+mutation(
+  answerQuestion,
+  'An answer to a question.',
+  (t) => ({ question: t.field({ ...theQuestion, resolve: ({ result }) => result }) }),
+  forMembers,
+)
+
+mutation(withdrawQuestion, 'A question to withdraw.', (t) => ({
+  questionId: t.field({
+    type: 'UUID',
+    description: 'The id of the withdrawn question.',
+    resolve: ({ input }) => input.questionId,
+  }),
+}))

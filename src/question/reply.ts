@@ -1,0 +1,46 @@
+import { type ChatDeps, readReplyOf } from '../agent/index.ts'
+import type { AnswerClaim } from '../core/channel/inbound.ts'
+import { AppError } from '../core/errors.ts'
+import { quoted } from '../core/text/quoted.ts'
+import { deciderOf } from '../workspace/index.ts'
+import { type AnswerDeps, answerQuestion } from './answer.ts'
+import type { QuestionRow } from './question.ts'
+
+type ReplyDeps = AnswerDeps & ChatDeps
+
+/** How many of the agent's newest questions a reply may be to: far more than are open. */
+const MAX_LOOKED_AT = 1_000
+
+/** What is told in the chat: an error of the service's own is not. */
+const TOLD: readonly string[] = ['conflict', 'invalid_input', 'forbidden', 'rate_limited', 'unauthorized']
+
+const failureOf = (error: unknown): string => {
+  if (!(error instanceof AppError) || !TOLD.includes(error.code)) throw error
+  return error.message.replace(/^text: /, 'Your answer ')
+}
+
+/**
+ * Takes what a member answers in a chat. Resolves with the reply, or null when it is no answer to a question. Who sent it is proven
+ * by Telegram; a number may be forged, so a text counts only with the code that was sent to the number of the member.
+ */
+export const answerInChat = async (deps: ReplyDeps, claim: AnswerClaim): Promise<string | null> => {
+  const reply = await readReplyOf(deps, claim)
+  if (!reply) return null
+  const { agentId, member, text } = reply
+  const asked: Pick<QuestionRow, 'id'>[] = await deps.prisma.question.findMany({
+    where: { agentId },
+    select: { id: true },
+    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+    take: MAX_LOOKED_AT,
+  })
+  const question = asked.find(({ id }) => reply.isTo(id))
+  if (!question) return null
+  const through = claim.channel === 'sms' ? 'sms' : 'telegram'
+  try {
+    const ref = { agentId, questionId: question.id }
+    const { answer } = await answerQuestion(deps, deciderOf(member), ref, { text, through, byNumber: true })
+    return `Thank you. Your answer: ${quoted(answer?.text ?? text, 200)}.`
+  } catch (error) {
+    return failureOf(error)
+  }
+}
