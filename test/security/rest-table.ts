@@ -120,10 +120,15 @@ export const TABLE: Record<string, Row> = {
     body: ({ messageId }: Ids) => ({ ids: [messageId] }),
   },
   'GET /agents/{id}/messages/{messageId}': { member: 200, agent: 200 },
+  'GET /agents/{id}/messages/{messageId}/attachments/{index}/text': { member: 200, agent: 200 },
+  'GET /agents/{id}/messages/{messageId}/hidden-text': { member: 200, agent: 403 },
+  // no message has a code
+  'POST /agents/{id}/codes/take': { member: 404, agent: 404, body: {} },
   // the body of this test is JSON
   'POST /agents/{id}/imports': { member: 415, agent: 415, body: {} },
   'GET /agents/{id}/threads': { member: 200, agent: 200 },
   'GET /agents/{id}/threads/{threadId}': { member: 200, agent: 200 },
+  'GET /agents/{id}/threads/{threadId}/transcript': { member: 200, agent: 200 },
   'PATCH /agents/{id}/threads': {
     member: 200,
     agent: 200,
