@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { parseArgs } from 'node:util'
 import { AmsError } from '../errors.ts'
 import { agents, tokens } from './administration.ts'
+import { channel } from './channel.ts'
 import { code } from './code.ts'
 import { COMMON, type Command, Input } from './command.ts'
 import { completionOf } from './completion.ts'
@@ -41,6 +42,7 @@ const commands: Record<string, Command> = {
   agents,
   tokens,
   mcp,
+  channel,
   setup,
   completion: completionOf(() => commands),
 }
