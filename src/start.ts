@@ -9,7 +9,7 @@ import type { Listening } from './core/channel/inbound.ts'
 import { createGraphql } from './graphql/index.ts'
 import { type HttpServer, startHttp } from './http/server.ts'
 import { createMcp } from './mcp/index.ts'
-import { createFileIndexer, createIndexer, createPostmaster, Outbox } from './message/index.ts'
+import { createFileIndexer, createIndexer, createPostmaster, DelayedEvents, Outbox } from './message/index.ts'
 import type { Operations } from './operations.ts'
 import { createRest, listenerOf } from './rest/index.ts'
 import { Streams } from './stream/index.ts'
@@ -93,6 +93,7 @@ export const startWorkers = (operations: Operations): Running[] => {
   const workers = [
     lanes,
     createTerminationNotices(operations),
+    new DelayedEvents(operations),
     new Outbox(operations),
     createPostmaster(operations),
     createIndexer(operations),

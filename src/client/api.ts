@@ -2693,6 +2693,7 @@ export interface components {
          *       "secretsInMessages": "refuse",
          *       "wakesPerHour": 60,
          *       "wakesPerThreadDay": null,
+         *       "wakeAfterSeconds": 0,
          *       "eventTypes": [
          *         "message.received"
          *       ],
@@ -2741,6 +2742,8 @@ export interface components {
             wakesPerHour: number | null;
             /** @description How many messages of one thread may wake it in 24 hours; null means no limit */
             wakesPerThreadDay: number | null;
+            /** @description Time in seconds, at most 300, for which a new message waits for others of its thread before the agent hears of all of them together */
+            wakeAfterSeconds: number;
             /** @description Types of the events that its log contains, of: message.received, message.refused, message.held, message.sent, message.failed, message.reported, question.answered. The first one is always among them */
             eventTypes: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported" | "question.answered")[];
         };
@@ -2755,6 +2758,7 @@ export interface components {
          *       "secretsInMessages": "refuse",
          *       "wakesPerHour": 60,
          *       "wakesPerThreadDay": null,
+         *       "wakeAfterSeconds": 0,
          *       "eventTypes": [
          *         "message.received"
          *       ],
@@ -4495,6 +4499,8 @@ export interface components {
             wakesPerHour?: number | null;
             /** @description How many messages of one thread may wake it in 24 hours; null means no limit. Only members may change it */
             wakesPerThreadDay?: number | null;
+            /** @description Time in seconds, at most 300, for which a new message waits for others of its thread before the agent hears of all of them together; 0 means not at all */
+            wakeAfterSeconds?: number;
             /** @description Types of the events that its log contains from now on, of: message.received, message.refused, message.held, message.sent, message.failed, message.reported, question.answered. The first one is always among them. A listener receives message.received alone until it asks for more */
             eventTypes?: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported" | "question.answered")[];
             /** @description What the web application puts below what people write for it. Null or an empty text removes it */

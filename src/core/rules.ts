@@ -84,6 +84,14 @@ export const viewPath = text(1, 500).refine(
 const wakes = 'must be a whole number from 1 to 10000'
 /** Maximum number of messages that wake an agent in some time. */
 export const wakeLimit = bounded(z.int(wakes).min(1, wakes).max(10_000, wakes), '1 to 10000')
+const seconds = 'must be a whole number from 0 to 300'
+/** Maximum of `wakeAfterSeconds`. @limit Events */
+export const MAX_WAKE_AFTER_S = 300
+/** Time for which an agent's new messages wait for others of their threads. */
+export const wakeAfterSeconds = bounded(
+  z.int(seconds).min(0, seconds).max(MAX_WAKE_AFTER_S, seconds),
+  '0 to 300',
+)
 const days = 'must be a whole number from 1 to 365'
 /** Number of days for which refused messages are stored. */
 export const keepRefusedDays = z.int(days).min(1, days).max(365, days)

@@ -15,6 +15,7 @@ import { INFO } from './info.ts'
 import { instructionsFor } from './instructions.ts'
 import type { Push, Pushes } from './push.ts'
 import { INBOX_TEMPLATES, listInboxes, readInbox } from './resources.ts'
+import { getSkill, listSkills, readSkill, SKILLS, skillParams } from './skills.ts'
 import { subscribe, subscribeParams, unsubscribe, unsubscribeParams } from './subscriptions.ts'
 import { callTool, describeTools } from './tools.ts'
 
@@ -44,14 +45,15 @@ const cacheHints = {
   'resources/read': NOW,
 }
 
-const BASE = { tools: {}, resources: {} }
-/** Some clients look for the capability, others for the extension. */
-const WITH_EVENTS = {
-  ...BASE,
-  resources: { subscribe: true },
+/** Some clients look for the capability of events, others for the extension. */
+const BASE = {
+  tools: {},
+  resources: {},
   events: {},
-  extensions: { [EVENTS]: {} },
-} as ServerCapabilities
+  extensions: { [EVENTS]: {}, [SKILLS]: {} },
+}
+/** Only clients of 2026 listen for changes of resources. */
+const MODERN = { ...BASE, resources: { subscribe: true } }
 
 /** Turns what an operation throws into an error of the Events extension, and logs unexpected errors. */
 const withErrors = async <Result>(
@@ -99,7 +101,7 @@ const addResources = (server: Server, exchange: Exchange): void => {
   )
   server.setRequestHandler('resources/templates/list', async () => INBOX_TEMPLATES)
   server.setRequestHandler('resources/read', ({ params }) =>
-    withErrors(exchange, 'resources/read', () => readInbox(exchange.call, params.uri)),
+    withErrors(exchange, 'resources/read', async () => readSkill(params.uri) ?? readInbox(exchange.call, params.uri)),
   )
 }
 
@@ -127,11 +129,19 @@ const addEvents = (server: Server, exchange: Exchange): void => {
   })
 }
 
-/** The SDK's server for one request. Clients of the 2025 revisions see no events. */
+const addSkills = (server: Server): void => {
+  server.setRequestHandler('skills/list', { params: listParams }, async () => ({ ...listSkills(), ...LISTS }))
+  server.setRequestHandler('skills/get', { params: skillParams }, async ({ uri }) => ({
+    ...getSkill(uri),
+    ...LISTS,
+  }))
+}
+
+/** The SDK's server for one request. */
 export const serverFor = (era: 'modern' | 'legacy', exchange: Exchange): Server => {
   const modern = era === 'modern'
   const server = new Server(INFO, {
-    capabilities: modern ? WITH_EVENTS : BASE,
+    capabilities: (modern ? MODERN : BASE) as ServerCapabilities,
     instructions: instructionsFor(exchange.instructors ?? 'members'),
     cacheHints,
   })
@@ -139,6 +149,7 @@ export const serverFor = (era: 'modern' | 'legacy', exchange: Exchange): Server 
   const [part] = exchange.method.split('/')
   if (part === 'tools') addTools(server, exchange)
   if (part === 'resources') addResources(server, exchange)
-  if (part === 'events' && modern) addEvents(server, exchange)
+  if (part === 'events') addEvents(server, exchange)
+  if (part === 'skills') addSkills(server)
   return server
 }

@@ -98,6 +98,7 @@ export { acceptForPostmaster, createPostmaster } from './receiving/postmaster.ts
 export { type ReceiveDeps, receive } from './receiving/receive.ts'
 export { pruneRefused } from './receiving/refused.ts'
 export { releaseMessage, releaseMessages } from './receiving/release.ts'
+export { DelayedEvents, wakeNow } from './receiving/delayed-events.ts'
 export { createArrivalStore } from './receiving/store.ts'
 export { createTargetLookup } from './receiving/target.ts'
 export { createLimitedStore } from './receiving/wake-limits.ts'

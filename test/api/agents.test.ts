@@ -28,6 +28,7 @@ test('an agent can be created, read, updated, listed and deleted', async () => {
     secretsInMessages: 'refuse',
     wakesPerHour: null,
     wakesPerThreadDay: null,
+    wakeAfterSeconds: 0,
     eventTypes: ['message.received'],
     createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
   })

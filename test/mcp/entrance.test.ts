@@ -237,7 +237,8 @@ describe('requests', () => {
         capabilities: { tools: {}, resources: {} },
         instructions: expect.any(String),
       })
-      expect(answer.result.capabilities.events).toBeUndefined()
+      expect(answer.result.capabilities).toMatchObject({ events: {}, extensions: expect.any(Object) })
+      expect(answer.result.capabilities.resources.subscribe).toBeUndefined()
       const { answer: listed } = await send(
         { method: 'tools/list' },
         { 'MCP-Protocol-Version': protocolVersion },

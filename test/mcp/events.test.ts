@@ -132,11 +132,16 @@ describe('what can be heard', () => {
     received.close()
   })
 
-  test('a client of 2025 is told that there is no such method', async () => {
+  test('a client that begins with initialize hears of events too', async () => {
     const agent = await createOpenAgent()
     const mcp = await openMcp(service.http, agent.token, 'legacy')
     opened.push(mcp)
-    await expect(mcp.request('events/list')).rejects.toThrow(/not found/i)
+    const { events } = await mcp.request('events/list')
+    expect(events.map(({ name }: { name: string }) => name)).toContain('message.received')
+    await mail(agent)
+    const polled = await mcp.request('events/poll', { name: 'message.received', arguments: {}, cursor: '0' })
+    expect(polled).toMatchObject({ events: [{ name: 'message.received' }], hasMore: false })
+    await expect(mcp.request('events/poll', { name: 'nothing' })).rejects.toMatchObject({ code: -32011 })
   })
 })
 

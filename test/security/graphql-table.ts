@@ -159,7 +159,7 @@ export const TYPES: Record<string, TypeRow> = {
     reach: inAgent('%'),
     rule: AGENT,
     fields:
-      'id name icon approval instructors wakesPerHour wakesPerThreadDay eventTypes manipulated secretsInMessages createdAt messageUrl activity listening unheardCount heldCount refusedCount signature templates addresses access messages threads lastMessage unreadCount secrets listeners webhooks tokens events suppressions drafts',
+      'id name icon approval instructors wakesPerHour wakesPerThreadDay wakeAfterSeconds eventTypes manipulated secretsInMessages createdAt messageUrl activity listening unheardCount heldCount refusedCount signature templates addresses access messages threads lastMessage unreadCount secrets listeners webhooks tokens events suppressions drafts',
   },
   Address: {
     reach: inAgent('addresses { % }'),

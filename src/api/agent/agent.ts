@@ -8,8 +8,17 @@ import {
   deleteAgent as remove,
   updateAgent as update,
 } from '../../agent/index.ts'
-import { agentName, signature, templateName, templateText, uuid, wakeLimit } from '../../core/rules.ts'
+import {
+  agentName,
+  signature,
+  templateName,
+  templateText,
+  uuid,
+  wakeAfterSeconds,
+  wakeLimit,
+} from '../../core/rules.ts'
 import { EVENT_NAMES, eventTypes } from '../../event/index.ts'
+import { wakeNow } from '../../message/index.ts'
 import { Approval, Icon, Instructors, Manipulated, SecretsInMessages } from '../choices.ts'
 import { ID, TIME } from '../example.ts'
 import { created, cursor, linked, nothing, one, operation } from '../operation.ts'
@@ -25,6 +34,7 @@ const EXAMPLE = {
   secretsInMessages: 'refuse',
   wakesPerHour: 60,
   wakesPerThreadDay: null,
+  wakeAfterSeconds: 0,
   eventTypes: EVENT_NAMES.slice(0, 1),
   createdAt: TIME,
 }
@@ -33,6 +43,9 @@ const WAKES = {
   hour: 'How many messages may wake it in an hour',
   threadDay: 'How many messages of one thread may wake it in 24 hours',
 }
+
+const WAKE_AFTER =
+  'Time in seconds, at most 300, for which a new message waits for others of its thread before the agent hears of all of them together'
 
 /** What an agent's token may see of another agent, one that it has created. */
 export const OPEN = {
@@ -56,6 +69,7 @@ export const MANAGED = {
   ),
   wakesPerHour: count(`${WAKES.hour}; null means no limit.`).nullable(),
   wakesPerThreadDay: count(`${WAKES.threadDay}; null means no limit.`).nullable(),
+  wakeAfterSeconds: count(`${WAKE_AFTER}.`),
   eventTypes: says(
     z.array(z.enum(EVENT_NAMES)),
     `Types of the events that its log contains, of: ${EVENTS}. The first one is always among them.`,
@@ -178,6 +192,7 @@ export const updateAgent = operation({
     wakesPerThreadDay: says(wakeLimit, `${WAKES.threadDay}; null means no limit. Only members may change it.`)
       .nullable()
       .optional(),
+    wakeAfterSeconds: says(wakeAfterSeconds, `${WAKE_AFTER}; 0 means not at all.`).optional(),
     eventTypes: says(
       eventTypes,
       `Types of the events that its log contains from now on, of: ${EVENTS}. The first one is always among them. A listener receives message.received alone until it asks for more.`,
@@ -193,8 +208,11 @@ export const updateAgent = operation({
   example: { name: 'Help Desk' },
   fails: ['agent', 'conflict'],
   output: one(AgentWithTexts, 'The updated agent.'),
-  run: async (deps, viewer, { agentId, ...changes }) =>
-    withTexts(deps, await update(deps, viewer, agentId, changes)),
+  run: async (deps, viewer, { agentId, ...changes }) => {
+    const agent = await update(deps, viewer, agentId, changes)
+    if (changes.wakeAfterSeconds !== undefined) await wakeNow(deps, agentId)
+    return withTexts(deps, agent)
+  },
 })
 
 export const deleteAgent = operation({

@@ -16,30 +16,41 @@ const set = async (input: Input): Promise<void> => {
   const instructors = input.text('instructors') as Instructors | undefined
   const secretsInMessages = input.text('secrets-in-messages') as SecretsInMessages | undefined
   const manipulated = input.text('manipulated') as Manipulated | undefined
-  if (instructors === undefined && secretsInMessages === undefined && manipulated === undefined)
-    throw new UsageError('One of --instructors, --secrets-in-messages and --manipulated is missing.')
+  const waits = input.text('wake-after')
+  const wakeAfterSeconds = waits === undefined ? undefined : Number(waits)
+  const settings = [instructors, secretsInMessages, manipulated, wakeAfterSeconds]
+  if (settings.every((setting) => setting === undefined))
+    throw new UsageError(
+      'One of --instructors, --secrets-in-messages, --manipulated and --wake-after is missing.',
+    )
   const { agent: client } = await input.open()
   const changed = await client.update({
     ...(instructors && { instructors }),
     ...(secretsInMessages && { secretsInMessages }),
     ...(manipulated && { manipulated }),
+    ...(wakeAfterSeconds !== undefined && { wakeAfterSeconds }),
   })
   const said = [
     instructors && `instructors: ${changed.instructors}`,
     secretsInMessages && `secrets in messages: ${changed.secretsInMessages}`,
     manipulated && `manipulated: ${changed.manipulated}`,
+    wakeAfterSeconds !== undefined && `wakes after ${changed.wakeAfterSeconds} s`,
   ]
   tell(input, changed, [changed.id, changed.name, ...said.filter(Boolean)].join('  '))
 }
 
 export const agents: Command = {
   usage:
-    'agents list | create NAME [--icon ICON] | set --agent ID [--instructors WHO] [--secrets-in-messages WHAT] [--manipulated WHAT]',
+    'agents list | create NAME [--icon ICON] | set --agent ID [--instructors WHO] [--secrets-in-messages WHAT] [--manipulated WHAT] [--wake-after SECONDS]',
   summary: "list, create or set up agents, with a member's token",
   options: {
     icon: valued('ICON', 'such as bot, mail or headphones; bot by default'),
     instructors: valued('WHO', 'whose proven messages may instruct the agent: none, members or listed'),
     manipulated: valued('WHAT', 'what happens to mail that hides or disguises something: accept or refuse'),
+    'wake-after': valued(
+      'SECONDS',
+      'for how long new messages wait for others of their thread: 0 (the default) to 300',
+    ),
     'secrets-in-messages': valued(
       'WHAT',
       'what happens to its messages with values of its secrets: refuse, hold or allow',

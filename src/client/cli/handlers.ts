@@ -21,6 +21,7 @@ export const fieldsOf = (
   AMS_THREAD_ID: message.threadId ?? '',
   AMS_CONVERSATION: field(message.conversationKey),
   AMS_CHANNEL: channel,
+  AMS_MAY_INSTRUCT: String(message.mayInstruct),
   AMS_FROM: field(message.counterpart),
   AMS_FROM_NAME: field(message.counterpartName),
   AMS_SUBJECT: field(message.subject),

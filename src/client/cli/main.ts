@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { AmsError } from '../errors.ts'
 import { agents, tokens } from './administration.ts'
 import { ask } from './ask.ts'
+import { channel } from './channel.ts'
 import { code } from './code.ts'
 import { COMMON, type Command, Input } from './command.ts'
 import { completionOf } from './completion.ts'
@@ -43,6 +44,7 @@ const commands: Record<string, Command> = {
   agents,
   tokens,
   mcp,
+  channel,
   setup,
   completion: completionOf(() => commands),
 }

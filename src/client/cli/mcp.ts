@@ -24,15 +24,22 @@ const errorFor = (id: Rpc['id'], code: number, message: string) =>
   JSON.stringify({ jsonrpc: '2.0', id: id ?? null, error: { code, message } })
 
 /** Copies messages between standard input and output and the service's `/mcp`. */
-class Bridge {
+export class Bridge {
   readonly #credentials: Credentials
   readonly #write: (line: string) => void
+  readonly #introduce: (result: object) => object
   readonly #open = new Map<string | number, AbortController>()
   #version: string | undefined
 
-  constructor(credentials: Credentials, write: (line: string) => void) {
+  /** `introduce` may add to what the service answers to `initialize`. */
+  constructor(
+    credentials: Credentials,
+    write: (line: string) => void,
+    introduce: (result: object) => object = (result) => result,
+  ) {
     this.#credentials = credentials
     this.#write = write
+    this.#introduce = introduce
   }
 
   /** Sends one line; resolves when its answer is complete. Never rejects. */
@@ -87,32 +94,46 @@ class Bridge {
       body,
       signal,
     })
-    if (response.headers.get('content-type')?.startsWith('text/event-stream')) return this.#stream(response)
+    if (response.headers.get('content-type')?.startsWith('text/event-stream')) return this.#stream(message, response)
     const text = await response.text()
     if (message.id === undefined) return
     try {
       const answer = JSON.parse(text) as Rpc
-      if (message.method === 'initialize') this.#learn(answer)
-      this.#write(JSON.stringify({ ...answer, id: message.id }))
+      this.#answer(message, { ...answer, id: message.id })
     } catch {
       throw new AmsError('bad_response', `status ${response.status}`)
     }
   }
 
-  async #stream(response: Response): Promise<void> {
+  async #stream(request: Rpc, response: Response): Promise<void> {
     const [parser, decoder] = [new FrameParser(), new TextDecoder()]
     for await (const chunk of response.body ?? [])
       for (const { data } of parser.push(decoder.decode(chunk as Uint8Array, { stream: true }))) {
-        const message = JSON.parse(data) as Rpc
-        this.#learn(message)
-        this.#write(JSON.stringify(message))
+        this.#answer(request, JSON.parse(data) as Rpc)
       }
   }
 
-  /** Later requests of a client of 2025 name the version in a header only. */
-  #learn({ result }: Rpc): void {
+  #answer({ method }: Rpc, answer: Rpc): void {
+    const { result } = answer
+    // Later requests of a client of 2025 name the version in a header only.
     if (typeof result?.protocolVersion === 'string') this.#version = result.protocolVersion
+    const introduced = method === 'initialize' && result ? { ...answer, result: this.#introduce(result) } : answer
+    this.#write(JSON.stringify(introduced))
   }
+}
+
+/** Passes lines of standard input on until the host closes it. `take` returns whether a line is not for the service. */
+export const serveStdio = async (bridge: Bridge, take: (line: string) => boolean = () => false): Promise<void> => {
+  const sent = new Set<Promise<void>>()
+  for await (const line of createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
+    if (line.trim() === '' || take(line)) continue
+    const sending = bridge.send(line).finally(() => sent.delete(sending))
+    sent.add(sending)
+    // Its answer says which protocol the others speak.
+    if (line.includes('"initialize"')) await sending
+  }
+  bridge.close()
+  await Promise.all(sent)
 }
 
 export const mcp: Command = {
@@ -122,17 +143,7 @@ export const mcp: Command = {
   examples: ['ams mcp', `claude mcp add inbox -- node ${shellWord(MAIN)} mcp`],
   run: async (input) => {
     input.atMost(0)
-    const bridge = new Bridge(await readCredentials(), (line) => process.stdout.write(`${line}\n`))
-    const sent = new Set<Promise<void>>()
-    for await (const line of createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
-      if (line.trim() === '') continue
-      const sending = bridge.send(line).finally(() => sent.delete(sending))
-      sent.add(sending)
-      // Its answer says which protocol the others speak.
-      if (line.includes('"initialize"')) await sending
-    }
-    bridge.close() // the host has closed its end
-    await Promise.all(sent)
+    await serveStdio(new Bridge(await readCredentials(), (line) => process.stdout.write(`${line}\n`)))
     return undefined
   },
 }

@@ -21,6 +21,7 @@ import { text } from './strings.ts'
 /** One letter that is being written: kept on this device at each key, and as a draft on the service after a pause. */
 export class Writing extends KeptLetter {
   #timer: ReturnType<typeof setTimeout> | undefined
+  #later: ReturnType<typeof setTimeout> | undefined
   #failures = 0
   /** When it was last saved from here, of which the service tells too. */
   #savedAt = 0
@@ -70,16 +71,10 @@ export class Writing extends KeptLetter {
       return
     }
     const revision = crypto.randomUUID()
-    const taken = {
-      ...this.copyOrNew,
-      words: theirs,
-      draft: known,
-      revision,
-      saved: revision,
-      at: Date.now(),
-    }
+    const taken = { ...this.copyOrNew, words: theirs, draft: known, revision, saved: revision }
     this.setFiles([])
-    this.put({ ...taken, other: copy?.words ?? null, files: draft.attachments, filesSaved: true })
+    const files = { files: draft.attachments, filesSaved: true }
+    this.put({ ...taken, ...files, other: copy?.words ?? null, at: Date.now() })
   }
 
   /** Changes the words for those that were there before somebody changed them, and back. */
@@ -90,10 +85,13 @@ export class Writing extends KeptLetter {
     this.change(other)
   }
 
-  /** Looks whether the draft was changed elsewhere. What changes while this saves is noticed when it saves next. */
+  /** Looks whether the draft was changed elsewhere: a little later after it was saved, of which most news is then. */
   async check(): Promise<void> {
     const { draft, words } = this.copy ?? {}
-    if (!draft || !words || Date.now() - this.#savedAt < TIMES.echo) return
+    if (!draft || !words) return
+    clearTimeout(this.#later)
+    const echo = this.#savedAt + TIMES.echo - Date.now()
+    if (echo > 0) return void (this.#later = setTimeout(() => void this.check(), echo))
     const { value, failure } = await readDraft(words.agentId, draft.id)
     if (this.copy?.draft?.id !== draft.id) return
     if (value) this.take(value)

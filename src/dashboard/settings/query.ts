@@ -6,7 +6,7 @@ export const SETTINGS = graphql(
   `
     query AgentSettings($id: UUID!) {
       agent(id: $id) {
-        id name icon approval secretsInMessages manipulated instructors eventTypes ...AgentLimits
+        id name icon approval secretsInMessages manipulated instructors eventTypes wakeAfterSeconds ...AgentLimits
         signature templates { name text }
         addresses { id channel value primary domainId }
       }

@@ -132,6 +132,10 @@ const Limits = ({ agent }: { agent: Agent }) => {
   )
 }
 
+const WAITS = [0, 5, 15, 30, 60, 120, 300]
+/** The times to choose from; programs may have set another one. */
+const waitsFor = (seconds: number) => [...new Set([...WAITS, seconds])].sort((one, other) => one - other)
+
 const Events = ({ agent }: { agent: Agent }) => {
   const { update, busy, failure } = useUpdate(agent.id)
   return (
@@ -144,6 +148,18 @@ const Events = ({ agent }: { agent: Agent }) => {
           chosen={agent.eventTypes}
           onChoose={(eventTypes) => void update({ eventTypes: [...eventTypes] })}
         />
+        <Select
+          label={text.wakeAfter}
+          hint={text.wakeAfterHint}
+          value={agent.wakeAfterSeconds}
+          onChange={(event) => void update({ wakeAfterSeconds: Number(event.target.value) })}
+        >
+          {waitsFor(agent.wakeAfterSeconds).map((seconds) => (
+            <option key={seconds} value={seconds}>
+              {text.wakeAfterChoice(seconds)}
+            </option>
+          ))}
+        </Select>
         {failure && (
           <p className="error" role="alert">
             {failure.message}

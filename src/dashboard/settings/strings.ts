@@ -70,6 +70,10 @@ export const text = words('settings', {
   events: 'Events',
   eventTypes: 'Events in its log',
   eventTypesHint: 'Its clients, event streams and webhooks receive those that they subscribe to.',
+  wakeAfter: 'Messages of one thread',
+  wakeAfterHint: 'What arrives in the thread within this time wakes the agent once, with all of it.',
+  wakeAfterChoice: (seconds: number) =>
+    seconds === 0 ? 'Wake it at once, each' : `Wait ${seconds} seconds for more`,
   danger: 'Delete this agent',
   dangerHint: 'With its addresses, messages and secrets. Its address is not given to anyone else.',
   delete: 'Delete agent',

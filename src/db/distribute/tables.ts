@@ -38,6 +38,7 @@ export const DISTRIBUTED_TABLES: readonly string[] = [
   'attachment_text',
   'recipient',
   'untaken_code',
+  'delayed_event',
   'unindexed_message',
   'unread_file',
   'event_log',

@@ -20,6 +20,7 @@ import { type Feed, MESSAGE_RECEIVED, MESSAGE_REFUSED } from '../../event/index.
 import { type Plans, type RateLimits, WORKSPACE_CHANGED } from '../../workspace/index.ts'
 import { CODES_STORED, codesOf } from '../code/queue.ts'
 import { newMessage } from '../stored/row.ts'
+import { dueOf, EVENT_DELAYED } from './delayed-events.ts'
 import { instructorOf, mayInstruct } from './instructor.ts'
 import { limitRefused } from './refused-retention.ts'
 import { identityOf, inTurn, isRepeated, signedQuery, weighed } from './replay.ts'
@@ -118,7 +119,12 @@ const eventOf = (
   const facts = { sender: senderOf(message, target), from: displayOf(message.from) }
   return refusal
     ? { type: MESSAGE_REFUSED, ...facts, detail: { refusal, ...place } }
-    : { type: MESSAGE_RECEIVED, ...facts, detail: { mayInstruct: mayInstruct(instructor, target), ...place } }
+    : {
+        type: MESSAGE_RECEIVED,
+        ...facts,
+        detail: { mayInstruct: mayInstruct(instructor, target), ...place },
+        ...(target.wakeAfterSeconds > 0 && { delay: target.wakeAfterSeconds }),
+      }
 }
 
 /** The columns that a message has from its content. */
@@ -294,7 +300,11 @@ const receiveNext = async (deps: ReceiveDeps, inbound: Inbound): Promise<void> =
   )
   for (const workspaceId of new Set(stored.map(({ arrival }) => arrival.message.workspaceId)))
     deps.afterCommit(() => deps.notifier.publish(WORKSPACE_CHANGED, workspaceId))
-  for (const { message } of stored.map(({ arrival }) => arrival)) {
+  for (const { message, event } of stored.map(({ arrival }) => arrival)) {
+    if (event?.delay) {
+      const due = dueOf(message.createdAt, event.delay)
+      deps.afterCommit(() => deps.notifier.publish(EVENT_DELAYED, due.toISOString()))
+    }
     if ((message.codes as unknown[]).length > 0)
       deps.afterCommit(() => deps.notifier.publish(CODES_STORED, message.agentId))
     deps.metrics?.count('mails', message.refusal ?? 'received')

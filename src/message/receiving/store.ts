@@ -4,7 +4,7 @@ import { type Batch, createBatch } from '../../db/batch.ts'
 import { byteaArray } from '../../db/bytea.ts'
 import { type Db, isUnavailable } from '../../db/client.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
-import { bind, define, joined, rows, type Sql, sql } from '../../db/sql/sql.ts'
+import { bind, define, empty, joined, rows, type Sql, sql } from '../../db/sql/sql.ts'
 import { composedOf, type ParametersOf, type Statement, statement } from '../../db/sql/statement.ts'
 import {
   APPEND_EVENTS,
@@ -19,6 +19,7 @@ import { enqueueWebhookJobs } from '../../webhook/index.ts'
 import { countArrivals, noteChanges } from '../../workspace/index.ts'
 import { queueCodes } from '../code/queue.ts'
 import { insertMessages, noteUnindexed, toRow } from '../stored/row.ts'
+import { delayEvents } from './delayed-events.ts'
 
 /** How often messages may wake an agent. Null means no limit. */
 export interface WakeLimits {
@@ -33,8 +34,11 @@ export interface Arrival {
   attachments: InboundAttachment[]
   /** Ids of the objects whose contents were written to the object store; without it, all are in the database. */
   blobs?: PlacedContents | undefined
-  /** Content of the message's event; null when the message raises none. The agent's settings may leave its type out. */
-  event: { type: EventType; sender: EventSender; from: string; detail?: EventDetail } | null
+  /**
+   * Content of the message's event; null when the message raises none. The agent's settings may leave its type out.
+   * With a `delay` in seconds, it waits for others of its thread.
+   */
+  event: { type: EventType; sender: EventSender; from: string; detail?: EventDetail; delay?: number } | null
   /** Limits to count an admitted message against; null for an agent without limits. */
   wakeLimits: WakeLimits | null
 }
@@ -94,7 +98,7 @@ interface Contents {
  * whole batch, so that a message is never visible without the rest. A message that is already stored (same
  * fingerprint: it was resent because the response was lost) is skipped, with everything that belongs to it.
  */
-const storing = (given: ParametersOf<Batched>, contents: Contents): Sql => sql`
+const storing = (given: ParametersOf<Batched>, contents: Contents, delays: boolean): Sql => sql`
     with
     ${define(ARRIVAL)} as (
       select * from json_to_recordset(${given.arrivals}) as a(ord int, id uuid, message json, event json)
@@ -115,18 +119,21 @@ const storing = (given: ParametersOf<Batched>, contents: Contents): Sql => sql`
         from unnest(${given.files}::uuid[], ${given.indexes}::int[], ${given.names}::text[], ${given.types}::text[], ${given.sizes}::int[],
                     ${given.fileBlobs}::uuid[], ${contents.files}::bytea[]) as f(id, index, name, type, size, blob_id, content)
         join ${STORED} using (id)
-    ),${noteUnindexed(STORED)},${queueCodes(ARRIVAL, STORED)},${countArrivals(STORED)},${noteChanges('message_arrived', STORED)},
+    ),${noteUnindexed(STORED)},${queueCodes(ARRIVAL, STORED)},${countArrivals(STORED)},${noteChanges('message_arrived', STORED)},${delays ? sql`${delayEvents(ARRIVAL, STORED)},` : empty}
     ${define(RAISED)} as (
       select s.*, a.ord, e.type, e.sender, e."from", e.detail
-        from ${ARRIVAL} a join ${STORED} s using (id), json_to_record(a.event) as e(type text, sender jsonb, "from" text, detail jsonb)
-       where e.type is not null
+        from ${ARRIVAL} a join ${STORED} s using (id), json_to_record(a.event) as e(type text, sender jsonb, "from" text, detail jsonb, delay float8)
+       where e.type is not null and e.delay is null
     ),${APPEND_EVENTS},${enqueueWebhookJobs()}
     select s.id, a.event_id, a.agent_name from ${STORED} s left join ${APPENDED} a using (id)`
 
-/** Batches use a single statement, prepared once per connection. */
-const STORE = statement<Batched & { rawContents: Buffer; fileContents: Buffer }>('store arrivals', (given) =>
-  storing(given, { raws: given.rawContents, files: given.fileContents }),
-)
+/** Batches use a single statement, prepared once per connection. Another one delays events, so that others cost nothing. */
+const storeBatchOf = (name: string, delays: boolean) =>
+  statement<Batched & { rawContents: Buffer; fileContents: Buffer }>(name, (given) =>
+    storing(given, { raws: given.rawContents, files: given.fileContents }, delays),
+  )
+const STORE = storeBatchOf('store arrivals', false)
+const STORE_DELAYED = storeBatchOf('store arrivals with delayed events', true)
 
 /**
  * Messages of at least this many bytes pass their contents as separate parameters: an array would copy them
@@ -137,11 +144,20 @@ const LONG = 1024 * 1024
 type Content = Uint8Array | null
 
 /** A statement for a long message. */
-const storeLong = (batched: Batched, raws: readonly Content[], files: readonly Content[]): Statement => {
+const storeLong = (
+  batched: Batched,
+  raws: readonly Content[],
+  files: readonly Content[],
+  delays: boolean,
+): Statement => {
   const arrayOf = (contents: readonly Content[]) => sql`array[${joined(contents.map(bind))}]`
   const given = Object.fromEntries(Object.entries(batched).map(([name, of]) => [name, bind(of)]))
   return composedOf(
-    storing(given as unknown as ParametersOf<Batched>, { raws: arrayOf(raws), files: arrayOf(files) }),
+    storing(
+      given as unknown as ParametersOf<Batched>,
+      { raws: arrayOf(raws), files: arrayOf(files) },
+      delays,
+    ),
   )
 }
 
@@ -171,9 +187,10 @@ const statementOf = (arrivals: readonly Arrival[]): Statement => {
     fileBlobs: files.map(({ blobId }) => blobId),
   }
   const agents = arrivals.map(({ message }) => message.agentId)
+  const delays = arrivals.some(({ event }) => event?.delay)
   if (arrivals.length === 1 && sizeOf(arrivals[0]!) >= LONG)
-    return { ...storeLong(batched, rawBytes, fileBytes), agents }
-  return STORE({ ...batched, rawContents: byteaArray(rawBytes), fileContents: byteaArray(fileBytes) }, agents)
+    return { ...storeLong(batched, rawBytes, fileBytes, delays), agents }
+  return (delays ? STORE_DELAYED : STORE)({ ...batched, rawContents: byteaArray(rawBytes), fileContents: byteaArray(fileBytes) }, agents)
 }
 
 const eventOf = ({ message, event }: Arrival, id: number, agentName: string): LoggedEvent => {

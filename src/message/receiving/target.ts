@@ -28,6 +28,8 @@ export interface Target {
   memberSenders: string[]
   instructors: Instructors
   manipulated: Manipulated
+  /** Time in seconds for which its new messages wait for others of their threads. */
+  wakeAfterSeconds: number
   /** Limits on how often messages may wake the agent; null when it has none. */
   wakeLimits: { hour: number | null; threadDay: number | null } | null
   /** Whether the sender is one of the agent's own addresses. */
@@ -67,7 +69,7 @@ interface TargetRow {
   senders: string[]
   blocked: string[]
   member_senders: string[]
-  settings: Pick<Target, 'instructors' | 'manipulated' | 'wakeLimits'>
+  settings: Pick<Target, 'instructors' | 'manipulated' | 'wakeAfterSeconds' | 'wakeLimits'>
   own_address: boolean
   own_message: boolean
   known: boolean
@@ -148,7 +150,7 @@ const AGENT_TURNS = adaptable(
 const CONVERSATION = sql`select s.conversation from thread_state s where s.agent_id = c.agent_id and s.thread_id = c.thread_id`
 
 /** The agent's settings, read together: it is one row. */
-const SETTINGS = sql`select jsonb_build_object('instructors', g.instructors, 'manipulated', g.manipulated, 'wakeLimits',
+const SETTINGS = sql`select jsonb_build_object('instructors', g.instructors, 'manipulated', g.manipulated, 'wakeAfterSeconds', g.wake_after_seconds, 'wakeLimits',
              case when g.wakes_per_hour is not null or g.wakes_per_thread_day is not null
                   then jsonb_build_object('hour', g.wakes_per_hour, 'threadDay', g.wakes_per_thread_day) end)
       from agent g where g.id = t.agent_id`
