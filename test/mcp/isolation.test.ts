@@ -54,7 +54,14 @@ const ARGUMENTS: Record<string, () => Record<string, unknown>> = {
 /** Whom they are about is in what they are called with. */
 const NAMES_NOBODY = ['send_to_agent', 'create_agent']
 /** What an agent calls without naming a message is about itself. */
-const ABOUT_ITSELF = ['whoami', 'list_messages', 'send_message', 'wait_for_messages', 'ask_member', 'list_secrets']
+const ABOUT_ITSELF = [
+  'whoami',
+  'list_messages',
+  'send_message',
+  'wait_for_messages',
+  'ask_member',
+  'list_secrets',
+]
 
 beforeAll(async () => {
   service = await sharedService()
