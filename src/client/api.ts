@@ -2575,6 +2575,7 @@ export interface components {
          *       "secretsInMessages": "refuse",
          *       "wakesPerHour": 60,
          *       "wakesPerThreadDay": null,
+         *       "wakeAfterSeconds": 0,
          *       "eventTypes": [
          *         "message.received"
          *       ],
@@ -2623,6 +2624,8 @@ export interface components {
             wakesPerHour: number | null;
             /** @description How many messages of one thread may wake it in 24 hours; null means no limit */
             wakesPerThreadDay: number | null;
+            /** @description Time in seconds, at most 300, for which a new message waits for others of its thread before the agent hears of all of them together */
+            wakeAfterSeconds: number;
             /** @description Types of the events that its log contains, of: message.received, message.refused, message.held, message.sent, message.failed, message.reported. The first one is always among them */
             eventTypes: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
         };
@@ -2637,6 +2640,7 @@ export interface components {
          *       "secretsInMessages": "refuse",
          *       "wakesPerHour": 60,
          *       "wakesPerThreadDay": null,
+         *       "wakeAfterSeconds": 0,
          *       "eventTypes": [
          *         "message.received"
          *       ],
@@ -4326,6 +4330,8 @@ export interface components {
             wakesPerHour?: number | null;
             /** @description How many messages of one thread may wake it in 24 hours; null means no limit. Only members may change it */
             wakesPerThreadDay?: number | null;
+            /** @description Time in seconds, at most 300, for which a new message waits for others of its thread before the agent hears of all of them together; 0 means not at all */
+            wakeAfterSeconds?: number;
             /** @description Types of the events that its log contains from now on, of: message.received, message.refused, message.held, message.sent, message.failed, message.reported. The first one is always among them. A listener receives message.received alone until it asks for more */
             eventTypes?: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
             /** @description What the web application puts below what people write for it. Null or an empty text removes it */

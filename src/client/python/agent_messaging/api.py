@@ -421,6 +421,8 @@ class Agent(TypedDict):
     wakesPerHour: int | None
     # How many messages of one thread may wake it in 24 hours; null means no limit
     wakesPerThreadDay: int | None
+    # Time in seconds, at most 300, for which a new message waits for others of its thread before the agent hears of all of them together
+    wakeAfterSeconds: int
     # Types of the events that its log contains, of: message.received, message.refused, message.held, message.sent, message.failed, message.reported. The first one is always among them
     eventTypes: list[AgentEventType]
 
@@ -1631,9 +1633,9 @@ def read_agent() -> Call[AgentWithTexts]:
     return Call("GET", "/agents/{id}", {})
 
 
-def update_agent(*, name: str | NotGiven = NOT_GIVEN, icon: UpdateAgentIcon | NotGiven = NOT_GIVEN, approval: UpdateAgentApproval | NotGiven = NOT_GIVEN, instructors: UpdateAgentInstructors | NotGiven = NOT_GIVEN, manipulated: UpdateAgentManipulated | NotGiven = NOT_GIVEN, secrets_in_messages: UpdateAgentSecretsInMessages | NotGiven = NOT_GIVEN, wakes_per_hour: int | None | NotGiven = NOT_GIVEN, wakes_per_thread_day: int | None | NotGiven = NOT_GIVEN, event_types: Sequence[UpdateAgentEventType] | NotGiven = NOT_GIVEN, signature: str | None | NotGiven = NOT_GIVEN, templates: Sequence[UpdateAgentTemplate] | NotGiven = NOT_GIVEN) -> Call[AgentWithTexts]:
+def update_agent(*, name: str | NotGiven = NOT_GIVEN, icon: UpdateAgentIcon | NotGiven = NOT_GIVEN, approval: UpdateAgentApproval | NotGiven = NOT_GIVEN, instructors: UpdateAgentInstructors | NotGiven = NOT_GIVEN, manipulated: UpdateAgentManipulated | NotGiven = NOT_GIVEN, secrets_in_messages: UpdateAgentSecretsInMessages | NotGiven = NOT_GIVEN, wakes_per_hour: int | None | NotGiven = NOT_GIVEN, wakes_per_thread_day: int | None | NotGiven = NOT_GIVEN, wake_after_seconds: int | NotGiven = NOT_GIVEN, event_types: Sequence[UpdateAgentEventType] | NotGiven = NOT_GIVEN, signature: str | None | NotGiven = NOT_GIVEN, templates: Sequence[UpdateAgentTemplate] | NotGiven = NOT_GIVEN) -> Call[AgentWithTexts]:
     """Changes an agent's name, icon or settings."""
-    return Call("PATCH", "/agents/{id}", {}, body={"name": name, "icon": icon, "approval": approval, "instructors": instructors, "manipulated": manipulated, "secretsInMessages": secrets_in_messages, "wakesPerHour": wakes_per_hour, "wakesPerThreadDay": wakes_per_thread_day, "eventTypes": listed(event_types), "signature": signature, "templates": templates})
+    return Call("PATCH", "/agents/{id}", {}, body={"name": name, "icon": icon, "approval": approval, "instructors": instructors, "manipulated": manipulated, "secretsInMessages": secrets_in_messages, "wakesPerHour": wakes_per_hour, "wakesPerThreadDay": wakes_per_thread_day, "wakeAfterSeconds": wake_after_seconds, "eventTypes": listed(event_types), "signature": signature, "templates": templates})
 
 
 def delete_agent() -> Call[None]:
