@@ -31,12 +31,16 @@ export const ask: Command = {
     const [options, to, expires] = [input.texts('option'), input.texts('to'), input.text('expires')]
     const expiresIn = expires === undefined ? undefined : secondsIn(expires)
     const { agent } = await input.open()
-    const question = await agent.ask(text, {
+    const asked = {
+      text,
       ...(options.length > 0 ? { options } : {}),
       ...(to.length > 0 ? { to } : {}),
       ...(expiresIn === undefined ? {} : { expiresIn }),
-      ...(input.text('seconds') === undefined ? {} : { seconds: input.integer('seconds', 0) }),
-    })
+    }
+    const question = await agent.ask(
+      asked,
+      input.text('seconds') === undefined ? {} : { seconds: input.integer('seconds', 0) },
+    )
     if (input.json) input.terminal.out(printableJson(question))
     else if (question.answer) input.terminal.out(printable(question.answer.text))
     else input.terminal.note(`ams: no answer: the question ${oneLine(question.id)} is ${question.status}`)

@@ -49,7 +49,8 @@ const InWords = ({ question }: { question: Question }) => {
   const [words, setWords] = useState(() => readKept<KeptAnswer>(name)?.text ?? '')
   const change = (given: string) => {
     setWords(given)
-    keep(name, { text: given, at: Date.now() })
+    const kept: KeptAnswer = { text: given, at: Date.now() }
+    keep(name, kept)
   }
   const submit = async () => {
     if (await answer(words)) dropKept(name)

@@ -39,12 +39,11 @@ type Line = any
 class Host {
   readonly ams: Ams
   readonly lines: Line[] = []
+  readonly turns: Turn[]
   #id = 0
 
-  constructor(
-    env: Record<string, string>,
-    readonly turns: Turn[],
-  ) {
+  constructor(env: Record<string, string>, turns: Turn[]) {
+    this.turns = turns
     this.ams = startAms(env, ['channel'])
     createInterface({ input: this.ams.child.stdout! }).on('line', (line) => this.#take(JSON.parse(line)))
   }
