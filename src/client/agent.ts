@@ -33,7 +33,7 @@ import {
   type SendOptions,
   send,
 } from './message.ts'
-import { type Ask, type AskOptions, ask, type Question, questionsOf } from './question.ts'
+import { type AskOptions, ask, type Question, questionsOf } from './question.ts'
 import { type Event, type EventType, readStream, type Source, type StreamItem } from './stream.ts'
 
 type CountRange = NonNullable<operations['countAgentPerDay']['parameters']['query']>
@@ -158,8 +158,8 @@ export class Agent {
    * Asks members a question, and waits for it to end: it has an `answer`, or has expired or was withdrawn. With `seconds` it may still
    * be open then; `questions.read` looks again.
    */
-  ask(question: Ask, options: AskOptions = {}): Promise<Question> {
-    return ask(this.#call, question, options)
+  ask(text: string, options: AskOptions = {}): Promise<Question> {
+    return ask(this.#call, text, options)
   }
 
   /** The event log, oldest first; of all types by default. */

@@ -10,7 +10,7 @@ export type { From, InboxOptions, NextOptions, Received } from './inbox.ts'
 export { List, type Page } from './list.ts'
 export type { ListOptions, Message, Send, SendOptions } from './message.ts'
 export { memoryStore, type PositionStore } from './position.ts'
-export type { Ask, AskOptions, Question } from './question.ts'
+export type { AskOptions, Question } from './question.ts'
 export type { Event, EventType, StreamItem } from './stream.ts'
 export {
   type VerifyOptions,

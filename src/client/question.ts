@@ -7,10 +7,7 @@ export type Question = components['schemas']['Question']
 type Asked = operations['askQuestion']['requestBody']['content']['application/json']
 type Filter = Omit<NonNullable<operations['listQuestions']['parameters']['query']>, 'cursor'>
 
-/** What is asked: its text alone, or with the answers to choose from, who may answer and for how long. */
-export type Ask = string | Asked
-
-export interface AskOptions extends CallOptions {
+export interface AskOptions extends Omit<Asked, 'text'>, CallOptions {
   /** How long to wait for the answer; by default until the question ends. 0 only asks. */
   seconds?: number | undefined
   /** The idempotency key of the request: the same call with the same key asks once. */
@@ -42,11 +39,10 @@ const awaitEnd = async (
 /** Asks members a question, and waits for it to end. */
 export const ask = async (
   call: AgentCall,
-  asked: Ask,
-  { seconds, signal, key }: AskOptions,
+  text: string,
+  { seconds, signal, key, ...asked }: AskOptions,
 ): Promise<Question> => {
-  const body = typeof asked === 'string' ? { text: asked } : asked
-  const question = await call('post', '/agents/{id}/questions', { body, signal, key })
+  const question = await call('post', '/agents/{id}/questions', { body: { text, ...asked }, signal, key })
   return awaitEnd(call, question, { seconds, signal })
 }
 

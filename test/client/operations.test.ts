@@ -55,7 +55,7 @@ const everything = (workspace: Workspace, agent: Agent): (() => Promise<unknown>
   () => agent.addresses.change('x', { value: 'a@example.com' }),
   () => agent.addresses.remove('x'),
   () => agent.addresses.setUp('telegram'),
-  () => agent.ask({ text: 'x', options: ['a', 'b'] }, { seconds: 0 }),
+  () => agent.ask('x', { options: ['a', 'b'], seconds: 0 }),
   () => first(agent.questions.list({ status: 'open' })),
   () => agent.questions.read('x', { seconds: 0 }),
   () => agent.questions.answer('x', 'y'),

@@ -31,16 +31,12 @@ export const ask: Command = {
     const [options, to, expires] = [input.texts('option'), input.texts('to'), input.text('expires')]
     const expiresIn = expires === undefined ? undefined : secondsIn(expires)
     const { agent } = await input.open()
-    const asked = {
-      text,
+    const question = await agent.ask(text, {
       ...(options.length > 0 ? { options } : {}),
       ...(to.length > 0 ? { to } : {}),
       ...(expiresIn === undefined ? {} : { expiresIn }),
-    }
-    const question = await agent.ask(
-      asked,
-      input.text('seconds') === undefined ? {} : { seconds: input.integer('seconds', 0) },
-    )
+      ...(input.text('seconds') === undefined ? {} : { seconds: input.integer('seconds', 0) }),
+    })
     if (input.json) input.terminal.out(printableJson(question))
     else if (question.answer) input.terminal.out(printable(question.answer.text))
     else input.terminal.note(`ams: no answer: the question ${oneLine(question.id)} is ${question.status}`)
