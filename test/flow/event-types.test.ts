@@ -151,7 +151,7 @@ describe("an agent's setting", () => {
     ],
     ['message.sent', /^eventTypes: must be an array/],
     [[null], /^eventTypes\[0\]: must be one of/],
-    [Array(7).fill('message.sent'), /^eventTypes: must contain at most 6 event types/],
+    [Array(8).fill('message.sent'), /^eventTypes: must contain at most 7 event types/],
   ])('refuses %j', async (eventTypes, rule) => {
     expectFailure(await setTypes(eventTypes), 'invalid_input', rule)
   })
@@ -330,7 +330,7 @@ describe('a stream', () => {
       expectFailure(
         await agent.api('GET', `${at}?types=${types}`),
         'invalid_input',
-        /^types: must be one or more of message\.received, .*message\.reported, separated by commas/,
+        /^types: must be one or more of message\.received, .*question\.answered, separated by commas/,
       )
     },
   )
