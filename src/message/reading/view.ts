@@ -78,8 +78,10 @@ export const viewMessage = async (
 export const readHiddenText = async (
   deps: ReadDeps & ViewDeps,
   viewer: Viewer,
-  ref: { agentId: string; messageId: string },
+  { agentId, messageId }: { agentId: string; messageId: string },
 ): Promise<string[]> => {
+  // An agent learns no more of another workspace's agent here than anywhere else.
+  const message = await readMessage(deps, viewer, agentId, messageId)
   ensureMember(viewer)
-  return (await viewMessage(deps, viewer, ref, { remoteImages: false, hiddenText: true })).hiddenText
+  return (await viewReadable(deps, message, { remoteImages: false, hiddenText: true })).hiddenText
 }
