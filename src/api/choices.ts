@@ -1,5 +1,6 @@
 import { ICONS } from '../agent/index.ts'
 import { CHANNELS, WAYS_IN } from '../core/channels.ts'
+import { SCOPES } from '../core/scopes.ts'
 import { choice } from './resource.ts'
 
 /** What fields have one of. */
@@ -163,3 +164,5 @@ export const CodePurpose = choice('CodePurpose', 'What a code or link is for.', 
   reset: 'To set a new password.',
   other: 'Something else, such as to accept an invitation.',
 })
+
+export const TokenScope = choice('TokenScope', 'What a token may be used for.', SCOPES)

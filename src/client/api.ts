@@ -2312,6 +2312,11 @@ export interface components {
          *       "createdAt": "2026-11-20T09:30:00.000Z",
          *       "lastUsedAt": null,
          *       "expiresAt": null,
+         *       "scopes": [
+         *         "messages:read",
+         *         "messages:write"
+         *       ],
+         *       "parentId": null,
          *       "token": "aat_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
          *     }
          */
@@ -2325,7 +2330,12 @@ export interface components {
          *       "name": "laptop",
          *       "createdAt": "2026-11-20T09:30:00.000Z",
          *       "lastUsedAt": null,
-         *       "expiresAt": null
+         *       "expiresAt": null,
+         *       "scopes": [
+         *         "messages:read",
+         *         "messages:write"
+         *       ],
+         *       "parentId": null
          *     }
          */
         Token: {
@@ -2351,6 +2361,13 @@ export interface components {
              * @description When it expires; null if it never does
              */
             expiresAt: string | null;
+            /** @description What it may be used for; null means everything that its holder may do */
+            scopes: ("messages:read" | "messages:write" | "events" | "secrets:reveal" | "settings" | "tokens" | "members" | "billing" | "audit")[] | null;
+            /**
+             * Format: uuid
+             * @description The token that it was made with: it ends with it, and has no more than it. Null if it was made in the web application or by the operator
+             */
+            parentId: string | null;
         };
         /**
          * @example {
@@ -2575,6 +2592,7 @@ export interface components {
          *       "secretsInMessages": "refuse",
          *       "wakesPerHour": 60,
          *       "wakesPerThreadDay": null,
+         *       "wakeAfterSeconds": 0,
          *       "eventTypes": [
          *         "message.received"
          *       ],
@@ -2623,6 +2641,8 @@ export interface components {
             wakesPerHour: number | null;
             /** @description How many messages of one thread may wake it in 24 hours; null means no limit */
             wakesPerThreadDay: number | null;
+            /** @description Time in seconds, at most 300, for which a new message waits for others of its thread before the agent hears of all of them together */
+            wakeAfterSeconds: number;
             /** @description Types of the events that its log contains, of: message.received, message.refused, message.held, message.sent, message.failed, message.reported. The first one is always among them */
             eventTypes: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
         };
@@ -2637,6 +2657,7 @@ export interface components {
          *       "secretsInMessages": "refuse",
          *       "wakesPerHour": 60,
          *       "wakesPerThreadDay": null,
+         *       "wakeAfterSeconds": 0,
          *       "eventTypes": [
          *         "message.received"
          *       ],
@@ -2784,6 +2805,7 @@ export interface components {
          *         "id": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
          *         "email": "ann@example.com"
          *       },
+         *       "scopes": null,
          *       "createdAt": "2026-11-20T09:30:00.000Z",
          *       "lastUsedAt": "2026-11-20T09:30:00.000Z",
          *       "expiresAt": "2026-11-27T09:30:00.000Z"
@@ -2821,6 +2843,8 @@ export interface components {
                 /** @description The email address of the member */
                 email: string;
             };
+            /** @description What the member lets it do; null means everything that apps may do */
+            scopes: ("messages:read" | "messages:write" | "events" | "secrets:reveal" | "settings" | "tokens" | "members" | "billing" | "audit")[] | null;
             /**
              * Format: date-time
              * @description When it was connected
@@ -4214,9 +4238,11 @@ export interface components {
             name?: string | null;
             /**
              * Format: date-time
-             * @description When the token expires; never if left out
+             * @description When the token expires; never if left out. A token that is made with a token never expires later than it
              */
             expiresAt?: string | null;
+            /** @description What the token may be used for; left out, everything that its holder may do, or that the token may with which it is made */
+            scopes?: ("messages:read" | "messages:write" | "events" | "secrets:reveal" | "settings" | "tokens" | "members" | "billing" | "audit")[] | null;
         };
         /**
          * @example {
@@ -4326,6 +4352,8 @@ export interface components {
             wakesPerHour?: number | null;
             /** @description How many messages of one thread may wake it in 24 hours; null means no limit. Only members may change it */
             wakesPerThreadDay?: number | null;
+            /** @description Time in seconds, at most 300, for which a new message waits for others of its thread before the agent hears of all of them together; 0 means not at all */
+            wakeAfterSeconds?: number;
             /** @description Types of the events that its log contains from now on, of: message.received, message.refused, message.held, message.sent, message.failed, message.reported. The first one is always among them. A listener receives message.received alone until it asks for more */
             eventTypes?: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
             /** @description What the web application puts below what people write for it. Null or an empty text removes it */
@@ -4406,7 +4434,11 @@ export interface components {
         /**
          * @example {
          *       "name": "laptop",
-         *       "expiresAt": "2027-01-01T00:00:00Z"
+         *       "expiresAt": "2027-01-01T00:00:00Z",
+         *       "scopes": [
+         *         "messages:read",
+         *         "messages:write"
+         *       ]
          *     }
          */
         CreateTokenInput: {
@@ -4414,9 +4446,11 @@ export interface components {
             name?: string | null;
             /**
              * Format: date-time
-             * @description When the token expires; never if left out
+             * @description When the token expires; never if left out. A token that is made with a token never expires later than it
              */
             expiresAt?: string | null;
+            /** @description What the token may be used for; left out, everything that its holder may do, or that the token may with which it is made */
+            scopes?: ("messages:read" | "messages:write" | "events" | "secrets:reveal" | "settings" | "tokens" | "members" | "billing" | "audit")[] | null;
         };
         /**
          * @example {

@@ -86,6 +86,7 @@ export {
   type NewToken,
   revokeToken,
 } from './token/bearer-token.ts'
+export { holdWithDescendants } from './token/family.ts'
 export { FailedTokens } from './token/failed-tokens.ts'
 export { TOKEN_CHECK_MS, watchTokens } from './token/held-tokens.ts'
 export { createSessionToken, deleteSessionTokens, isLimited, pruneSessions } from './token/session-token.ts'

@@ -268,6 +268,9 @@ class Invitation(TypedDict):
     expiresAt: str
 
 
+TokenScope = Literal["messages:read", "messages:write", "events", "secrets:reveal", "settings", "tokens", "members", "billing", "audit"]
+
+
 class Token(TypedDict):
     # Unique identifier
     id: str
@@ -279,6 +282,10 @@ class Token(TypedDict):
     lastUsedAt: str | None
     # When it expires; null if it never does
     expiresAt: str | None
+    # What it may be used for; null means everything that its holder may do
+    scopes: list[TokenScope] | None
+    # The token that it was made with: it ends with it, and has no more than it. Null if it was made in the web application or by the operator
+    parentId: str | None
 
 
 IdentityChannel = Literal["sms", "telegram"]
@@ -421,6 +428,8 @@ class Agent(TypedDict):
     wakesPerHour: int | None
     # How many messages of one thread may wake it in 24 hours; null means no limit
     wakesPerThreadDay: int | None
+    # Time in seconds, at most 300, for which a new message waits for others of its thread before the agent hears of all of them together
+    wakeAfterSeconds: int
     # Types of the events that its log contains, of: message.received, message.refused, message.held, message.sent, message.failed, message.reported. The first one is always among them
     eventTypes: list[AgentEventType]
 
@@ -481,6 +490,9 @@ class ConnectedAppMember(TypedDict):
     email: str
 
 
+ConnectedAppScope = Literal["messages:read", "messages:write", "events", "secrets:reveal", "settings", "tokens", "members", "billing", "audit"]
+
+
 class ConnectedApp(TypedDict):
     # Unique identifier
     id: str
@@ -494,6 +506,8 @@ class ConnectedApp(TypedDict):
     agent: ConnectedAppAgent
     # The member who connected it. It ends when they are removed
     member: ConnectedAppMember
+    # What the member lets it do; null means everything that apps may do
+    scopes: list[ConnectedAppScope] | None
     # When it was connected
     createdAt: str
     # When it was last used, to the minute
@@ -1315,6 +1329,9 @@ InviteMemberRole = Literal["owner", "member"]
 ChangeRoleRole = Literal["owner", "member"]
 
 
+CreateOwnTokenScope = Literal["messages:read", "messages:write", "events", "secrets:reveal", "settings", "tokens", "members", "billing", "audit"]
+
+
 ClaimIdentityChannel = Literal["sms"]
 
 
@@ -1372,6 +1389,9 @@ BlockSenderChannel = Literal["email", "sms", "telegram", "url"]
 
 
 UnblockSenderChannel = Literal["email", "sms", "telegram", "url"]
+
+
+CreateTokenScope = Literal["messages:read", "messages:write", "events", "secrets:reveal", "settings", "tokens", "members", "billing", "audit"]
 
 
 SendMessageChannel = Literal["email", "sms", "telegram"]
@@ -1531,9 +1551,9 @@ def remove_member(member_id: str) -> Call[None]:
     return Call("DELETE", "/members/{memberId}", {"memberId": member_id})
 
 
-def create_own_token(*, name: str | None | NotGiven = NOT_GIVEN, expires_at: datetime | str | None | NotGiven = NOT_GIVEN, key: str | None = None) -> Call[NewToken]:
+def create_own_token(*, name: str | None | NotGiven = NOT_GIVEN, expires_at: datetime | str | None | NotGiven = NOT_GIVEN, scopes: Sequence[CreateOwnTokenScope] | None | NotGiven = NOT_GIVEN, key: str | None = None) -> Call[NewToken]:
     """Creates another token for the calling member."""
-    return Call("POST", "/tokens", {}, body={"name": name, "expiresAt": expires_at}, key=key)
+    return Call("POST", "/tokens", {}, body={"name": name, "expiresAt": expires_at, "scopes": scopes}, key=key)
 
 
 def list_own_tokens() -> Call[list[Token]]:
@@ -1631,9 +1651,9 @@ def read_agent() -> Call[AgentWithTexts]:
     return Call("GET", "/agents/{id}", {})
 
 
-def update_agent(*, name: str | NotGiven = NOT_GIVEN, icon: UpdateAgentIcon | NotGiven = NOT_GIVEN, approval: UpdateAgentApproval | NotGiven = NOT_GIVEN, instructors: UpdateAgentInstructors | NotGiven = NOT_GIVEN, manipulated: UpdateAgentManipulated | NotGiven = NOT_GIVEN, secrets_in_messages: UpdateAgentSecretsInMessages | NotGiven = NOT_GIVEN, wakes_per_hour: int | None | NotGiven = NOT_GIVEN, wakes_per_thread_day: int | None | NotGiven = NOT_GIVEN, event_types: Sequence[UpdateAgentEventType] | NotGiven = NOT_GIVEN, signature: str | None | NotGiven = NOT_GIVEN, templates: Sequence[UpdateAgentTemplate] | NotGiven = NOT_GIVEN) -> Call[AgentWithTexts]:
+def update_agent(*, name: str | NotGiven = NOT_GIVEN, icon: UpdateAgentIcon | NotGiven = NOT_GIVEN, approval: UpdateAgentApproval | NotGiven = NOT_GIVEN, instructors: UpdateAgentInstructors | NotGiven = NOT_GIVEN, manipulated: UpdateAgentManipulated | NotGiven = NOT_GIVEN, secrets_in_messages: UpdateAgentSecretsInMessages | NotGiven = NOT_GIVEN, wakes_per_hour: int | None | NotGiven = NOT_GIVEN, wakes_per_thread_day: int | None | NotGiven = NOT_GIVEN, wake_after_seconds: int | NotGiven = NOT_GIVEN, event_types: Sequence[UpdateAgentEventType] | NotGiven = NOT_GIVEN, signature: str | None | NotGiven = NOT_GIVEN, templates: Sequence[UpdateAgentTemplate] | NotGiven = NOT_GIVEN) -> Call[AgentWithTexts]:
     """Changes an agent's name, icon or settings."""
-    return Call("PATCH", "/agents/{id}", {}, body={"name": name, "icon": icon, "approval": approval, "instructors": instructors, "manipulated": manipulated, "secretsInMessages": secrets_in_messages, "wakesPerHour": wakes_per_hour, "wakesPerThreadDay": wakes_per_thread_day, "eventTypes": listed(event_types), "signature": signature, "templates": templates})
+    return Call("PATCH", "/agents/{id}", {}, body={"name": name, "icon": icon, "approval": approval, "instructors": instructors, "manipulated": manipulated, "secretsInMessages": secrets_in_messages, "wakesPerHour": wakes_per_hour, "wakesPerThreadDay": wakes_per_thread_day, "wakeAfterSeconds": wake_after_seconds, "eventTypes": listed(event_types), "signature": signature, "templates": templates})
 
 
 def delete_agent() -> Call[None]:
@@ -1691,9 +1711,9 @@ def unblock_sender(channel: UnblockSenderChannel, sender: str) -> Call[None]:
     return Call("DELETE", "/agents/{id}/access/{channel}/blocked/{sender}", {"channel": channel, "sender": sender})
 
 
-def create_token(*, name: str | None | NotGiven = NOT_GIVEN, expires_at: datetime | str | None | NotGiven = NOT_GIVEN, key: str | None = None) -> Call[NewToken]:
+def create_token(*, name: str | None | NotGiven = NOT_GIVEN, expires_at: datetime | str | None | NotGiven = NOT_GIVEN, scopes: Sequence[CreateTokenScope] | None | NotGiven = NOT_GIVEN, key: str | None = None) -> Call[NewToken]:
     """Creates a token for an agent."""
-    return Call("POST", "/agents/{id}/tokens", {}, body={"name": name, "expiresAt": expires_at}, key=key)
+    return Call("POST", "/agents/{id}/tokens", {}, body={"name": name, "expiresAt": expires_at, "scopes": scopes}, key=key)
 
 
 def list_tokens() -> Call[list[Token]]:
