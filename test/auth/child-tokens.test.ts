@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { createSignInLink } from '../../src/auth/sign-in-link.ts'
+import { systemClock } from '../../src/core/clock.ts'
 import { hashToken, newToken } from '../../src/workspace/token/token.ts'
 import { openEvents } from '../support/events.ts'
 import {
@@ -119,8 +120,7 @@ const makeIn = async (surfer: Awaited<ReturnType<typeof signedIn>>) => {
 }
 
 test('what a member makes in the web application outlives the session', async () => {
-  const clock = { now: () => new Date() }
-  const deps = { ...service.db, clock, publicUrl: () => service.http }
+  const deps = { ...service.db, clock: systemClock, publicUrl: () => service.http }
   const { url } = await createSignInLink(deps, owner.member, { browser: null, path: '/app' })
   const surfer = surf(service)
   await surfer.submit('/app/sign-in/link', { link: url })
