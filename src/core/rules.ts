@@ -85,7 +85,7 @@ const wakes = 'must be a whole number from 1 to 10000'
 /** Maximum number of messages that wake an agent in some time. */
 export const wakeLimit = bounded(z.int(wakes).min(1, wakes).max(10_000, wakes), '1 to 10000')
 const seconds = 'must be a whole number from 0 to 300'
-/** Maximum of `wakeAfterSeconds`. @limit Events */
+/** Time in seconds for which new messages wait for others of their thread, at most. @limit Receiving */
 export const MAX_WAKE_AFTER_S = 300
 /** Time for which an agent's new messages wait for others of their threads. */
 export const wakeAfterSeconds = bounded(

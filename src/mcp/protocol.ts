@@ -101,7 +101,11 @@ const addResources = (server: Server, exchange: Exchange): void => {
   )
   server.setRequestHandler('resources/templates/list', async () => INBOX_TEMPLATES)
   server.setRequestHandler('resources/read', ({ params }) =>
-    withErrors(exchange, 'resources/read', async () => readSkill(params.uri) ?? readInbox(exchange.call, params.uri)),
+    withErrors(
+      exchange,
+      'resources/read',
+      async () => readSkill(params.uri) ?? readInbox(exchange.call, params.uri),
+    ),
   )
 }
 

@@ -93,12 +93,12 @@ export {
   type LocalMailboxLookup,
 } from './receiving/address-lookup.ts'
 export { applyBounce } from './receiving/bounce.ts'
+export { DelayedEvents, wakeNow } from './receiving/delayed-events.ts'
 export { mayInstruct } from './receiving/instructor.ts'
 export { acceptForPostmaster, createPostmaster } from './receiving/postmaster.ts'
 export { type ReceiveDeps, receive } from './receiving/receive.ts'
 export { pruneRefused } from './receiving/refused.ts'
 export { releaseMessage, releaseMessages } from './receiving/release.ts'
-export { DelayedEvents, wakeNow } from './receiving/delayed-events.ts'
 export { createArrivalStore } from './receiving/store.ts'
 export { createTargetLookup } from './receiving/target.ts'
 export { createLimitedStore } from './receiving/wake-limits.ts'

@@ -1,4 +1,5 @@
 import { readListening } from '../agent/index.ts'
+import { MAX_WAKE_AFTER_S } from '../core/rules.ts'
 import type { Db } from '../db/client.ts'
 import type { Job, Message, Webhook } from '../db/generated/prisma/client.ts'
 import { toDelivery } from '../webhook/index.ts'
@@ -13,13 +14,16 @@ interface Event {
   createdAt: Date
 }
 
-/** No index has the messages of events: it looks at the newest of the agent, and at all of the moment of the message. */
+/**
+ * No index has the messages of events: it looks at the newest of the agent, and at all of the time within which a message
+ * raises its event.
+ */
 const EVENTS = `
   select id, type, created_at as "createdAt" from event
    where agent_id = $1 and message_id = $2 and id > (select last_id from event_log where agent_id = $1) - 5000
   union
   select id, type, created_at from event
-   where agent_id = $1 and message_id = $2 and created_at between $3::timestamptz - interval '5 s' and $3::timestamptz + interval '5 s'
+   where agent_id = $1 and message_id = $2 and created_at between $3::timestamptz - interval '5 s' and $3::timestamptz + interval '${MAX_WAKE_AFTER_S + 5} s'
   order by id limit 20`
 
 const readEvents = async ({ pool }: Db, { id, agentId, createdAt }: Message): Promise<Event[]> => {
@@ -112,6 +116,9 @@ export const ofEvents = async (db: Db, message: Message, now: Date): Promise<Mom
         return ofWebhook(lane, job, { event, now })
       }),
     ]),
+    ...(await prisma.delayedEvent.findMany({ where: { agentId, messageId: message.id } })).map(
+      ({ dueAt }): Moment => ({ at: dueAt, kind: 'event_delayed' }),
+    ),
     ...(await ofClients(db, agentId, { first: events[0], now })),
   ]
 }

@@ -12,6 +12,7 @@ export const MOMENTS = {
   check: 'A check of a received message; subject: its name, detail: the verdict.',
   recipient: 'What became of a recipient; subject: the address, detail: the status.',
   event: 'An event was raised; subject: its number, detail: its type.',
+  event_delayed: 'When an event is raised that waits for others of its thread.',
   webhook_answered: 'A webhook was called; subject: its name, detail: the answer.',
   webhook_delivery: 'Now: whether an event was delivered to a webhook, in detail; subject: its name.',
   webhook_skips: 'Now: a webhook does not ask for events of this type; subject: its name.',

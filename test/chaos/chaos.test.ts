@@ -42,6 +42,9 @@ const SEED = Number(process.env.CHAOS_SEED ?? Date.now() % 1_000_000)
 const AGENTS = 3
 /** Maximum time to recover from the last crash: a lease and a poll of 20 s, then the backlog. */
 const RECOVERY_MS = 45_000
+/** Fewer messages would say little. */
+const ENOUGH = 50
+const SLOW_MS = 90_000
 
 beforeAll(
   () => void execFileSync(process.execPath, [join(import.meta.dirname, '..', '..', 'src', 'build.mjs')]),
@@ -140,6 +143,8 @@ test(
       const happened: string[] = []
       const plan = planCrashes(chance, SECONDS)
       await runCrashes(world, plan, chance, happened)
+      // On a busy machine, processes start for most of that time.
+      await until(() => writers.acknowledged.length > ENOUGH, SLOW_MS).catch(() => undefined)
       over.abort()
       await writers.done
       const calm = performance.now()
@@ -168,7 +173,7 @@ test(
       )
       expect({ missing, violations, lost }).toEqual({ missing: [], violations: [], lost: 0 })
       expect(listeners.flatMap(({ others }) => others)).toEqual([])
-      expect(events).toBeGreaterThan(50)
+      expect(events).toBeGreaterThan(ENOUGH)
       expect(happened.length).toBe(plan.length)
     } finally {
       over.abort()
@@ -176,5 +181,5 @@ test(
       await world.close()
     }
   },
-  SECONDS * 1000 + 180_000,
+  SECONDS * 1000 + 180_000 + SLOW_MS,
 )

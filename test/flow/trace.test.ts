@@ -152,3 +152,15 @@ test('events of a message among thousands of newer ones', async () => {
   await service.db.pool.query('update event_log set last_id = last_id + 6000 where agent_id = $1', [agent.id])
   expect(await told(old.id)).toMatch(/event \d+: message\.received/)
 })
+
+test('when an agent hears of a message that waits for others of its thread', async () => {
+  const slow = await createTestAgent(service, owner, 'Slow')
+  await owner.api('PUT', `/agents/${slow.id}/access/email`, { admit: 'anyone', senders: [] })
+  await owner.api('PATCH', `/agents/${slow.id}`, { wakeAfterSeconds: 300 })
+  const { id } = await receive(service, slow, { from: 'ann@example.com', to: slow.address, text: 'one' })
+  expect(await told(id)).toMatch(/Z {2}event delayed$/m)
+  await owner.api('PATCH', `/agents/${slow.id}`, { wakeAfterSeconds: 0 })
+  const text = await told(id)
+  expect(text).toMatch(/Z {2}event 1: message\.received$/m)
+  expect(text).not.toContain('event delayed')
+})

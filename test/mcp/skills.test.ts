@@ -35,7 +35,9 @@ test('a skill is listed with its frontmatter and the digest of its file, and rea
     frontmatter: parse(text.split('---\n')[1]!),
     resources: [{ uri: URI, digest, size: Buffer.byteLength(text) }],
   })
-  expect((await postRpc(service.http, agent.token, 'skills/get', { uri: URI })).body.result.skill).toEqual(skill)
+  expect((await postRpc(service.http, agent.token, 'skills/get', { uri: URI })).body.result.skill).toEqual(
+    skill,
+  )
   const { contents } = await mcp.client.readResource({ uri: URI })
   expect(contents).toEqual([{ uri: URI, mimeType: 'text/markdown', text }])
 })

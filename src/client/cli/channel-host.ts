@@ -16,7 +16,8 @@ const REQUEST_ID = /^[a-km-z]{5}$/
 const CAPABILITIES = { 'claude/channel': {}, 'claude/channel/permission': {} }
 /** For how long a question of whether a tool may run is open. */
 const QUESTION_SECONDS = 3600
-const [ALLOW, DENY] = ['Allow', 'Deny']
+const ALLOW = 'Allow'
+const DENY = 'Deny'
 
 /** The host at the other end of standard input and output, as far as it is told of messages and asks for permissions. */
 export class ChannelHost {
@@ -95,8 +96,8 @@ export class ChannelHost {
     if (!REQUEST_ID.test(requestId)) return
     const text = `Claude Code wants to use ${oneLine(word('tool_name'))}: ${oneLine(word('description'))}\n\n${printable(word('input_preview'))}`
     try {
-      const question = { text: text.slice(0, 2_000), options: [ALLOW, DENY], expiresIn: QUESTION_SECONDS }
-      const { answer } = await this.#agent.ask(question, { seconds: QUESTION_SECONDS })
+      const options = { options: [ALLOW, DENY], expiresIn: QUESTION_SECONDS }
+      const { answer } = await this.#agent.ask(text.slice(0, 2_000), options)
       if (answer?.text !== ALLOW && answer?.text !== DENY) return
       const behavior = answer.text === ALLOW ? 'allow' : 'deny'
       this.#send({

@@ -28,7 +28,8 @@ const contentOf = ({ id, replyText, text }: Received['message']): string => {
 }
 
 const metaOf = ({ message, event }: Received, again: boolean): Record<string, string> => {
-  const { id, threadId, conversationKey, channel, counterpart, counterpartName, subject, attachments } = message
+  const { id, threadId, conversationKey, channel, counterpart, counterpartName, subject, attachments } =
+    message
   const meta = {
     message_id: id,
     thread_id: threadId,

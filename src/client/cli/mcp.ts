@@ -94,7 +94,8 @@ export class Bridge {
       body,
       signal,
     })
-    if (response.headers.get('content-type')?.startsWith('text/event-stream')) return this.#stream(message, response)
+    if (response.headers.get('content-type')?.startsWith('text/event-stream'))
+      return this.#stream(message, response)
     const text = await response.text()
     if (message.id === undefined) return
     try {
@@ -117,13 +118,17 @@ export class Bridge {
     const { result } = answer
     // Later requests of a client of 2025 name the version in a header only.
     if (typeof result?.protocolVersion === 'string') this.#version = result.protocolVersion
-    const introduced = method === 'initialize' && result ? { ...answer, result: this.#introduce(result) } : answer
+    const introduced =
+      method === 'initialize' && result ? { ...answer, result: this.#introduce(result) } : answer
     this.#write(JSON.stringify(introduced))
   }
 }
 
 /** Passes lines of standard input on until the host closes it. `take` returns whether a line is not for the service. */
-export const serveStdio = async (bridge: Bridge, take: (line: string) => boolean = () => false): Promise<void> => {
+export const serveStdio = async (
+  bridge: Bridge,
+  take: (line: string) => boolean = () => false,
+): Promise<void> => {
   const sent = new Set<Promise<void>>()
   for await (const line of createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
     if (line.trim() === '' || take(line)) continue

@@ -91,7 +91,10 @@ export class Writing extends KeptLetter {
     if (!draft || !words) return
     clearTimeout(this.#later)
     const echo = this.#savedAt + TIMES.echo - Date.now()
-    if (echo > 0) return void (this.#later = setTimeout(() => void this.check(), echo))
+    if (echo > 0) {
+      this.#later = setTimeout(() => void this.check(), echo)
+      return
+    }
     const { value, failure } = await readDraft(words.agentId, draft.id)
     if (this.copy?.draft?.id !== draft.id) return
     if (value) this.take(value)

@@ -61,7 +61,8 @@ export const settings: typeof english = {
   eventTypes: 'Ereignisse in seinem Verlauf',
   eventTypesHint: 'Seine Programme, Ereignisströme und Webhooks bekommen die, die sie abonnieren.',
   wakeAfter: 'Nachrichten einer Unterhaltung',
-  wakeAfterHint: 'Was in dieser Zeit in der Unterhaltung ankommt, weckt den Agenten einmal, mit allem zusammen.',
+  wakeAfterHint:
+    'Was in dieser Zeit in der Unterhaltung ankommt, weckt den Agenten einmal, mit allem zusammen.',
   wakeAfterChoice: (seconds) =>
     seconds === 0 ? 'Wecken ihn sofort, jede einzeln' : `Warten ${seconds} Sekunden auf weitere`,
   writing: 'Wenn Mitglieder als dieser Agent schreiben',

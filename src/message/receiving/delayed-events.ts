@@ -102,7 +102,9 @@ const wakeAgents = async (
   { by, now }: { by: Date; now: Date },
 ): Promise<LoggedEvent[]> => {
   await pool.query(LOCK({ agentIds }))
-  const { rows } = await pool.query<AppendedRow>(WAKE({ agentIds, by, now, type: MESSAGE_RECEIVED }, agentIds))
+  const { rows } = await pool.query<AppendedRow>(
+    WAKE({ agentIds, by, now, type: MESSAGE_RECEIVED }, agentIds),
+  )
   return toAppended(rows)
 }
 
@@ -120,7 +122,12 @@ export const wakeNow = (
 /** Interval at which a process looks for events of others, which may have been killed. */
 const POLL_MS = 5_000
 
-type DelayedEventDeps = RootDb & { clock: Clock; log: Logger; notifier: Notifier; feed: Pick<Feed, 'committed'> }
+type DelayedEventDeps = RootDb & {
+  clock: Clock
+  log: Logger
+  notifier: Notifier
+  feed: Pick<Feed, 'committed'>
+}
 
 /** The worker that wakes agents when their events are due. Any number of processes may run one. */
 export class DelayedEvents {

@@ -190,7 +190,10 @@ const statementOf = (arrivals: readonly Arrival[]): Statement => {
   const delays = arrivals.some(({ event }) => event?.delay)
   if (arrivals.length === 1 && sizeOf(arrivals[0]!) >= LONG)
     return { ...storeLong(batched, rawBytes, fileBytes, delays), agents }
-  return (delays ? STORE_DELAYED : STORE)({ ...batched, rawContents: byteaArray(rawBytes), fileContents: byteaArray(fileBytes) }, agents)
+  return (delays ? STORE_DELAYED : STORE)(
+    { ...batched, rawContents: byteaArray(rawBytes), fileContents: byteaArray(fileBytes) },
+    agents,
+  )
 }
 
 const eventOf = ({ message, event }: Arrival, id: number, agentName: string): LoggedEvent => {

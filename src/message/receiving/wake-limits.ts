@@ -40,7 +40,11 @@ const exceededLimit = async (
 }
 
 /** The event of a message that is refused: whether it may instruct the agent is no question then. */
-const refusedEvent = ({ detail, delay: _delay, ...event }: NonNullable<Arrival['event']>): Arrival['event'] => {
+const refusedEvent = ({
+  detail,
+  delay: _delay,
+  ...event
+}: NonNullable<Arrival['event']>): Arrival['event'] => {
   const { mayInstruct: _, ...place } = detail ?? {}
   return { ...event, type: MESSAGE_REFUSED, detail: { ...place, refusal: 'rate_limit' } }
 }
