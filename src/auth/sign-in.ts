@@ -7,7 +7,14 @@ import { writeCookie } from './cookie.ts'
 import type { CredentialDeps } from './credential.ts'
 import { findPageViewer, type PageViewer } from './page-viewer.ts'
 import { publicPlace } from './public-url.ts'
-import { createSession, revokeSession, SESSION_MS, type SessionDeps, type SigningIn, type Way } from './session.ts'
+import {
+  createSession,
+  revokeSession,
+  SESSION_MS,
+  type SessionDeps,
+  type SigningIn,
+  type Way,
+} from './session.ts'
 
 export type SignInDeps = SessionDeps & CredentialDeps
 

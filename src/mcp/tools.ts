@@ -46,12 +46,14 @@ export const SCOPES_OF_TOOLS: ReadonlyMap<string, Needed> = new Map(
 
 /** The tools as clients list them: those that the token may call. Agents have no `agentId` argument. */
 export const describeTools = ({ kind, scopes }: Pick<Viewer, 'kind' | 'scopes'>) =>
-  TOOLS.filter(({ scope }) => hasScope({ scopes }, scope)).map(({ name, title, description, hints, input }) => ({
-    name,
-    description,
-    inputSchema: inputSchemaOf(input[kind]) as { type: 'object' },
-    annotations: { title, ...hints },
-  }))
+  TOOLS.filter(({ scope }) => hasScope({ scopes }, scope)).map(
+    ({ name, title, description, hints, input }) => ({
+      name,
+      description,
+      inputSchema: inputSchemaOf(input[kind]) as { type: 'object' },
+      annotations: { title, ...hints },
+    }),
+  )
 
 const inputOf = (tool: Tool, kind: Viewer['kind'], given: unknown): Record<string, unknown> => {
   const { data, error } = tool.input[kind].safeParse(given)

@@ -109,7 +109,8 @@ test('what an agent makes for the agents that it created ends with its token', a
   expect(await statusOf(helper.token, `/agents/${created.body.id}`)).toBe(401)
 })
 
-const CREATE = 'mutation ($input: CreateTokenInput!) { createToken(input: $input) { token record { id parentId } } }'
+const CREATE =
+  'mutation ($input: CreateTokenInput!) { createToken(input: $input) { token record { id parentId } } }'
 
 /** Makes a token of the agent in a browser. */
 const makeIn = async (surfer: Awaited<ReturnType<typeof signedIn>>) => {

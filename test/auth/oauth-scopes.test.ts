@@ -45,10 +45,18 @@ const connectWith = async (scope: string | null, form: Record<string, string> = 
 }
 
 const toolsOf = async (token: string): Promise<string[]> =>
-  (await postRpc(service.http, token, 'tools/list')).body.result.tools.map(({ name }: { name: string }) => name)
+  (await postRpc(service.http, token, 'tools/list')).body.result.tools.map(
+    ({ name }: { name: string }) => name,
+  )
 
 test('the metadata say the scopes', async () => {
-  expect(found.server.scopes_supported).toEqual(['agent', ...EVERYTHING.slice(0, 3), 'secrets:reveal', 'settings', 'tokens'])
+  expect(found.server.scopes_supported).toEqual([
+    'agent',
+    ...EVERYTHING.slice(0, 3),
+    'secrets:reveal',
+    'settings',
+    'tokens',
+  ])
   const resource = await (await fetch(`${service.http}/.well-known/oauth-protected-resource/mcp`)).json()
   expect(resource).toMatchObject({ scopes_supported: ['agent', ...EVERYTHING] })
 })
@@ -56,7 +64,10 @@ test('the metadata say the scopes', async () => {
 test.each([['agent'], [null], ['openid'], ['agent messages:read']])(
   'who asks for %j asks for everything',
   async (scope) => {
-    const { shown, tokens, app } = await connectWith(scope, { offered: EVERYTHING.join(' '), scope: 'events' })
+    const { shown, tokens, app } = await connectWith(scope, {
+      offered: EVERYTHING.join(' '),
+      scope: 'events',
+    })
     expect(shown).toEqual(EVERYTHING.map((one) => `+${one}`))
     expect([tokens.scope, app.scopes]).toEqual(['events', ['events']])
     const whole = await connectWith(scope)
@@ -70,7 +81,8 @@ test('an app gets what it asks for, and its tools are those alone', async () => 
   expect([tokens.scope, app.scopes]).toEqual(['messages:read events', ['messages:read', 'events']])
   const tools = await toolsOf(tokens.access_token)
   expect(tools).toContain('read_message')
-  for (const tool of ['reply', 'send_message', 'create_agent', 'list_secrets']) expect(tools).not.toContain(tool)
+  for (const tool of ['reply', 'send_message', 'create_agent', 'list_secrets'])
+    expect(tools).not.toContain(tool)
   const call = { name: 'send_message', arguments: { to: ['bo@example.com'], text: 'hi' } }
   expect((await postRpc(service.http, tokens.access_token, 'tools/call', call)).text).toContain(
     'This token does not have the scope messages:write.',

@@ -14,7 +14,14 @@ import { scopeOfField } from '../../src/graphql/builder/scopes.ts'
 import { createSchema } from '../../src/graphql/schema.ts'
 import { describeTools, SCOPES_OF_TOOLS } from '../../src/mcp/tools.ts'
 import { postRpc } from '../support/mcp.ts'
-import { apiOf, createTestAgent, type Tenant, type TestAgent, type TestService, startService } from '../support/service.ts'
+import {
+  apiOf,
+  createTestAgent,
+  startService,
+  type Tenant,
+  type TestAgent,
+  type TestService,
+} from '../support/service.ts'
 
 /**
  * What tokens with scopes can do, generated from the descriptions: every caller with each scope, at every route of REST,
@@ -74,7 +81,12 @@ const routesOf = async (): Promise<Route[]> => {
 }
 
 /** Routes without an id, which would change something. */
-const CHANGING = new Set(['DELETE /workspace', 'POST /workspace/restore', 'PATCH /workspace', 'PATCH /members/me'])
+const CHANGING = new Set([
+  'DELETE /workspace',
+  'POST /workspace/restore',
+  'PATCH /workspace',
+  'PATCH /members/me',
+])
 
 describe('REST', () => {
   test('every route says what it needs, and asks every caller for it', async () => {
@@ -96,7 +108,8 @@ describe('REST', () => {
           expected === undefined
             ? !refused
             : status === 403 && body.error.code === 'forbidden' && body.error.message === refusalOf(expected)
-        if (!isRight) wrong.push(`${caller.holder} ${caller.scope} ${method} ${path}: ${status} ${JSON.stringify(body)}`)
+        if (!isRight)
+          wrong.push(`${caller.holder} ${caller.scope} ${method} ${path}: ${status} ${JSON.stringify(body)}`)
       }
     expect(wrong).toEqual([])
   })
@@ -176,7 +189,10 @@ describe('GraphQL', () => {
     const { body } = await owner.api('GET', '/openapi.json')
     const byName = new Map<string, Scope[]>()
     for (const item of Object.values<Record<string, never>>(body.paths))
-      for (const { operationId, security } of Object.values<{ operationId: string; security: { bearer: Scope[] }[] }>(item))
+      for (const { operationId, security } of Object.values<{
+        operationId: string
+        security: { bearer: Scope[] }[]
+      }>(item))
         byName.set(operationId, security[0]!.bearer)
     const type = createSchema().getMutationType()!
     const compared = Object.values(type.getFields()).filter(({ name }) => byName.has(name))
@@ -274,12 +290,12 @@ describe('MCP', () => {
     for (const [method, more] of [
       ['events/poll', params],
       ['events/stream', params],
-      ['events/subscribe', { ...params, delivery: { mode: 'webhook', url: 'https://e.example', secret: 's' } }],
-      ['events/unsubscribe', { ...params, delivery: { url: 'https://e.example' } }],
       [
-        'subscriptions/listen',
-        { notifications: { resourceSubscriptions: [`inbox://${agent.id}`] } },
+        'events/subscribe',
+        { ...params, delivery: { mode: 'webhook', url: 'https://e.example', secret: 's' } },
       ],
+      ['events/unsubscribe', { ...params, delivery: { url: 'https://e.example' } }],
+      ['subscriptions/listen', { notifications: { resourceSubscriptions: [`inbox://${agent.id}`] } }],
     ] as const)
       expect((await postRpc(service.http, token, method, more)).text).toContain(refusalOf('events'))
     const uri = `inbox://${agent.id}`
@@ -303,7 +319,7 @@ test('what is forwarded, and files of messages that are sent, have to be readabl
   const files = [{ messageId: sent.body.id, attachmentId: 0 }]
   const called = await postRpc(service.http, token, 'tools/call', {
     name: 'send_message',
-    arguments: { to: ['eve@example.com'], text: 'see', files },
+    arguments: { channel: 'email', to: ['eve@example.com'], text: 'see', files },
   })
   expect(called.text).toContain(refusalOf('messages:read'))
 })

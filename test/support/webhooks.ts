@@ -121,7 +121,8 @@ export const createWebhookBench = (db: RootDb, masterKey: Uint8Array = randomByt
         email: null,
         role: null,
         expiresAt: null,
-        scopes: null, session: null,
+        scopes: null,
+        session: null,
       }
     },
     webhook: (viewer, url) => addWebhook(bench.operations, viewer, viewer.id, { url }),

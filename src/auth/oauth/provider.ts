@@ -106,7 +106,12 @@ const features = (publicUrl: string): NonNullable<Configuration['features']> => 
       if (indicator.replace(/\/$/, '') !== resource)
         throw new errors.InvalidTarget(`the only resource is ${resource}`)
       const accessTokenTTL = clientId === COMMAND_LINE ? COMMAND_LINE_TOKEN_S : ACCESS_TOKEN_S
-      return { scope: OAUTH_SCOPES.join(' '), audience: resource, accessTokenFormat: 'opaque', accessTokenTTL }
+      return {
+        scope: OAUTH_SCOPES.join(' '),
+        audience: resource,
+        accessTokenFormat: 'opaque',
+        accessTokenTTL,
+      }
     },
   },
 })

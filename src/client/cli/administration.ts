@@ -112,15 +112,17 @@ export const tokens: Command = {
     const [action, given] = input.positionals
     input.atMost(action === 'list' ? 1 : 2)
     const { agent } = await input.open()
-    if (action === 'list')
-      for (const one of await agent.tokens.list())
-        tell(input, one, lineOf(one))
+    if (action === 'list') for (const one of await agent.tokens.list()) tell(input, one, lineOf(one))
     else if (action === 'create') {
       const made = await agent.tokens.create({
         name: given ?? null,
         expiresAt: input.text('expires') ?? null,
         // The service checks them, and says which there are.
-        scopes: (input.text('scopes')?.split(',').map((scope) => scope.trim()) as Scopes | undefined) ?? null,
+        scopes:
+          (input
+            .text('scopes')
+            ?.split(',')
+            .map((scope) => scope.trim()) as Scopes | undefined) ?? null,
       })
       tell(input, made, made.token)
     } else if (action === 'revoke') {

@@ -50,7 +50,9 @@ export const NewToken = (props: NewTokenProps) => {
   const { run, busy, failure } = useAction(CREATE, { quiet: true })
   const submit = async () => {
     const expiresAt = days ? new Date(Date.now() + Number(days) * DAY_MS).toISOString() : null
-    const made = await run({ input: { agentId, name: name.trim() || null, expiresAt, scopes: narrowed(scopes) } })
+    const made = await run({
+      input: { agentId, name: name.trim() || null, expiresAt, scopes: narrowed(scopes) },
+    })
     if (!made?.createToken) return
     announce([{ topic: 'agents', agentId }])
     setToken(made.createToken.token)

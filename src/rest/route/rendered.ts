@@ -161,7 +161,11 @@ export const route = <Input extends Fields, Result>(
     ...{ tags: [tag], ...secured(scope), request },
     responses: {
       ...(output.kind === 'nothing' ? { 204: NO_CONTENT } : answerOf(output)),
-      ...failures(...fails, ...('body' in request ? (['body'] as const) : [])),
+      ...failures(
+        ...fails,
+        ...(scope === 'any' ? [] : (['forbidden'] as const)),
+        ...('body' in request ? (['body'] as const) : []),
+      ),
     },
   })
   app.openapi(described, async (c) => {

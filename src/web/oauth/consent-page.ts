@@ -72,7 +72,8 @@ const box = (scope: Scope, words: string, checked: boolean): Html =>
 /** What the member lets it do: all that it asks for, unless they take some of it back. */
 const abilities = ({ client, scopes }: Asked, wrong: Wrong | null): Html => {
   const words = client.isCommandLine ? EVERYTHING : TOOLS
-  const isChecked = (scope: Scope) => !wrong?.form.has(OFFERED) || wrong.form.getAll(SCOPE_FIELD).includes(scope)
+  const isChecked = (scope: Scope) =>
+    !wrong?.form.has(OFFERED) || wrong.form.getAll(SCOPE_FIELD).includes(scope)
   return html`<fieldset>
 <legend>It will be able to</legend>
 <input type="hidden" name="${OFFERED}" value="${scopes.join(' ')}">
@@ -81,8 +82,12 @@ ${scopes.map((scope) => box(scope, words[scope] ?? scope, isChecked(scope)))}
 <p class="soft">It can always read the agent’s name and addresses.</p>
 <h2>It will not be able to</h2>
 <ul>
-${client.isCommandLine ? [] : html`<li>read the values of secrets</li>
-<li>change who may write to the agent</li>`}
+${
+  client.isCommandLine
+    ? []
+    : html`<li>read the values of secrets</li>
+<li>change who may write to the agent</li>`
+}
 <li>read the messages of your other agents</li>
 </ul>`
 }

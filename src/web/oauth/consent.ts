@@ -21,7 +21,15 @@ import { requireSession } from '../app/visit.ts'
 import { problemOf } from '../page/failure-words.ts'
 import { type Page, readForm, showPage } from '../page/page.ts'
 import { checked } from '../page/rule.ts'
-import { consentPage, EXPIRED, NEW_AGENT, OFFERED, returnPage, SCOPE_FIELD, type Wrong } from './consent-page.ts'
+import {
+  consentPage,
+  EXPIRED,
+  NEW_AGENT,
+  OFFERED,
+  returnPage,
+  SCOPE_FIELD,
+  type Wrong,
+} from './consent-page.ts'
 
 export type ConsentDeps = SignInDeps & ConnectedAppDeps & AgentDeps
 

@@ -1,12 +1,18 @@
 import type { Clock } from '../../core/clock.ts'
 import { AppError, invalidInput, notFound } from '../../core/errors.ts'
-import type { Scope } from '../../core/scopes.ts'
 import type { Db } from '../../db/client.ts'
 import type { Prisma, Token } from '../../db/generated/prisma/client.ts'
 import type { Notifier } from '../../db/notify.ts'
 import { audit } from '../change/audit.ts'
 import { holdParent, holdWithDescendants, limitsOf } from './family.ts'
-import { type EndSubscriptions, hashToken, newToken, TOKEN_REVOKED } from './token.ts'
+import {
+  type EndSubscriptions,
+  type Holder,
+  hashToken,
+  type NewToken,
+  newToken,
+  TOKEN_REVOKED,
+} from './token.ts'
 import type { Viewer } from './viewer.ts'
 
 export interface IssueTokenDeps extends Db {
@@ -17,16 +23,6 @@ export interface BearerTokenDeps extends IssueTokenDeps {
   notifier: Pick<Notifier, 'publish'>
   endSubscriptions: EndSubscriptions
 }
-
-export interface NewToken {
-  name?: string | null | undefined
-  expiresAt?: Date | null | undefined
-  /** What it may be used for; null for everything that its maker may give. */
-  scopes?: readonly Scope[] | null | undefined
-}
-
-/** Owner of a token. */
-export type Holder = { memberId: string } | { agentId: string }
 
 const agentIdOf = (holder: Holder) => ('agentId' in holder ? holder.agentId : null)
 

@@ -5,7 +5,7 @@ import type { Prisma } from '../../db/generated/prisma/client.ts'
 import { sql } from '../../db/sql/sql.ts'
 import { composedOf } from '../../db/sql/statement.ts'
 import { rawIn } from '../../db/transaction.ts'
-import type { Holder, NewToken } from './bearer-token.ts'
+import type { Holder, NewToken } from './token.ts'
 import type { Viewer } from './viewer.ts'
 
 /** Tokens that are made with tokens: they have no more than these, and end with them. */
@@ -73,7 +73,9 @@ export const limitsOf = (parent: Parent, holder: Holder, { scopes, expiresAt = n
   expiresAt: earlier(expiresAt, parent.expiresAt),
 })
 
-const CHILDREN = composedOf(sql`select id from token where parent_id = any($1::uuid[]) order by id for update`)
+const CHILDREN = composedOf(
+  sql`select id from token where parent_id = any($1::uuid[]) order by id for update`,
+)
 const SELVES = composedOf(sql`select id from token where id = any($1::uuid[]) order by id for update`)
 
 /**
