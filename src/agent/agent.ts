@@ -10,6 +10,7 @@ import {
   type Actor,
   audit,
   type EndSubscriptions,
+  holdWithDescendants,
   readKeptUsage,
   subtractAgent,
   TOKEN_REVOKED,
@@ -194,7 +195,10 @@ const deleteWithTokens = (
     // Nor does anybody make it a token.
     await tx.$queryRaw`select 1 from agent where id = ${agentId}::uuid for update`
     const tokens = await tx.token.findMany({ where: { agentId }, select: { id: true } })
-    const tokenIds = tokens.map(({ id }) => id)
+    const tokenIds = await holdWithDescendants(
+      tx,
+      tokens.map(({ id }) => id),
+    )
     await deps.endSubscriptions(tx, { agentId, tokenIds })
     await subtractAgent(tx, agentId)
     await passOnChildren(tx, agentId)

@@ -1,5 +1,6 @@
 import { ICONS } from '../agent/index.ts'
 import { CHANNELS, WAYS_IN } from '../core/channels.ts'
+import { SCOPES } from '../core/scopes.ts'
 import { choice } from './resource.ts'
 
 /** What fields have one of. */
@@ -178,3 +179,5 @@ export const AnswerWay = choice('AnswerWay', 'How a member answered a question.'
   sms: 'With a text message from the number that they have verified.',
   api: 'With a token.',
 })
+
+export const TokenScope = choice('TokenScope', 'What a token may be used for.', SCOPES)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Waiting } from '../agent/index.ts'
 import type { Context } from '../context.ts'
+import type { Needed } from '../core/scopes.ts'
 import type { Viewer } from '../workspace/index.ts'
 import { type Fields, present, type Resource, says } from './resource.ts'
 
@@ -37,6 +38,8 @@ interface Described<Input extends Fields, Out, Result> {
   readonly says: string
   readonly rest: `${Method} /${string}`
   readonly tag: string
+  /** What a token needs to call it, besides the rights of its holder. */
+  readonly scope: Needed
   readonly input: Input
   /** Whether REST takes no body for an empty one. */
   readonly mayBeEmpty?: true

@@ -16,7 +16,7 @@ export {
   pruneApps,
 } from './oauth/connected-app.ts'
 export type { ProviderDeps } from './oauth/provider.ts'
-export { RESOURCE_METADATA, resourceOf, SCOPE } from './oauth/resource.ts'
+export { askedScopes, MCP_SCOPES, OAUTH_SCOPES, RESOURCE_METADATA, resourceOf } from './oauth/resource.ts'
 export { RESUME, ROUTES } from './oauth/routes.ts'
 export { createOperatorLink } from './operator-link.ts'
 export { checkForm, findPageViewer, opensMailedLink, type PageViewer } from './page-viewer.ts'

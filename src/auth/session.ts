@@ -36,6 +36,14 @@ export interface NewSession {
   enrolling?: boolean
 }
 
+/** A member who signs in. */
+export interface SigningIn {
+  id: string
+  workspaceId: string
+  /** The token with which they do: the session ends with it. */
+  parent?: Pick<Viewer, 'tokenId' | 'expiresAt'>
+}
+
 type SessionRow = Session & { token: Token }
 
 /** Returns a session in its public form. `expiresAt` is when it ends if it is not used until then. */
@@ -70,17 +78,20 @@ const findExcess = async (tx: Tx, memberId: string): Promise<string[]> => {
  */
 export const createSession = async (
   deps: SessionDeps,
-  member: { id: string; workspaceId: string },
+  member: SigningIn,
   { way, browser, enrolling = false }: NewSession,
 ): Promise<{ id: string; token: string }> => {
-  const { id: memberId, workspaceId } = member
+  const { id: memberId, workspaceId, parent } = member
   const createdAt = deps.clock.now()
-  const expiresAt = new Date(createdAt.getTime() + SESSION_IDLE_MS)
-  const endsAt = new Date(createdAt.getTime() + SESSION_MS)
+  const latest = parent?.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY
+  const [expiresAt, endsAt] = [SESSION_IDLE_MS, SESSION_MS].map(
+    (ms) => new Date(Math.min(createdAt.getTime() + ms, latest)),
+  ) as [Date, Date]
+  const parentId = parent?.tokenId ?? null
   const { id, token, ended } = await deps.prisma.$transaction(async (tx) => {
     await holdMember(tx, memberId) // a concurrent removal ends the session too
     const ended = (await deleteSessionTokens(tx, await findExcess(tx, memberId))).map(({ id }) => id)
-    const made = await createSessionToken(tx, { workspaceId, memberId, createdAt, expiresAt })
+    const made = await createSessionToken(tx, { workspaceId, memberId, parentId, createdAt, expiresAt })
     await tx.session.create({ data: { tokenId: made.id, browser, endsAt, way, enrolling } })
     const actor = { workspaceId, kind: 'member', id: memberId, tokenId: made.id } as const
     const detail = { session: made.id, way, browser, ...(ended.length > 0 ? { ended } : {}) }

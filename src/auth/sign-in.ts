@@ -7,7 +7,14 @@ import { writeCookie } from './cookie.ts'
 import type { CredentialDeps } from './credential.ts'
 import { findPageViewer, type PageViewer } from './page-viewer.ts'
 import { publicPlace } from './public-url.ts'
-import { createSession, revokeSession, SESSION_MS, type SessionDeps, type Way } from './session.ts'
+import {
+  createSession,
+  revokeSession,
+  SESSION_MS,
+  type SessionDeps,
+  type SigningIn,
+  type Way,
+} from './session.ts'
 
 export type SignInDeps = SessionDeps & CredentialDeps
 
@@ -36,7 +43,7 @@ const ruleFor = async (
 export const signIn = async (
   deps: SignInDeps,
   request: IncomingMessage,
-  member: { id: string; workspaceId: string },
+  member: SigningIn,
   way: Way,
 ): Promise<string> => {
   const place = publicPlace(deps.publicUrl())
@@ -65,7 +72,9 @@ const endOwn = async (deps: SignInDeps, { viewer }: PageViewer): Promise<void> =
   }
 }
 
-/** Exchanges a member's token for a session. Returns the Set-Cookie header. Throws `unauthorized`, `forbidden`. */
+/**
+ * Exchanges a member's token for a session, which ends with it; not one with scopes, as sessions have none. Returns the Set-Cookie header. Throws `unauthorized`, `forbidden`.
+ */
 export const signInByToken = async (
   deps: SignInDeps,
   request: IncomingMessage,
@@ -74,7 +83,10 @@ export const signInByToken = async (
   const viewer = await authenticate(deps, token, clientOf(request))
   if (viewer.kind !== 'member')
     throw new AppError('forbidden', 'This is an agent’s token. Members sign in with their own.')
-  return signIn(deps, request, viewer, 'token')
+  if (viewer.scopes !== null)
+    throw new AppError('forbidden', 'This token has only some scopes. Sign in with one that has all.')
+  const { id, workspaceId } = viewer
+  return signIn(deps, request, { id, workspaceId, parent: viewer }, 'token')
 }
 
 /** Ends the session of the browser that sent the request. Returns the Set-Cookie header. */

@@ -2430,6 +2430,11 @@ export interface components {
          *       "createdAt": "2026-11-20T09:30:00.000Z",
          *       "lastUsedAt": null,
          *       "expiresAt": null,
+         *       "scopes": [
+         *         "messages:read",
+         *         "messages:write"
+         *       ],
+         *       "parentId": null,
          *       "token": "aat_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
          *     }
          */
@@ -2443,7 +2448,12 @@ export interface components {
          *       "name": "laptop",
          *       "createdAt": "2026-11-20T09:30:00.000Z",
          *       "lastUsedAt": null,
-         *       "expiresAt": null
+         *       "expiresAt": null,
+         *       "scopes": [
+         *         "messages:read",
+         *         "messages:write"
+         *       ],
+         *       "parentId": null
          *     }
          */
         Token: {
@@ -2469,6 +2479,13 @@ export interface components {
              * @description When it expires; null if it never does
              */
             expiresAt: string | null;
+            /** @description What it may be used for; null means everything that its holder may do */
+            scopes: ("messages:read" | "messages:write" | "events" | "secrets:reveal" | "settings" | "tokens" | "members" | "billing" | "audit")[] | null;
+            /**
+             * Format: uuid
+             * @description The token that it was made with: it ends with it, and has no more than it. Null if it was made in the web application or by the operator
+             */
+            parentId: string | null;
         };
         /**
          * @example {
@@ -2906,6 +2923,7 @@ export interface components {
          *         "id": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
          *         "email": "ann@example.com"
          *       },
+         *       "scopes": null,
          *       "createdAt": "2026-11-20T09:30:00.000Z",
          *       "lastUsedAt": "2026-11-20T09:30:00.000Z",
          *       "expiresAt": "2026-11-27T09:30:00.000Z"
@@ -2943,6 +2961,8 @@ export interface components {
                 /** @description The email address of the member */
                 email: string;
             };
+            /** @description What the member lets it do; null means everything that apps may do */
+            scopes: ("messages:read" | "messages:write" | "events" | "secrets:reveal" | "settings" | "tokens" | "members" | "billing" | "audit")[] | null;
             /**
              * Format: date-time
              * @description When it was connected
@@ -4387,9 +4407,11 @@ export interface components {
             name?: string | null;
             /**
              * Format: date-time
-             * @description When the token expires; never if left out
+             * @description When the token expires; never if left out. A token that is made with a token never expires later than it
              */
             expiresAt?: string | null;
+            /** @description What the token may be used for; left out, everything that its holder may do, or that the token may with which it is made */
+            scopes?: ("messages:read" | "messages:write" | "events" | "secrets:reveal" | "settings" | "tokens" | "members" | "billing" | "audit")[] | null;
         };
         /**
          * @example {
@@ -4581,7 +4603,11 @@ export interface components {
         /**
          * @example {
          *       "name": "laptop",
-         *       "expiresAt": "2027-01-01T00:00:00Z"
+         *       "expiresAt": "2027-01-01T00:00:00Z",
+         *       "scopes": [
+         *         "messages:read",
+         *         "messages:write"
+         *       ]
          *     }
          */
         CreateTokenInput: {
@@ -4589,9 +4615,11 @@ export interface components {
             name?: string | null;
             /**
              * Format: date-time
-             * @description When the token expires; never if left out
+             * @description When the token expires; never if left out. A token that is made with a token never expires later than it
              */
             expiresAt?: string | null;
+            /** @description What the token may be used for; left out, everything that its holder may do, or that the token may with which it is made */
+            scopes?: ("messages:read" | "messages:write" | "events" | "secrets:reveal" | "settings" | "tokens" | "members" | "billing" | "audit")[] | null;
         };
         /**
          * @example {

@@ -1,6 +1,7 @@
 import { type GraphQLEnumType, type GraphQLSchema, isEnumType } from 'graphql'
 import { builder } from './builder/builder.ts'
 import { ScalarError } from './builder/input.ts'
+import { requireScopes } from './builder/scopes.ts'
 import './types/scalars.ts'
 import './types/enums.ts'
 import './types/workspace/phone-number.ts'
@@ -71,6 +72,7 @@ const explainValues = (type: GraphQLEnumType): void => {
 
 const makeSchema = (): GraphQLSchema => {
   const schema = builder.toSchema()
+  requireScopes(schema)
   for (const type of Object.values(schema.getTypeMap()))
     if (isEnumType(type) && !type.name.startsWith('__')) explainValues(type)
   return schema

@@ -102,12 +102,12 @@ export const answerDirectly = (
 
 const lists = new Map<Viewer['kind'], string>()
 
-/** The list of tools as the SDK writes it. It is the same for all viewers of a kind. */
+/** The list of tools as the SDK writes it. It is the same for all viewers of a kind without scopes. */
 const listFor = (viewer: Viewer): string => {
-  const known = lists.get(viewer.kind)
+  const known = viewer.scopes === null ? lists.get(viewer.kind) : undefined
   if (known !== undefined) return known
   const made = JSON.stringify({ tools: describeTools(viewer), resultType: 'complete', ...LISTS, ...META })
-  lists.set(viewer.kind, made)
+  if (viewer.scopes === null) lists.set(viewer.kind, made)
   return made
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { findAgent } from '../agent/index.ts'
 import { type Issue, inputError } from '../core/input-error.ts'
 import { uuid } from '../core/rules.ts'
+import { ensureScope } from '../core/scopes.ts'
 import { Channel } from '../db/generated/prisma/enums.ts'
 import {
   dataSchemaOf,
@@ -73,6 +74,7 @@ export const readWanted = async (
   { deps, viewer }: Call,
   params: Pick<EventParams, 'name' | 'arguments'>,
 ): Promise<Wanted> => {
+  ensureScope(viewer, 'events')
   const type = typeOf(params.name)
   const given = params.arguments ?? {}
   const { data, error } = ARGUMENTS[viewer.kind].safeParse(given)

@@ -2,8 +2,10 @@ import { ResourceNotFoundError } from '@modelcontextprotocol/server'
 import { findAgent, listAgents } from '../agent/index.ts'
 import { AppError } from '../core/errors.ts'
 import { uuid } from '../core/rules.ts'
+import { ensureScope, hasScope } from '../core/scopes.ts'
 import type { Feed } from '../event/index.ts'
 import { listMessages } from '../message/index.ts'
+import type { Viewer } from '../workspace/index.ts'
 import type { Call } from './call/tool.ts'
 import { Fence } from './outside-text/fence.ts'
 import { labelled } from './outside-text/label.ts'
@@ -17,19 +19,25 @@ const uriOf = (agentId: string): string => `${SCHEME}${agentId}`
 const MIME = 'application/json'
 const MAX_INBOXES = 100
 const NEWEST = 20
+/** What it takes to read an inbox, and to hear of changes of it. */
+const [READING, HEARING] = ['messages:read', 'events'] as const
 
 /** The agent whose inbox a URI names; null for any other URI. */
 const agentOfUri = (uri: string): string | null =>
   (uri.startsWith(SCHEME) && uuid.safeParse(uri.slice(SCHEME.length)).data) || null
 
 export const listInboxes = async ({ deps, viewer }: Call) => ({
-  resources: (await listAgents(deps, viewer, { limit: MAX_INBOXES })).items.map(({ id, name }) => ({
+  resources: (await readableBy(deps, viewer)).map(({ id, name }) => ({
     uri: uriOf(id),
     name: `Inbox of ${name}`,
     description: 'The newest messages.',
     mimeType: MIME,
   })),
 })
+
+/** The agents whose inboxes a viewer may read: none without the scope. */
+const readableBy = async (deps: Call['deps'], viewer: Viewer) =>
+  hasScope(viewer, READING) ? (await listAgents(deps, viewer, { limit: MAX_INBOXES })).items : []
 
 export const INBOX_TEMPLATES = {
   resourceTemplates: [
@@ -49,6 +57,7 @@ const isDenied = (error: unknown): boolean =>
 export const readInbox = async ({ deps, viewer }: Call, uri: string) => {
   const agentId = agentOfUri(uri)
   if (agentId === null) throw new ResourceNotFoundError(uri)
+  ensureScope(viewer, READING)
   const fence = new Fence()
   try {
     const { items } = await listMessages(deps, viewer, agentId, { limit: NEWEST })
@@ -64,8 +73,9 @@ const nullIfDenied = (error: unknown): null => {
   throw error
 }
 
-/** The agents whose inboxes these URIs name and the viewer may read. */
+/** The agents whose inboxes these URIs name and the viewer may read. Throws `forbidden` without the scope. */
 export const readableAgents = async ({ deps, viewer }: Call, uris: readonly unknown[]): Promise<string[]> => {
+  ensureScope(viewer, HEARING)
   const ids = [...new Set(uris.map((uri) => (typeof uri === 'string' ? agentOfUri(uri) : null)))].filter(
     (id) => id !== null,
   )

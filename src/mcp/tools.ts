@@ -1,5 +1,6 @@
 import { type Issue, inputError } from '../core/input-error.ts'
 import type { Logger } from '../core/logger.ts'
+import { ensureScope, hasScope, type Needed } from '../core/scopes.ts'
 import type { Viewer } from '../workspace/index.ts'
 import { failureOf } from './call/errors.ts'
 import { inputSchemaOf } from './call/json-schema.ts'
@@ -40,14 +41,21 @@ const BY_NAME = new Map(TOOLS.map((tool) => [tool.name, tool]))
 
 export const TOOL_NAMES: readonly string[] = TOOLS.map(({ name }) => name)
 
-/** The tools as clients list them. Agents have no `agentId` argument. */
-export const describeTools = ({ kind }: Pick<Viewer, 'kind'>) =>
-  TOOLS.map(({ name, title, description, hints, input }) => ({
-    name,
-    description,
-    inputSchema: inputSchemaOf(input[kind]) as { type: 'object' },
-    annotations: { title, ...hints },
-  }))
+/** What a token needs for each tool. */
+export const SCOPES_OF_TOOLS: ReadonlyMap<string, Needed> = new Map(
+  TOOLS.map(({ name, scope }) => [name, scope]),
+)
+
+/** The tools as clients list them: those that the token may call. Agents have no `agentId` argument. */
+export const describeTools = ({ kind, scopes }: Pick<Viewer, 'kind' | 'scopes'>) =>
+  TOOLS.filter(({ scope }) => hasScope({ scopes }, scope)).map(
+    ({ name, title, description, hints, input }) => ({
+      name,
+      description,
+      inputSchema: inputSchemaOf(input[kind]) as { type: 'object' },
+      annotations: { title, ...hints },
+    }),
+  )
 
 const inputOf = (tool: Tool, kind: Viewer['kind'], given: unknown): Record<string, unknown> => {
   const { data, error } = tool.input[kind].safeParse(given)
@@ -64,6 +72,7 @@ const asContent = (result: object | ResultWithImage) =>
     : { content: [textOf(result)] }
 
 const run = async (tool: Tool, call: Call, given: unknown) => {
+  ensureScope(call.viewer, tool.scope)
   const { agentId, ...input } = inputOf(tool, call.viewer.kind, given)
   const subject = call.viewer.kind === 'agent' ? call.viewer.id : ((agentId as string | undefined) ?? '')
   const fence = new Fence()

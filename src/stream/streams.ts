@@ -4,6 +4,7 @@ import { AppError, invalidInput } from '../core/errors.ts'
 import { clientOf, noteRequester } from '../core/http/http.ts'
 import type { Logger } from '../core/logger.ts'
 import { uuid } from '../core/rules.ts'
+import { ensureScope } from '../core/scopes.ts'
 import {
   type EventType,
   type Feed,
@@ -94,6 +95,7 @@ export class Streams {
     noteRequester(response, viewer)
     const quota = countRequest(this.#deps, viewer, response)
     if (!quota.allowed) throw overQuota(quota)
+    ensureScope(viewer, 'events')
     const connection = await findConnection(
       this.#deps,
       viewer,

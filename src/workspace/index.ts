@@ -85,10 +85,10 @@ export {
   type IssueTokenDeps,
   issueToken,
   listTokens,
-  type NewToken,
   revokeToken,
 } from './token/bearer-token.ts'
 export { FailedTokens } from './token/failed-tokens.ts'
+export { holdWithDescendants } from './token/family.ts'
 export { TOKEN_CHECK_MS, watchTokens } from './token/held-tokens.ts'
 export { createSessionToken, deleteSessionTokens, isLimited, pruneSessions } from './token/session-token.ts'
 export {
@@ -97,6 +97,7 @@ export {
   hashToken,
   type LinkState,
   linkState,
+  type NewToken,
   newToken,
   TOKEN_REVOKED,
 } from './token/token.ts'

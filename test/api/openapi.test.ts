@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { RegExpParser, visitRegExpAST } from '@eslint-community/regexpp'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { SCOPES } from '../../src/core/scopes.ts'
 import type { TwilioStandIn } from '../../src/demo/sms/stand-in.ts'
 import { printedDocument } from '../../src/rest/print.ts'
 import { browserTest, errorsOf, startBrowser } from '../support/browser.ts'
@@ -67,9 +68,12 @@ describe('every operation', () => {
     for (const { id, operation } of operations) {
       expect(operation, id).toMatchObject({
         summary: expect.stringMatching(/\S/),
-        security: [{ bearer: [] }],
+        security: [{ bearer: expect.any(Array) }],
       })
       expect(tags, id).toEqual(expect.arrayContaining(operation.tags))
+      const needed = operation.security[0].bearer
+      expect(Object.keys(SCOPES), id).toEqual(expect.arrayContaining(needed))
+      if (needed.length > 0) expect(operation.responses, id).toHaveProperty('403')
     }
     expect(document.components.securitySchemes.bearer).toMatchObject({ type: 'http', scheme: 'bearer' })
   })

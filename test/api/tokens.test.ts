@@ -27,6 +27,7 @@ beforeAll(async () => {
 const mint = async (body: object = {}) => (await owner.api('POST', `/agents/${agent.id}/tokens`, body)).body
 
 test('a token is returned once, and only its hash is stored', async () => {
+  const [{ id: ownerTokenId }] = (await owner.api('GET', '/tokens')).body
   const answer = await owner.api('POST', `/agents/${agent.id}/tokens`, { name: 'laptop' })
   expect(answer.status).toBe(201)
   const { token, ...shown } = answer.body
@@ -37,6 +38,8 @@ test('a token is returned once, and only its hash is stored', async () => {
     createdAt: expect.any(String),
     lastUsedAt: null,
     expiresAt: null,
+    scopes: null,
+    parentId: ownerTokenId,
   })
   const list = await owner.api('GET', `/agents/${agent.id}/tokens`)
   expect(list.body).toContainEqual(shown)

@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
+import { scopesOf } from '../../src/core/scopes.ts'
 import { openMcp, postRpc, streamRpc } from '../support/mcp.ts'
 import {
   begin,
@@ -61,7 +62,7 @@ test('the metadata says what there is, and nothing that is not there', async () 
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
     grant_types_supported: ['authorization_code', 'refresh_token'],
-    scopes_supported: ['agent'],
+    scopes_supported: ['agent', ...scopesOf('agent')],
     authorization_response_iss_parameter_supported: true,
     client_id_metadata_document_supported: true,
     token_endpoint_auth_methods_supported: ['none', 'private_key_jwt'],

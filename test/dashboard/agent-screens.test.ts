@@ -99,6 +99,35 @@ browserTest('a token is shown once, works, and is revoked', async () => {
   expect(errorsOf(page)).toEqual([])
 })
 
+browserTest('a token is for what is chosen, and the list says so', async () => {
+  for (const phone of [false, true]) {
+    const page = await openTab('tokens', phone)
+    const name = phone ? 'phone' : 'reader'
+    await button(page, 'New token').click()
+    await page.getByLabel('Name').fill(name)
+    for (const scope of ['secrets', 'settings', 'manage tokens', 'send'])
+      await page.getByRole('checkbox', { name: new RegExp(scope) }).uncheck()
+    await expectAccessible(page)
+    await picture(page, `token-scopes-${name}`)
+    // By keyboard: nothing chosen cannot be created.
+    for (const scope of ['read messages', 'hear of events']) {
+      await page.getByRole('checkbox', { name: scope }).focus()
+      await page.keyboard.press('Space')
+    }
+    expect(await button(page, 'Create token').isDisabled()).toBe(true)
+    await page.keyboard.press('Space')
+    await button(page, 'Create token').click()
+    const token = await page.locator('dialog .copyable code').textContent()
+    const me = { headers: { Authorization: `Bearer ${token}` } }
+    expect((await fetch(`${service.http}/agents/${agent.id}/events`, me)).status).toBe(200)
+    expect((await fetch(`${service.http}/agents/${agent.id}/messages`, me)).status).toBe(403)
+    await button(page, 'Done').click()
+    await page.getByRole('row', { name: new RegExp(`${name}.*hear of events`) }).waitFor()
+    await picture(page, `tokens-${name}`)
+    expect(errorsOf(page)).toEqual([])
+  }
+})
+
 browserTest('a token that ends tomorrow says so', async () => {
   const tomorrow = new Date()
   tomorrow.setDate(tomorrow.getDate() + 1)

@@ -230,7 +230,7 @@ test.each<[string, string, (viewer: Viewer) => Promise<unknown>]>([
   const expiresAt = way.includes('app') ? new Date(clock.now().getTime() + 500) : null
   const viewer: Viewer = {
     ...{ kind: 'member' as const, id: other.member, workspaceId: other.id, tokenId },
-    ...{ role: 'owner' as const, name: null, email: other.email, expiresAt, session: null },
+    ...{ role: 'owner' as const, name: null, email: other.email, expiresAt, scopes: null, session: null },
   }
   const deps = { ...service.db, blobs: blobsOf(service), clock, exports: new Places(1) }
   const reader = (await exportWorkspace(deps, viewer)).getReader()

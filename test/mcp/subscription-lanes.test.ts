@@ -430,7 +430,14 @@ describe('its end', () => {
     const token = await db.prisma.token.create({
       data: { workspaceId, memberId: member.id, hash: randomBytes(32) },
     })
-    return { ...member, kind: 'member' as const, tokenId: token.id, expiresAt: null, session: null }
+    return {
+      ...member,
+      kind: 'member' as const,
+      tokenId: token.id,
+      expiresAt: null,
+      scopes: null,
+      session: null,
+    }
   }
 
   test.each<[string, (viewer: Viewer) => Promise<unknown>]>([

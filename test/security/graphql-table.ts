@@ -69,7 +69,7 @@ export const TYPES: Record<string, TypeRow> = {
   Viewer: {
     reach: '{ viewer { % } }',
     rule: OWN,
-    fields: 'kind id name email role tokenId expiresAt workspace agent may',
+    fields: 'kind id name email role tokenId expiresAt scopes workspace agent may',
     members: 'tokens identities sessions passkeys views',
   },
   ViewerMay: {
@@ -102,7 +102,8 @@ export const TYPES: Record<string, TypeRow> = {
   ConnectedApp: {
     reach: '{ workspace { connectedApps { % } } }',
     rule: MEMBERS,
-    fields: 'id name host clientId agentId agentName memberId memberEmail createdAt lastUsedAt expiresAt',
+    fields:
+      'id name host clientId agentId agentName memberId memberEmail scopes createdAt lastUsedAt expiresAt',
   },
   Invitation: {
     reach: '{ workspace { invitations { % } } }',
@@ -168,7 +169,11 @@ export const TYPES: Record<string, TypeRow> = {
   },
   AgentAccess: { reach: inAgent('access { % }'), rule: AGENT, fields: 'email sms telegram url' },
   Access: { reach: inAgent('access { email { % } }'), rule: AGENT, fields: 'admit senders blocked' },
-  Token: { reach: inAgent('tokens { % }'), rule: AGENT, fields: 'id name createdAt lastUsedAt expiresAt' },
+  Token: {
+    reach: inAgent('tokens { % }'),
+    rule: AGENT,
+    fields: 'id name createdAt lastUsedAt expiresAt scopes parentId',
+  },
   Secret: { reach: inAgent('secrets { % }'), rule: AGENT, fields: 'name kind setBy updatedAt expiresAt' },
   Listening: { reach: inAgent('listening { % }'), rule: AGENT, fields: 'now since' },
   Template: { reach: inAgent('templates { % }'), rule: AGENT, fields: 'name text' },

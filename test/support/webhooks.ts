@@ -121,6 +121,7 @@ export const createWebhookBench = (db: RootDb, masterKey: Uint8Array = randomByt
         email: null,
         role: null,
         expiresAt: null,
+        scopes: null,
         session: null,
       }
     },

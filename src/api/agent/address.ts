@@ -57,6 +57,7 @@ export const listAddresses = operation({
   says: "Lists an agent's addresses.",
   rest: 'GET /agents/{agentId}/addresses',
   tag,
+  scope: 'any',
   input: { agentId },
   fails: ['agent'],
   output: list(Address, 'Oldest first.'),
@@ -68,6 +69,7 @@ export const changeAddress = operation({
   says: 'Changes the email address that the service assigned to the agent, if the plan includes it, or makes an address the primary one of its channel. At least one of `value` and `primary` is required.',
   rest: 'PATCH /agents/{agentId}/addresses/{addressId}',
   tag,
+  scope: 'settings',
   input: {
     agentId,
     addressId,
@@ -92,6 +94,7 @@ export const removeAddress = operation({
   says: "Removes an address on the workspace's own domain, a phone number or a Telegram bot. A phone number stays in the workspace's pool.",
   rest: 'DELETE /agents/{agentId}/addresses/{addressId}',
   tag,
+  scope: 'settings',
   input: { agentId, addressId },
   fails: ['agent', 'conflict'],
   output: nothing,
@@ -103,6 +106,7 @@ export const setUpAddress = operation({
   says: 'Creates a link with which a member sets up an address with its provider, for example a Telegram bot. The link can be used once, within an hour. A link created by a member stops working when the member is removed. Only a link created by a member can rent phone numbers; a link created by an agent offers the numbers in the pool.',
   rest: 'POST /agents/{agentId}/addresses/setups',
   tag,
+  scope: 'settings',
   input: {
     agentId: says(uuid, 'The agent that gets the address.'),
     channel: says(AddressChannel, 'Its channel.'),

@@ -129,6 +129,7 @@ export const createAgent = operation({
   says: "Creates an agent with an email address on the service's domain. Its creator is added to its email and Message URL access lists. An agent's token works if the workspace allows agents to create agents: at most 60 an hour for all its agents together.",
   rest: 'POST /agents',
   tag,
+  scope: 'settings',
   input: { name, icon },
   example: { name: 'Support Bot', icon: 'headphones' },
   fails: ['forbidden', 'plan', 'conflict'],
@@ -141,6 +142,7 @@ export const listAgents = operation({
   says: 'Lists the agents that the token can read.',
   rest: 'GET /agents',
   tag,
+  scope: 'any',
   input: {
     limit: says(
       z.int().min(1).max(MAX_AGENTS).meta({ default: MAX_AGENTS }),
@@ -158,6 +160,7 @@ export const readAgent = operation({
   says: 'Returns an agent.',
   rest: 'GET /agents/{agentId}',
   tag,
+  scope: 'any',
   input: { agentId },
   fails: ['agent'],
   output: one(AgentWithTexts, 'The agent.'),
@@ -169,6 +172,7 @@ export const updateAgent = operation({
   says: "Changes an agent's name, icon or settings. Only members can change the limits. Messages over a limit are refused as `rate_limit`, stored, and can be released.",
   rest: 'PATCH /agents/{agentId}',
   tag,
+  scope: 'settings',
   input: {
     agentId,
     name: name.optional(),
@@ -220,6 +224,7 @@ export const deleteAgent = operation({
   says: 'Deletes an agent with its addresses, messages and secrets.',
   rest: 'DELETE /agents/{agentId}',
   tag,
+  scope: 'settings',
   input: { agentId },
   fails: ['agent'],
   output: nothing,

@@ -46,6 +46,7 @@ export const connect = operation({
   says: "Makes the caller the client that receives the agent's new messages, replacing any other. Requires the agent's own token.",
   rest: 'PUT /agents/{agentId}/connection',
   tag,
+  scope: 'events',
   input: {
     agentId,
     client: says(clientName, 'The name of the client.'),
@@ -62,6 +63,7 @@ export const listListeners = operation({
   says: 'Lists the current listeners on the Message URL.',
   rest: 'GET /agents/{agentId}/listeners',
   tag,
+  scope: 'events',
   input: { agentId },
   fails: ['agent'],
   output: list(

@@ -51,6 +51,7 @@ export const listSecrets = operation({
   says: 'Lists secrets, never their values.',
   rest: 'GET /agents/{agentId}/secrets',
   tag,
+  scope: 'settings',
   input: { agentId: says(uuid, 'The agent that they belong to.') },
   fails: ['agent'],
   output: list(Secret, 'By name.'),
@@ -62,6 +63,7 @@ export const setSecret = operation({
   says: 'Sets a secret, replacing any previous value. An agent can have at most 1000 secrets, 16 MiB in total.',
   rest: 'PUT /agents/{agentId}/secrets/{name}',
   tag,
+  scope: 'settings',
   input: { agentId, name, value: says(secretValue, 'Its value, at most 64 KiB, encoded as UTF-8.') },
   example: { value: 'sk_live_…' },
   fails: ['agent', 'conflict'],
@@ -74,6 +76,7 @@ export const deleteSecret = operation({
   says: 'Deletes a secret.',
   rest: 'DELETE /agents/{agentId}/secrets/{name}',
   tag,
+  scope: 'settings',
   input: { agentId, name },
   fails: ['agent'],
   output: nothing,
@@ -85,6 +88,7 @@ export const revealSecrets = operation({
   says: "Reveals the values of secrets. Requires the agent's own token. Every call is recorded in the audit log with the names.",
   rest: 'POST /agents/{agentId}/secrets/reveal',
   tag,
+  scope: 'secrets:reveal',
   input: {
     agentId: says(uuid, 'The agent, which must be the caller.'),
     names: says(

@@ -51,6 +51,7 @@ export const takeCode = operation({
   says: "Takes the newest code or link of an agent's messages that nobody has taken, or waits for one. Each is given out once, whoever asks; the audit log records to whom. Repeating the request with the same `Idempotency-Key` returns the same one. Waiting makes nobody a listener. `not_found` when there is none.",
   rest: 'POST /agents/{agentId}/codes/take',
   tag: 'Messages',
+  scope: 'messages:read',
   input: {
     agentId: says(uuid, 'The agent.'),
     from: says(

@@ -16,6 +16,7 @@ export const approveMessage = operation({
   says: 'Approves a message that waits for approval, optionally with changes (members only). The message is sent now, or at its `sendAt`. Fails with `conflict` if another member has decided meanwhile, and says who.',
   rest: 'POST /agents/{agentId}/messages/{messageId}/approve',
   tag,
+  scope: 'messages:write',
   input: {
     ...ONE,
     subject: says(messageSubject, 'Another subject.').optional(),
@@ -38,6 +39,7 @@ export const rejectMessage = operation({
   says: 'Rejects a message that waits for approval (members only). Its status becomes `failed`, with `Rejected by NAME: REASON` as its error.',
   rest: 'POST /agents/{agentId}/messages/{messageId}/reject',
   tag,
+  scope: 'messages:write',
   input: { ...ONE, reason: says(rejectionReason, 'Why.').optional() },
   mayBeEmpty: true,
   example: { reason: 'Wrong recipient' },
@@ -51,6 +53,7 @@ export const cancelMessage = operation({
   says: 'Cancels a message that waits for approval or for its time. Its status becomes `failed`, with `Cancelled by NAME` as its error.',
   rest: 'POST /agents/{agentId}/messages/{messageId}/cancel',
   tag,
+  scope: 'messages:write',
   input: ONE,
   fails: ['agent', 'conflict'],
   output,

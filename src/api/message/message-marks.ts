@@ -33,6 +33,7 @@ export const markMessage = operation({
   says: `Sets the labels of a message, or marks it as read or unread. ${SHARED}`,
   rest: 'PATCH /agents/{agentId}/messages/{messageId}',
   tag,
+  scope: 'messages:write',
   input,
   example: { labels: ['orders'], read: true },
   fails: ['agent', 'conflict'],
@@ -46,6 +47,7 @@ export const rescheduleMessage = operation({
   says: 'Changes when a message is sent that waits for approval or for its time.',
   rest: 'PATCH /agents/{agentId}/messages/{messageId}',
   tag,
+  scope: 'messages:write',
   input: { ...ONE, sendAt },
   fails: ['agent', 'conflict'],
   output: one(Message, 'The message.'),
@@ -75,6 +77,7 @@ export const markMessages = operation({
   says: 'Adds labels to up to 100 messages, removes labels from them, or marks them as read or unread. Changes all of the messages, or none if one of them cannot be changed.',
   rest: 'PATCH /agents/{agentId}/messages',
   tag,
+  scope: 'messages:write',
   input: {
     agentId: ONE.agentId,
     ids: says(messageIds, '1 to 100 of its messages.'),

@@ -67,6 +67,7 @@ export const sendMessage = operation({
   says: 'Sends a message: a reply (`replyTo`), a forward (`forward` with `to`) or a new message (`channel` with `to`). It is accepted for sending; its status shows its progress.',
   rest: 'POST /agents/{agentId}/messages',
   tag: 'Messages',
+  scope: 'messages:write',
   input: {
     agentId: says(uuid, 'The agent that sends it.'),
     ...SENT,

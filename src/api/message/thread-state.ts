@@ -58,6 +58,7 @@ export const updateThread = operation({
   says: 'Marks a thread as done, postpones it, assigns it, labels it, or marks it as read or unread.',
   rest: 'PATCH /agents/{agentId}/threads/{threadId}',
   tag,
+  scope: 'messages:write',
   input: { ...ONE, ...CHANGES },
   example: { done: true },
   fails: ['agent'],
@@ -76,6 +77,7 @@ export const updateThreads = operation({
   says: 'Changes up to 100 threads: all of them, or none.',
   rest: 'PATCH /agents/{agentId}/threads',
   tag,
+  scope: 'messages:write',
   input: { agentId: ONE.agentId, ids: says(messageIds, '1 to 100 of its threads.'), ...CHANGES },
   example: { ids: [ID], snoozedUntil: LATER },
   fails: ['agent'],
@@ -89,11 +91,11 @@ export const updateThreads = operation({
   },
 })
 
-const { name, rest, fails, output } = updateThreads
+const { name, rest, scope, fails, output } = updateThreads
 
 /** GraphQL's, which takes threads of several agents. */
 export const updateThreadsOfAgents = operation({
-  ...{ name, rest, tag, fails, output },
+  ...{ name, rest, tag, scope, fails, output },
   says: 'Marks threads as done, postpones or assigns them, labels them, or marks them as read or unread: all of them, or none if one of them cannot be changed.',
   input: {
     threads: says(

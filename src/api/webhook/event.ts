@@ -133,6 +133,7 @@ export const sendToUrl = operation({
   says: "Sends a message to an agent's Message URL, as the member or agent whose token is used. The full message is passed to the current listeners; it is not stored. `conflict` if there is no listener, `forbidden` if the agent does not accept messages from the caller.",
   rest: 'POST /agents/{agentId}/url',
   tag: 'Message URL',
+  scope: 'messages:write',
   input: {
     agentId: says(uuid, 'An agent of the workspace.'),
     text: says(urlText, 'The text of the message.'),

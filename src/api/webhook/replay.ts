@@ -23,6 +23,7 @@ export const replayWebhook = operation({
   says: 'Resends every event to a webhook after a position or since a time. It receives, in order, all that are still in the log (7 days), including those from before it was added, and then continues where it was. Messages to the Message URL are skipped, because their text is not stored.',
   rest: 'POST /agents/{agentId}/webhooks/{webhookId}/replay',
   tag,
+  scope: ['events', 'settings'],
   input: {
     ...WEBHOOK,
     after: says(
@@ -46,6 +47,7 @@ export const resendGivenUp = operation({
   says: 'Resends the events that were given up (`expired`), of those that happened at `since` or later. They are sent in order and with retries, for another three days. Messages to the Message URL are skipped, because their text is not stored.',
   rest: 'POST /agents/{agentId}/webhooks/{webhookId}/resend',
   tag,
+  scope: ['events', 'settings'],
   input: { ...WEBHOOK, since: says(timestamp, 'Only events that happened at this time or later.') },
   example: { since: '2026-11-20T00:00:00.000Z' },
   fails: ['agent', 'conflict'],

@@ -121,6 +121,7 @@ export const listAudit = operation({
   says: 'Lists the audit log: who changed what in the workspace, and who revealed secrets. Members only.',
   rest: 'GET /audit',
   tag: 'Workspace',
+  scope: 'audit',
   input: { ...AUDIT_FILTER, ...PAGE },
   fails: ['input', 'forbidden'],
   output: page(AuditEntry, 'Newest first.'),

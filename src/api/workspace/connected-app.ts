@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { disconnectApp as disconnect, listApps } from '../../auth/index.ts'
 import { uuid } from '../../core/rules.ts'
+import { TokenScope } from '../choices.ts'
 import { ID, LATER, TIME } from '../example.ts'
 import { list, nothing, operation } from '../operation.ts'
 import { id, resource, says, text, time } from '../resource.ts'
@@ -25,6 +26,10 @@ export const ConnectedApp = resource(
         }),
         'The member who connected it. It ends when they are removed.',
       ),
+      scopes: says(
+        z.array(TokenScope),
+        'What the member lets it do; null means everything that apps may do.',
+      ).nullable(),
       createdAt: time('When it was connected.'),
       lastUsedAt: time('When it was last used, to the minute.').nullable(),
       expiresAt: time('When a member must connect it again.'),
@@ -36,6 +41,7 @@ export const ConnectedApp = resource(
       clientId: 'https://chatgpt.com/oauth/client.json',
       agent: { id: ID, name: 'Support Bot' },
       member: { id: ID, email: 'ann@example.com' },
+      scopes: null,
       createdAt: TIME,
       lastUsedAt: TIME,
       expiresAt: LATER,
@@ -50,6 +56,7 @@ export const listConnectedApps = operation({
   says: 'Lists the apps that members have connected to agents of the workspace (members only). A connected app is an OAuth client, such as a hosted MCP client, that acts as an agent at `/mcp`.',
   rest: 'GET /connected-apps',
   tag,
+  scope: 'tokens',
   input: {},
   fails: ['forbidden'],
   output: list(ConnectedApp, 'Oldest first.'),
@@ -61,6 +68,7 @@ export const disconnectApp = operation({
   says: 'Disconnects an app (members only). Its access and refresh tokens are revoked, its open streams are closed, and its event subscriptions end.',
   rest: 'DELETE /connected-apps/{appId}',
   tag,
+  scope: 'tokens',
   input: { appId: says(uuid, 'The id of the connected app.') },
   fails: ['missing', 'forbidden'],
   output: nothing,

@@ -79,6 +79,7 @@ export const listIdentities = operation({
   says: 'Lists the verified phone numbers and Telegram ids of the calling member. Agents recognize team members by them: a text message from a verified number is from that member.',
   rest: 'GET /members/me/identities',
   tag,
+  scope: 'members',
   input: {},
   fails: ['forbidden'],
   output: listOf(Identity, 'By channel.'),
@@ -90,6 +91,7 @@ export const claimIdentity = operation({
   says: "Sends a verification code to a phone number of the calling member. The code is sent by SMS from one of the workspace's numbers and is valid for 10 minutes. At most 2 codes a minute and 10 a day.",
   rest: 'POST /members/me/identities',
   tag,
+  scope: 'members',
   input: {
     channel: says(ProvableChannel, 'Its channel.'),
     value: says(recipient, 'The number, in E.164.'),
@@ -105,6 +107,7 @@ export const linkTelegram = operation({
   says: "Creates a link with which the calling member verifies a Telegram account. The link opens one of the workspace's bots; tapping Start verifies the account. It can be used once, within an hour.",
   rest: 'POST /members/me/identities/telegram',
   tag,
+  scope: 'members',
   input: {
     agentId: says(
       uuid,
@@ -122,6 +125,7 @@ export const verifyIdentity = operation({
   says: 'Verifies a phone number with the code that was sent to it. After 5 wrong codes, a new code must be requested.',
   rest: 'POST /members/me/identities/verify',
   tag,
+  scope: 'members',
   input: {
     channel: says(ProvableChannel, 'The channel on which the code was sent.'),
     code: says(verificationCode, 'The code, 6 digits.'),
@@ -137,6 +141,7 @@ export const removeIdentity = operation({
   says: 'Removes a verified phone number or Telegram id from the calling member.',
   rest: 'DELETE /members/me/identities/{channel}/{value}',
   tag,
+  scope: 'members',
   input: {
     channel: says(IdentityChannelChoice, 'Its channel.'),
     value: says(recipient, 'The number in E.164, or the id.'),

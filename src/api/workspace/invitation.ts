@@ -45,6 +45,7 @@ export const inviteMember = operation({
   says: 'Invites a person by email. The link is sent by email and returned; it can be used once, within 7 days. Inviting the same address again replaces the earlier link. Only an owner can invite owners. At most 20 invitations an hour, 3 a day to one address, and 50 open at a time. Invitations end when the inviting member is removed. Members only.',
   rest: 'POST /members/invitations',
   tag,
+  scope: 'members',
   input: {
     email: says(recipient, 'The email address to which the link is sent.'),
     role: says(
@@ -66,6 +67,7 @@ export const listInvitations = operation({
   says: 'Lists open invitations. Members only.',
   rest: 'GET /members/invitations',
   tag,
+  scope: 'members',
   input: {},
   fails: ['forbidden'],
   output: listOf(Invitation, 'Oldest first.'),
@@ -77,6 +79,7 @@ export const revokeInvitation = operation({
   says: 'Revokes an invitation: its link stops working. Members only.',
   rest: 'DELETE /members/invitations/{invitationId}',
   tag,
+  scope: 'members',
   input: { invitationId: says(uuid, 'The invitation.') },
   fails: ['missing', 'forbidden'],
   output: nothing,

@@ -41,6 +41,7 @@ export const listMembers = operation({
   says: 'Lists the members of the workspace. Members only.',
   rest: 'GET /members',
   tag,
+  scope: 'members',
   input: {},
   fails: ['forbidden'],
   output: listOf(Member, 'Oldest first.'),
@@ -52,6 +53,7 @@ export const updateOwnMember = operation({
   says: 'Changes the name or the settings of the calling member.',
   rest: 'PATCH /members/me',
   tag,
+  scope: 'members',
   input: {
     name: says(memberName, 'Your name.').optional(),
     approvalMails: says(
@@ -88,6 +90,7 @@ export const changeRole = operation({
   says: "Changes a member's role. Owners only.",
   rest: 'PATCH /members/{memberId}',
   tag,
+  scope: 'members',
   input: { memberId, role: says(MemberRole, 'The new role.') },
   example: { role: 'owner' },
   fails: ['missing', 'forbidden', 'conflict'],
@@ -100,6 +103,7 @@ export const removeMember = operation({
   says: "Removes a member from the workspace. Their tokens are revoked, and connections open with those tokens are closed; open invitations and set-up links that they created stop working. Their email address, id and verified identities are removed from the agents' access lists. Owners only.",
   rest: 'DELETE /members/{memberId}',
   tag,
+  scope: 'members',
   input: { memberId },
   fails: ['missing', 'forbidden', 'conflict'],
   output: nothing,

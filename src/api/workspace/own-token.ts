@@ -9,14 +9,15 @@ import { says } from '../resource.ts'
 import { createToken, NewToken, Token } from './token.ts'
 
 const tag = 'Tokens'
-const { name, expiresAt } = createToken.input
+const { name, expiresAt, scopes } = createToken.input
 
 export const createOwnToken = operation({
   name: 'createOwnToken',
   says: 'Creates another token for the calling member.',
   rest: 'POST /tokens',
   tag,
-  input: { name, expiresAt },
+  scope: 'tokens',
+  input: { name, expiresAt, scopes },
   example: { name: 'laptop' },
   fails: ['forbidden', 'conflict'],
   output: created(NewToken, 'The token, whose value is shown only once.'),
@@ -28,6 +29,7 @@ export const listOwnTokens = operation({
   says: 'Lists the tokens of the calling member.',
   rest: 'GET /tokens',
   tag,
+  scope: 'tokens',
   input: {},
   fails: ['forbidden'],
   output: listOf(Token, 'Oldest first.'),
@@ -39,6 +41,7 @@ export const revokeOwnToken = operation({
   says: 'Revokes a token of the calling member and closes the connections open with it.',
   rest: 'DELETE /tokens/{tokenId}',
   tag,
+  scope: 'tokens',
   input: { tokenId: says(uuid, 'The id of a token of the calling member.') },
   fails: ['missing', 'forbidden'],
   output: nothing,

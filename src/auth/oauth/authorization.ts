@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type Library from 'oidc-provider'
+import { invalidInput } from '../../core/errors.ts'
+import type { Scope } from '../../core/scopes.ts'
 import { hashToken, type Viewer } from '../../workspace/index.ts'
 import { readCookie, writeCookie } from '../cookie.ts'
 import { type ClientIdentity, identityOf } from './client-metadata.ts'
 import { type ConnectedAppDeps, connectApp } from './connected-app.ts'
-import { resourceFor, SCOPE } from './resource.ts'
+import { askedScopes, resourceFor, SCOPE, scopesFor } from './resource.ts'
 
 /** A member has this long, in seconds, to sign in and consent. */
 export const REQUEST_S = 3600
@@ -36,6 +38,9 @@ export interface AuthorizationRequest {
   client: ClientIdentity
   clientId: string
   redirectUri: string
+  /** What a member can let it do, and the OAuth scope for all of it. */
+  scopes: readonly Scope[]
+  whole: string
   /** Where the browser goes on once it is decided; null while it is not. */
   decided: string | null
   /** The session in which it was decided: the only one that goes on. */
@@ -46,6 +51,20 @@ export interface AuthorizationRequest {
 /** What a decision is made with. */
 export interface Exchange extends PublicUrl {
   provider: Library
+}
+
+/** What a member can let a client do: what it asks for, of what clients like it can do. */
+const offeredScopes = (clientId: string, asked: unknown) => {
+  const wanted = askedScopes(typeof asked === 'string' ? asked : null)
+  const scopes = scopesFor(clientId).filter((scope) => wanted?.includes(scope) ?? true)
+  return { scopes, whole: wanted === null ? SCOPE : scopes.join(' ') }
+}
+
+/** What a member lets a client do; null for everything that clients like it can do. */
+const grantedScopes = ({ clientId, scopes }: AuthorizationRequest, chosen: readonly string[] | null) => {
+  const granted = chosen === null ? scopes : scopes.filter((scope) => chosen.includes(scope))
+  if (granted.length === 0) throw invalidInput('scopes', 'choose at least one thing that it may do')
+  return granted.length === scopesFor(clientId).length ? null : granted
 }
 
 /** Returns the request with this id if this browser began it; null when there is none or it has expired. */
@@ -63,7 +82,7 @@ export const findRequest = async (
   if (!client) return null
   return {
     client: identityOf({ clientId, clientName: client.clientName }, redirectUri),
-    ...{ clientId, redirectUri, stored },
+    ...{ clientId, redirectUri, stored, ...offeredScopes(clientId, params.scope) },
     ...{ decided: result ? returnTo : null, decidedIn: result ? String(result.session) : null },
   }
 }
@@ -80,21 +99,22 @@ export const denyRequest = (waiting: AuthorizationRequest, viewer: Viewer): Prom
   decide(waiting, viewer, { error: 'access_denied', error_description: 'the user denied the request' })
 
 /**
- * Allows a request: connects the client to the agent. Returns the URL where the browser goes on. Throws the
- * errors of `connectApp`.
+ * Allows a request: connects the client to the agent, with the chosen of the scopes that were offered; null for all of
+ * them. Returns the URL where the browser goes on. Throws the errors of `connectApp`.
  */
 export const allowRequest = async (
   deps: ConnectedAppDeps & Exchange,
   waiting: AuthorizationRequest,
   viewer: Viewer,
-  agentId: string,
+  { agentId, scopes: chosen }: { agentId: string; scopes: readonly string[] | null },
 ): Promise<string> => {
   const { client, clientId } = waiting
+  const scopes = grantedScopes(waiting, chosen)
   const { name, host } = client
-  const appId = await connectApp(deps, viewer, agentId, { clientId, name, host })
+  const appId = await connectApp(deps, viewer, agentId, { clientId, name, host, scopes })
   const grant = new deps.provider.Grant({ accountId: viewer.id, clientId })
   grant.jti = appId
-  grant.addResourceScope(resourceFor(clientId, deps.publicUrl()), SCOPE)
+  grant.addResourceScope(resourceFor(clientId, deps.publicUrl()), scopes?.join(' ') ?? waiting.whole)
   await grant.save()
   const consent = { login: { accountId: viewer.id, remember: false }, consent: { grantId: appId } }
   return decide(waiting, viewer, consent)

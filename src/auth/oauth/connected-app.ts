@@ -1,6 +1,7 @@
 import { findAgent } from '../../agent/index.ts'
 import type { Clock } from '../../core/clock.ts'
 import { notFound } from '../../core/errors.ts'
+import type { Scope } from '../../core/scopes.ts'
 import type { Db, RootDb } from '../../db/client.ts'
 import { deleteInBatches } from '../../db/delete-in-batches.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
@@ -43,6 +44,7 @@ const presentApp = ({ clientId, host, createdAt, member, token }: AppRow) => ({
   createdAt,
   lastUsedAt: token.lastUsedAt,
   expiresAt: token.expiresAt!,
+  scopes: token.scopes as Scope[] | null,
 })
 
 export type ConnectedApp = ReturnType<typeof presentApp>
@@ -53,6 +55,8 @@ export interface AppClient {
   name: string
   /** The host that it is reached at. */
   host: string
+  /** What the member lets it do; null for everything that apps may do. */
+  scopes: readonly Scope[] | null
 }
 
 /**
@@ -63,7 +67,7 @@ export const connectApp = async (
   deps: ConnectedAppDeps,
   viewer: Viewer,
   agentId: string,
-  { clientId, name, host }: AppClient,
+  { clientId, name, host, scopes }: AppClient,
 ): Promise<string> => {
   ensureMember(viewer)
   const { workspaceId } = await findAgent(deps, viewer, agentId)
@@ -71,14 +75,14 @@ export const connectApp = async (
   const expiresAt = new Date(createdAt.getTime() + CONSENT_S * 1000)
   return deps.prisma.$transaction(async (tx) => {
     await holdMember(tx, viewer.id) // a concurrent removal ends the app too
-    const { id } = await createAppToken(tx, { workspaceId, agentId, name, createdAt, expiresAt })
+    const { id } = await createAppToken(tx, { workspaceId, agentId, name, scopes, createdAt, expiresAt })
     await tx.connectedApp.create({ data: { tokenId: id, memberId: viewer.id, clientId, host, createdAt } })
     // A registered client that nobody has connected is deleted after a day.
     await tx.oauthRecord.updateMany({
       where: { kind: 'Client', hash: Uint8Array.from(hashToken(clientId)) },
       data: { expiresAt: new Date(expiresAt.getTime() + CONSENT_S * 1000) },
     })
-    const detail = { token: id, name, host, client: clientId }
+    const detail = { token: id, name, host, client: clientId, scopes: scopes && [...scopes] }
     await audit({ ...deps, prisma: tx }, viewer, { action: 'app.connect', agentId, detail })
     return id
   })
@@ -113,12 +117,12 @@ const deleteApp = async (
     const { id, agentId, name } = app.token
     const held = await tx.$queryRaw<unknown[]>`select 1 from token where id = ${id}::uuid for update`
     if (held.length === 0) return null
-    await deleteAppTokens(tx, deps.endSubscriptions, [id])
+    const ended = await deleteAppTokens(tx, deps.endSubscriptions, [id])
     const detail = { token: id, name, host: app.host, ...(reason === undefined ? {} : { reason }) }
     await audit({ ...deps, prisma: tx }, actorOf(app), { action: 'app.disconnect', agentId, detail })
-    return id
+    return ended
   })
-  if (ended) deps.afterCommit(() => deps.notifier.publish(TOKEN_REVOKED, ended))
+  for (const id of ended ?? []) deps.afterCommit(() => deps.notifier.publish(TOKEN_REVOKED, id))
   return ended !== null
 }
 

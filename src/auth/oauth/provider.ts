@@ -13,7 +13,7 @@ import { registeredMetadata } from './client-metadata.ts'
 import { CONSENT_S, type ConnectedAppDeps, endApp } from './connected-app.ts'
 import { errors, interactionPolicy, Provider } from './library.ts'
 import { NoRecords, Records } from './records.ts'
-import { resourceFor, SCOPE } from './resource.ts'
+import { OAUTH_SCOPES, resourceFor } from './resource.ts'
 import { RESUME, ROUTES } from './routes.ts'
 import { UnitOfWork } from './unit-of-work.ts'
 
@@ -106,7 +106,12 @@ const features = (publicUrl: string): NonNullable<Configuration['features']> => 
       if (indicator.replace(/\/$/, '') !== resource)
         throw new errors.InvalidTarget(`the only resource is ${resource}`)
       const accessTokenTTL = clientId === COMMAND_LINE ? COMMAND_LINE_TOKEN_S : ACCESS_TOKEN_S
-      return { scope: SCOPE, audience: resource, accessTokenFormat: 'opaque', accessTokenTTL }
+      return {
+        scope: OAUTH_SCOPES.join(' '),
+        audience: resource,
+        accessTokenFormat: 'opaque',
+        accessTokenTTL,
+      }
     },
   },
 })
@@ -123,7 +128,7 @@ const configurationOf = (deps: ProviderDeps, publicUrl: string, unit: UnitOfWork
     adapter: (kind: string) => (kind === 'Session' ? new NoRecords() : new Records(kind, records)),
     features: features(publicUrl),
     routes: ROUTES,
-    scopes: [SCOPE],
+    scopes: [...OAUTH_SCOPES],
     claims: {},
     responseTypes: ['code'],
     pkce: { required: () => true },
@@ -198,7 +203,7 @@ const SUPPORTED = {
   claims_supported: undefined,
   id_token_signing_alg_values_supported: [],
   response_modes_supported: ['query'],
-  scopes_supported: [SCOPE],
+  scopes_supported: OAUTH_SCOPES,
 }
 
 const describeItself: Parameters<Library['use']>[0] = async (ctx, next) => {

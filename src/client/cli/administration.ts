@@ -82,28 +82,47 @@ export const agents: Command = {
   },
 }
 
+type Token = components['schemas']['Token']
+type Scopes = NonNullable<Token['scopes']>
+
+const lineOf = ({ id, name, createdAt, expiresAt, scopes }: Token): string =>
+  [
+    ...[id, name ?? '', `created ${createdAt}`],
+    ...(expiresAt ? [`expires ${expiresAt}`] : []),
+    ...(scopes ? [`scopes ${scopes.join(',')}`] : []),
+  ].join('  ')
+
 export const tokens: Command = {
-  usage: 'tokens list | create [NAME] [--expires TIME] | revoke ID',
+  usage: 'tokens list | create [NAME] [--scopes SCOPES] [--expires TIME] | revoke ID',
   summary: "list, create or revoke an agent's tokens; a new one is printed once",
   options: {
     expires: valued('TIME', 'until when it is valid, as 2026-11-20T09:30:00Z'),
+    scopes: valued(
+      'SCOPES',
+      'what it may be used for, with commas: messages:read, messages:write, events, secrets:reveal, settings, tokens; everything by default',
+    ),
   },
   words: ['list', 'create', 'revoke'],
   examples: [
     'ams tokens list --agent 0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b',
     'export AMS_TOKEN=$(ams tokens create laptop --agent 0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b)',
+    'ams tokens create reader --scopes messages:read,events --agent 0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b',
   ],
   run: async (input) => {
     const [action, given] = input.positionals
     input.atMost(action === 'list' ? 1 : 2)
     const { agent } = await input.open()
-    if (action === 'list')
-      for (const one of await agent.tokens.list())
-        tell(input, one, `${one.id}  ${one.name ?? ''}  created ${one.createdAt}`)
+    if (action === 'list') for (const one of await agent.tokens.list()) tell(input, one, lineOf(one))
     else if (action === 'create') {
       const made = await agent.tokens.create({
         name: given ?? null,
         expiresAt: input.text('expires') ?? null,
+        // The service checks them, and says which there are.
+        scopes:
+          (input
+            .text('scopes')
+            ?.split(',')
+            .map((scope) => scope.trim()) as Scopes | undefined) ?? null,
       })
       tell(input, made, made.token)
     } else if (action === 'revoke') {

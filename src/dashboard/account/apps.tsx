@@ -6,6 +6,7 @@ import { Button } from '../parts/button.tsx'
 import { Confirm } from '../parts/dialog/dialog.tsx'
 import { type Column, Table } from '../parts/list/table.tsx'
 import { Time } from '../parts/time.tsx'
+import { Scopes } from '../tokens/scopes.tsx'
 import type { Viewer } from './query.ts'
 import { text } from './strings.ts'
 
@@ -25,6 +26,7 @@ const columnsOf = (onDisconnect: (app: App) => void): readonly Column<App>[] => 
     ),
   },
   { title: text.appColumns.agent, cell: ({ agentName }) => agentName },
+  { title: text.appColumns.scopes, cell: ({ scopes }) => <Scopes of={scopes} />, wide: true },
   { title: text.appColumns.by, cell: ({ memberEmail }) => memberEmail, wide: true },
   {
     title: text.appColumns.used,

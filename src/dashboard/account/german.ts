@@ -33,15 +33,24 @@ export const account: typeof english = {
   removePasskeyTitle: (name) => `Den Passkey ${name} entfernen?`,
   removePasskeyHint: 'Mit ihm meldet sich niemand mehr an. Angemeldete Browser bleiben angemeldet.',
   tokens: 'Ihre Tokens',
-  tokensHint: 'Ihr Token darf alles, was Sie dürfen, mit allen Agenten des Arbeitsbereichs.',
+  tokensHint:
+    'Ihr Token darf alles, was Sie dürfen, mit allen Agenten des Arbeitsbereichs, wenn es nicht für weniger erstellt wurde.',
   tokenList: 'Ihre Tokens',
-  tokenColumns: { name: 'Name', created: 'Erstellt', used: 'Zuletzt benutzt', end: 'Widerrufen' },
+  tokenColumns: {
+    name: 'Name',
+    scopes: 'Darf',
+    created: 'Erstellt',
+    used: 'Zuletzt benutzt',
+    expires: 'Läuft ab',
+    end: 'Widerrufen',
+  },
   noTokens: 'Sie haben keine.',
   unnamed: 'Ohne Namen',
   never: 'nie',
   revoke: 'Widerrufen',
   revokeTitle: 'Dieses Token widerrufen?',
-  revokeHint: 'Programme, die es benutzen, werden innerhalb einer Sekunde getrennt.',
+  revokeHint:
+    'Programme, die es oder ein damit erstelltes Token benutzen, werden innerhalb einer Sekunde getrennt. Browser, die damit angemeldet sind, werden abgemeldet.',
   apps: 'Verbundene Apps',
   appsHint:
     'Programme wie ChatGPT oder Claude, die Mitglieder durch Anmelden mit einem Agenten verbunden haben. Sie handeln als der Agent.',
@@ -49,6 +58,7 @@ export const account: typeof english = {
   appColumns: {
     app: 'App',
     agent: 'Agent',
+    scopes: 'Darf',
     by: 'Verbunden von',
     used: 'Zuletzt benutzt',
     end: 'Trennen',

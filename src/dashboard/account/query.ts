@@ -7,11 +7,11 @@ export const ACCOUNT = graphql(`
       id name email
       sessions { id browser createdAt lastUsedAt current }
       passkeys { id name createdAt lastUsedAt }
-      tokens { id name createdAt lastUsedAt }
+      tokens { id name createdAt lastUsedAt expiresAt scopes }
       workspace {
         id
         members { id approvalMails }
-        connectedApps { id name host agentName memberEmail lastUsedAt }
+        connectedApps { id name host agentName memberEmail lastUsedAt scopes }
       }
     }
   }

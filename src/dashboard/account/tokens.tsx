@@ -6,6 +6,7 @@ import { Button } from '../parts/button.tsx'
 import { Confirm } from '../parts/dialog/dialog.tsx'
 import { type Column, Table } from '../parts/list/table.tsx'
 import { Time } from '../parts/time.tsx'
+import { Scopes } from '../tokens/scopes.tsx'
 import type { Viewer } from './query.ts'
 import { text } from './strings.ts'
 
@@ -17,11 +18,18 @@ type Token = Viewer['tokens'][number]
 
 const columnsOf = (onRevoke: (token: Token) => void): readonly Column<Token>[] => [
   { title: text.tokenColumns.name, cell: ({ name }) => name ?? <span className="soft">{text.unnamed}</span> },
+  { title: text.tokenColumns.scopes, cell: ({ scopes }) => <Scopes of={scopes} /> },
   { title: text.tokenColumns.created, cell: ({ createdAt }) => <Time at={createdAt} />, wide: true },
   {
     title: text.tokenColumns.used,
     cell: ({ lastUsedAt }) =>
       lastUsedAt ? <Time at={lastUsedAt} /> : <span className="soft">{text.never}</span>,
+  },
+  {
+    title: text.tokenColumns.expires,
+    cell: ({ expiresAt }) =>
+      expiresAt ? <Time at={expiresAt} /> : <span className="soft">{text.never}</span>,
+    wide: true,
   },
   {
     title: text.tokenColumns.end,

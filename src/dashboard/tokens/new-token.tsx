@@ -1,5 +1,4 @@
 import { useState } from 'react'
-import { graphql } from '../live/graphql.ts'
 import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
 import { Button } from '../parts/button.tsx'
@@ -8,12 +7,10 @@ import { Dialog } from '../parts/dialog/dialog.tsx'
 import { FormDialog } from '../parts/dialog/form-dialog.tsx'
 import { Field, Select } from '../parts/form/field.tsx'
 import { Snippet } from '../parts/snippet.tsx'
+import { CREATE } from './create.ts'
 import { tokenSnippets } from './hosts.ts'
+import { AGENT_SCOPES, narrowed, type Scope, ScopeChoice } from './scopes.tsx'
 import { text } from './strings.ts'
-
-const CREATE = graphql(`
-  mutation CreateToken($input: CreateTokenInput!) { createToken(input: $input) { token record { id } } }
-`)
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
@@ -48,18 +45,28 @@ export const NewToken = (props: NewTokenProps) => {
   const { agentId, onClose } = props
   const [name, setName] = useState('')
   const [days, setDays] = useState('')
+  const [scopes, setScopes] = useState<readonly Scope[]>(AGENT_SCOPES)
   const [token, setToken] = useState<string | null>(null)
   const { run, busy, failure } = useAction(CREATE, { quiet: true })
   const submit = async () => {
     const expiresAt = days ? new Date(Date.now() + Number(days) * DAY_MS).toISOString() : null
-    const made = await run({ input: { agentId, name: name.trim() || null, expiresAt } })
+    const made = await run({
+      input: { agentId, name: name.trim() || null, expiresAt, scopes: narrowed(scopes) },
+    })
     if (!made?.createToken) return
     announce([{ topic: 'agents', agentId }])
     setToken(made.createToken.token)
   }
   if (token) return <Created {...props} token={token} />
   return (
-    <FormDialog title={text.create} label={text.submit} onClose={onClose} onSubmit={submit} busy={busy}>
+    <FormDialog
+      title={text.create}
+      label={text.submit}
+      onClose={onClose}
+      onSubmit={submit}
+      busy={busy}
+      disabled={scopes.length === 0}
+    >
       <Field
         label={text.name}
         hint={text.nameHint}
@@ -77,6 +84,7 @@ export const NewToken = (props: NewTokenProps) => {
           </option>
         ))}
       </Select>
+      <ScopeChoice chosen={scopes} onChange={setScopes} />
     </FormDialog>
   )
 }

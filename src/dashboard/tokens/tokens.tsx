@@ -11,6 +11,7 @@ import { Load } from '../parts/states.tsx'
 import { Time } from '../parts/time.tsx'
 import { useViewer } from '../screen/viewer.tsx'
 import { NewToken } from './new-token.tsx'
+import { Scopes } from './scopes.tsx'
 import { text } from './strings.ts'
 
 const CONNECT = graphql(`
@@ -19,7 +20,7 @@ const CONNECT = graphql(`
     agent(id: $id) {
       id
       listeners { kind id client machine url }
-      tokens { id name createdAt lastUsedAt expiresAt }
+      tokens { id name createdAt lastUsedAt expiresAt scopes }
     }
   }
 `)
@@ -55,6 +56,7 @@ const timeOr = (at: string | null, otherwise: string) =>
 
 const columnsOf = (onRevoke: (token: Token) => void): readonly Column<Token>[] => [
   { title: text.columns.name, cell: ({ name }) => name ?? <span className="soft">{text.unnamed}</span> },
+  { title: text.columns.scopes, cell: ({ scopes }) => <Scopes of={scopes} /> },
   { title: text.columns.created, cell: ({ createdAt }) => <Time at={createdAt} />, wide: true },
   { title: text.columns.used, cell: ({ lastUsedAt }) => timeOr(lastUsedAt, text.never) },
   { title: text.columns.expires, cell: ({ expiresAt }) => timeOr(expiresAt, text.never), wide: true },

@@ -7,6 +7,7 @@ import SchemaBuilder, {
   type TypeParam,
 } from '@pothos/core'
 import type { GraphQLField } from 'graphql'
+import type { Needed } from '../../core/scopes.ts'
 
 /** The name under which the builder finds the plugin. */
 export const IdempotencyPlugin = 'idempotency'
@@ -34,18 +35,24 @@ declare global {
     > {
       /** What an `Idempotency-Key` does for this mutation. */
       idempotency: KeyMeaning
+      /** What a token needs to call it. */
+      scope: Needed
       /** The input field that must not be stored, not even in the result stored for the key. */
       unstored?: string
     }
   }
 }
 
-/** Puts the two options where `keyMeaningOf` and `unstoredInputOf` find them. */
+/** Puts the options where `keyMeaningOf`, `unstoredInputOf` and `scopes.ts` find them. */
 class PothosIdempotencyPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override onOutputFieldConfig(config: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
     if (config.kind !== 'Mutation') return config
-    const { idempotency, unstored } = config.pothosOptions as { idempotency: KeyMeaning; unstored?: string }
-    return { ...config, extensions: { ...config.extensions, idempotency, unstored } }
+    const { idempotency, unstored, scope } = config.pothosOptions as {
+      idempotency: KeyMeaning
+      unstored?: string
+      scope: Needed
+    }
+    return { ...config, extensions: { ...config.extensions, idempotency, unstored, scope } }
   }
 }
 

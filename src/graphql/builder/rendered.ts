@@ -25,14 +25,14 @@ type Enum<Value> = EnumRef<SchemaTypes, Value>
 
 const enums = new Map<string, Enum<string>>()
 
-/** Returns the enum of a choice, whose names have neither `-` nor `.` in GraphQL. */
+/** Returns the enum of a choice, whose names have neither `-` nor `.` nor `:` in GraphQL. */
 export const enumOf = <Value extends string>(rule: z.ZodType<Value>): Enum<Value> => {
   const choice = choiceOf(rule)!
   const known = enums.get(choice.name)
   if (known) return known as Enum<Value>
   const values = Object.fromEntries(
     Object.entries(choice.values).map(([value, description]) => [
-      value.replaceAll(/[-.]/g, '_'),
+      value.replaceAll(/[-.:]/g, '_'),
       { value, description },
     ]),
   )
@@ -213,7 +213,7 @@ type PayloadFields<Input extends Fields, Result> = Parameters<
 /** What a mutation is made of. Some operations are GraphQL's alone. */
 type Mutation<Input extends Fields, Result> = Pick<
   Operation<Input, Result>,
-  'name' | 'says' | 'input' | 'key' | 'unstored' | 'run'
+  'name' | 'says' | 'scope' | 'input' | 'key' | 'unstored' | 'run'
 >
 
 interface MutationOptions<Values> {
@@ -227,7 +227,7 @@ interface MutationOptions<Values> {
 
 /** Adds the mutation of an operation, with its input and its payload. `takes` says what the input is. */
 export const mutation = <Input extends Fields, Result>(
-  { name, says, input, key, unstored, run }: Mutation<Input, Result>,
+  { name, says, scope, input, key, unstored, run }: Mutation<Input, Result>,
   takes: string,
   fields: NonNullable<PayloadFields<Input, Result>>,
   { before, ...options }: MutationOptions<Done<Input, Result>['input']> = {},
@@ -237,7 +237,7 @@ export const mutation = <Input extends Fields, Result>(
   const Input = inputOf(`${capital(name)}Input`, takes, input)
   builder.mutationField(name, (t) =>
     t.field({
-      ...{ type, nullable: true, idempotency: key, description: says, ...(unstored && { unstored }) },
+      ...{ type, nullable: true, idempotency: key, scope, description: says, ...(unstored && { unstored }) },
       ...(options as object),
       args: { input: t.arg({ type: Input, required: true, description: takes }) },
       resolve: async (_root, args, context) => {

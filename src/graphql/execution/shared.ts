@@ -34,10 +34,12 @@ export const groupOf = ({
     operation.variableDefinitions?.filter(({ variable }) => used.has(variable.name.value)) ?? []
   const variables = [...used].map((name) => [name, variableValues?.[name] ?? null])
   const sees = viewer.kind === 'agent' ? viewer.id : viewer.role
+  const scopes = viewer.scopes?.join(' ') ?? null
   return [
     viewer.workspaceId,
     viewer.kind,
     sees,
+    scopes,
     JSON.stringify(variables),
     ...[...definitions, ...parts].map(print),
   ].join('\n')

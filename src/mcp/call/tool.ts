@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Context } from '../../context.ts'
 import type { Places } from '../../core/places.ts'
 import { uuid } from '../../core/rules.ts'
+import type { Needed } from '../../core/scopes.ts'
 import type { Viewer } from '../../workspace/index.ts'
 import type { Fence } from '../outside-text/fence.ts'
 
@@ -74,6 +75,8 @@ export interface Tool {
   title: string
   description: string
   hints: Hints
+  /** What a token needs to call it; without, it is not listed either. */
+  scope: Needed
   agentArgument: AgentArgument
   /** The arguments that agents and members pass. */
   input: { agent: z.ZodType; member: z.ZodType }
@@ -87,6 +90,7 @@ interface Definition<Shape extends z.ZodRawShape> {
   title: string
   description: string
   hints: Hints
+  scope: Needed
   agentArgument?: AgentArgument
   names?: Record<string, string>
   input: Shape

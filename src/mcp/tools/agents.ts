@@ -20,6 +20,7 @@ export const sendToAgent = tool({
   title: 'Send to an agent',
   description: 'Send a text to another agent, which must be listening at its Message URL.',
   hints: SENDS,
+  scope: 'messages:write',
   agentArgument: 'none',
   input: { url: z.string().max(2048).describe("The agent's Message URL."), text: urlText, key: callKey },
   run: async (call, input) => {
@@ -45,6 +46,7 @@ export const secrets = tool({
   title: 'List secrets',
   description: 'List the names of the secrets, never their values, and how to use one.',
   hints: READS,
+  scope: 'settings',
   input: {},
   run: async ({ deps, viewer, agentId }) => {
     const names = (await listSecrets(deps, viewer, agentId)).map(({ name }) => name)
@@ -58,6 +60,7 @@ export const create = tool({
   title: 'Create an agent',
   description: 'Create an agent in the workspace, with its own email address.',
   hints: ADDS,
+  scope: 'settings',
   agentArgument: 'none',
   input: { name: agentName, icon: z.enum(ICONS).optional().meta({ deprecated: true }), key: callKey },
   run: async (call, input) =>

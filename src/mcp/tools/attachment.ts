@@ -50,6 +50,7 @@ export const getAttachment = tool({
   title: 'Get an attachment',
   description: 'Get the text of an attachment (PDF, Office, HTML, CSV, ZIP as a list …) or an image.',
   hints: READS_OUTSIDE,
+  scope: 'messages:read',
   input: {
     messageId: uuid,
     attachmentId: z.int().min(0).max(9999).describe('From read_message.'),

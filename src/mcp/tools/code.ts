@@ -50,6 +50,7 @@ export const waitForCode = tool({
   title: 'Wait for a code',
   description: 'Take the newest sign-in code or link that was sent to you, or wait for one.',
   hints: TAKES,
+  scope: 'messages:read',
   input: {
     from: recipient.optional().describe('Address or domain. Finds refused mail too.'),
     kind: z.enum(['code', 'link']).optional(),

@@ -49,6 +49,7 @@ export const drafts = tool({
   title: 'List drafts',
   description: 'List drafts, newest first, or read one.',
   hints: READS_OUTSIDE,
+  scope: 'messages:read',
   input: {
     draftId: uuid.optional(),
     offset: z.int().min(0).optional().describe('nextOffset of the previous page.'),
@@ -81,6 +82,7 @@ export const updateDrafts = tool({
   title: 'Change, send or discard a draft',
   description: 'Change a draft, then send or discard it. Arguments left out stay as they are.',
   hints: SENDS,
+  scope: 'messages:write',
   input: {
     draftId: uuid,
     do: z.enum(['save', 'send', 'discard']),

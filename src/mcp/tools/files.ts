@@ -10,6 +10,7 @@ import {
   text,
   uuid,
 } from '../../core/rules.ts'
+import { ensureScope } from '../../core/scopes.ts'
 import { readAttachment, type SendInput } from '../../message/index.ts'
 import type { ToolCall } from '../call/tool.ts'
 
@@ -60,6 +61,7 @@ const readFile = async (
     const type = TEXT_TYPES[extname(name!).toLowerCase()] ?? 'text/plain'
     return { name: name!, type, content: Buffer.from(text!) }
   }
+  ensureScope(viewer, 'messages:read')
   const file = await readAttachment(deps, viewer, agentId, { messageId, index: attachmentId! })
   return { name: name ?? file.name, type: file.type.split(';', 1)[0]!, content: file.content }
 }

@@ -51,6 +51,7 @@ export const list = tool({
   title: 'List messages',
   description: 'List messages, newest first. previews has a line for each n. No channel means email.',
   hints: READS_OUTSIDE,
+  scope: 'messages:read',
   input: {
     channel: z.enum(CHANNEL_KINDS).optional(),
     direction: z.enum(Direction).optional(),
@@ -87,6 +88,7 @@ export const read = tool({
   title: 'Read a message',
   description: 'Read a message. Also lists its attachments and the other messages in its thread.',
   hints: READS_OUTSIDE,
+  scope: 'messages:read',
   input: {
     messageId: uuid,
     offset: z.int().min(0).optional().describe('nextOffset of the previous page.'),
@@ -107,6 +109,7 @@ export const readThread = tool({
   title: 'Read a thread',
   description: 'Read a whole conversation, newest first: line n of texts is by message n.',
   hints: READS_OUTSIDE,
+  scope: 'messages:read',
   names: { thread: 'messageId' },
   input: {
     messageId: uuid.describe('Any message of it.'),
@@ -145,6 +148,7 @@ export const update = tool({
   title: 'Update messages',
   description: 'Label messages, mark them as read or unread, or cancel or move one that waits to be sent.',
   hints: UPDATES,
+  scope: 'messages:write',
   input: {
     messageId: z
       .union([uuid.transform((one) => [one]), messageIds])

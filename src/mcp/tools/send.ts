@@ -118,6 +118,7 @@ export const reply = tool({
   title: 'Reply',
   description: 'Reply to a message, in its thread and on its channel.',
   hints: SENDS,
+  scope: 'messages:write',
   input: {
     messageId: uuid,
     text: TEXT,
@@ -135,6 +136,7 @@ export const sendNew = tool({
   title: 'Send a message',
   description: 'Send a new email or SMS, or a message in a Telegram chat that the person started.',
   hints: SENDS,
+  scope: 'messages:write',
   input: {
     channel: z.enum(CHANNEL_KINDS),
     to: TO.describe('Email addresses, phone numbers (E.164) or Telegram ids.'),
@@ -154,6 +156,7 @@ export const forward = tool({
   title: 'Forward a message',
   description: 'Forward a message, with its text and attachments.',
   hints: SENDS,
+  scope: ['messages:write', 'messages:read'],
   input: {
     messageId: uuid,
     to: TO,

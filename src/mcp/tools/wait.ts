@@ -57,6 +57,7 @@ export const wait = tool({
   title: 'Wait for messages',
   description: 'Wait until a message arrives or the time is up.',
   hints: READS_OUTSIDE,
+  scope: 'events',
   input: {
     cursor: z
       .string()

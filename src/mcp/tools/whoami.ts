@@ -43,6 +43,7 @@ export const whoami = tool({
   title: 'Who am I',
   description: 'Show who you are, your addresses, and the agents that you can write to.',
   hints: READS,
+  scope: 'any',
   agentArgument: 'optional',
   input: {},
   run: async (call) => {

@@ -2,6 +2,7 @@ import { authorizeAgent, findAgent } from '../../agent/index.ts'
 import type { Check } from '../../core/channel/inbound.ts'
 import { CHANNELS, type ChannelKind } from '../../core/channels.ts'
 import { AppError } from '../../core/errors.ts'
+import { ensureScope } from '../../core/scopes.ts'
 import type { Notifier } from '../../db/notify.ts'
 import { sql } from '../../db/sql/sql.ts'
 import { statement } from '../../db/sql/statement.ts'
@@ -140,6 +141,8 @@ const send = async (
   { refuseOptedOut = false, placed: objects }: SendOptions,
 ): Promise<MessageWithFiles> => {
   const { workspaceId, tokenId, requestId } = viewer
+  // What is forwarded is read by whoever gets it.
+  if (input.forward !== undefined) ensureScope(viewer, 'messages:read')
   const sender = { agentId, workspaceId, by: writerOf(viewer), sentWith: { tokenId, requestId } }
   const drafted = await outgoingOf(deps, sender, input)
   if (refuseOptedOut) await ensureNoneOptedOut(deps, drafted)

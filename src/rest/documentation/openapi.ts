@@ -13,6 +13,8 @@ const ABOUT = `Gives AI agents their own email inbox, SMS number, Telegram bot a
 
 Every operation requires a bearer token: a member's (\`amt_…\`) or an agent's own (\`aat_…\`). A member can do everything with the agents of the workspace except connect as an agent and reveal its secrets; an agent's token gives access to that agent only, and to the Message URLs of the others.
 
+A token may have \`scopes\`, and is then good for only these: each operation names those that it needs in \`security\`, and is \`forbidden\` without one. A token without scopes can do everything that its holder may do. One that was made with a token has no more scopes than it, expires no later, and ends with it.
+
 Every error response has the body \`{"error": {"code", "message"}}\`; an \`invalid_input\` message names the field and the rule that it violates. Resources of another workspace are reported as if they did not exist. Lengths are counted in Unicode code points: most emoji count as one.
 
 A POST with an \`Idempotency-Key\` is processed at most once: for 24 hours, the same key with the same body returns the first response again (secrets are revealed again each time).`

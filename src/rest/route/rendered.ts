@@ -22,7 +22,7 @@ import {
   nextLink,
   ok,
   optionalBody,
-  SECURITY,
+  secured,
 } from './route.ts'
 import { pageView } from './views.ts'
 
@@ -149,7 +149,7 @@ export const route = <Input extends Fields, Result>(
   operation: Operation<Input, Result>,
 ): void => {
   const { method, path, names } = placeOf(operation)
-  const { name, says, tag, output, fails } = operation
+  const { name, says, tag, scope, output, fails } = operation
   const request = requestOf(operation)
   const described = createRoute({
     ...{
@@ -158,10 +158,14 @@ export const route = <Input extends Fields, Result>(
       operationId: name,
       ...summarize(says),
     },
-    ...{ tags: [tag], security: SECURITY, request },
+    ...{ tags: [tag], ...secured(scope), request },
     responses: {
       ...(output.kind === 'nothing' ? { 204: NO_CONTENT } : answerOf(output)),
-      ...failures(...fails, ...('body' in request ? (['body'] as const) : [])),
+      ...failures(
+        ...fails,
+        ...(scope === 'any' ? [] : (['forbidden'] as const)),
+        ...('body' in request ? (['body'] as const) : []),
+      ),
     },
   })
   app.openapi(described, async (c) => {

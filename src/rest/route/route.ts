@@ -1,9 +1,22 @@
 import { z } from '@hono/zod-openapi'
+import type { MiddlewareHandler } from 'hono'
 import { timestamp, uuid } from '../../core/rules.ts'
+import { ensureScope, type Needed, scopesIn } from '../../core/scopes.ts'
+import type { RestEnv } from './env.ts'
 
 /** Building blocks of route descriptions. */
 
-export const SECURITY = [{ bearer: [] }]
+/** How the scopes that a token needs are documented (OpenAPI 3.1, 4.8.30). */
+export const securityOf = (needed: Needed) => [{ bearer: [...scopesIn(needed)] }]
+
+/** What every route needs: what its token must have the scope for, and the check of it. */
+export const secured = (needed: Needed) => {
+  const middleware: MiddlewareHandler<RestEnv> = async (c, next) => {
+    ensureScope(c.var.viewer, needed)
+    await next()
+  }
+  return { security: securityOf(needed), middleware }
+}
 
 /** Error responses in the documentation, by status; `openapi.ts` describes each. */
 export const FAILURE_NAMES = {

@@ -1,11 +1,14 @@
 import type { Agent } from '../../agent/index.ts'
 import type { ClientIdentity } from '../../auth/index.ts'
+import type { Scope } from '../../core/scopes.ts'
 import { type Html, html } from '../../core/text/html.ts'
 import type { Page } from '../page/page.ts'
 
 /** What the consent page shows. */
 export interface Asked {
   client: ClientIdentity
+  /** What it asks for. */
+  scopes: readonly Scope[]
   workspace: string
   email: string
   agents: readonly Pick<Agent, 'id' | 'name'>[]
@@ -21,6 +24,8 @@ export interface Wrong {
 }
 
 export const NEW_AGENT = 'new'
+/** Fields of the form: what was offered, and each scope of it that was chosen. */
+export const [OFFERED, SCOPE_FIELD] = ['offered', 'scope'] as const
 
 const nameOf = ({ client }: Asked): Html => {
   const { name, host, isVerified, isLocal } = client
@@ -42,29 +47,50 @@ const whoAsks = (asked: Asked): Html => {
 ${nameOf(asked)}`
 }
 
-const ABILITIES = html`<h2>It will be able to</h2>
-<ul>
-<li>read all messages and attachments of the agent, and be told about new ones</li>
-<li>send, answer and forward messages as the agent, and mark and label them</li>
-<li>read the agent’s addresses and the names of its secrets</li>
-<li>create other agents, if your workspace allows agents to do that</li>
-</ul>
-<h2>It will not be able to</h2>
-<ul>
-<li>read the values of secrets</li>
-<li>change who may write to the agent</li>
-<li>read the messages of your other agents</li>
-</ul>`
+/** What an app at `/mcp` can do with a scope. */
+const TOOLS: Partial<Record<Scope, string>> = {
+  'messages:read': 'read all messages and attachments of the agent, and take codes from them',
+  'messages:write': 'send, answer and forward messages as the agent, and mark and label them',
+  events: 'be told about new messages',
+  settings:
+    'read the names of the agent’s secrets, and create other agents, if your workspace allows agents to do that',
+}
 
-const ALL_ABILITIES = html`<h2>It will be able to</h2>
-<ul>
-<li>do everything that the agent’s own token can do: read and send messages, change who may write to the agent, manage its webhooks, delete it</li>
-<li>read the values of the agent’s secrets</li>
-</ul>
+/** What the command line can do with a scope. */
+const EVERYTHING: Partial<Record<Scope, string>> = {
+  ...TOOLS,
+  'secrets:reveal': 'read the values of the agent’s secrets',
+  settings:
+    'change the agent’s settings and who may write to it, manage its secrets and webhooks, create agents, delete it',
+  tokens: 'manage tokens of the agent and of those that it created',
+}
+
+const box = (scope: Scope, words: string, checked: boolean): Html =>
+  html`<p class="choice"><input type="checkbox" id="${scope}" name="${SCOPE_FIELD}" value="${scope}"${checked ? ' checked' : ''}>
+<label for="${scope}">${words}</label></p>`
+
+/** What the member lets it do: all that it asks for, unless they take some of it back. */
+const abilities = ({ client, scopes }: Asked, wrong: Wrong | null): Html => {
+  const words = client.isCommandLine ? EVERYTHING : TOOLS
+  const isChecked = (scope: Scope) =>
+    !wrong?.form.has(OFFERED) || wrong.form.getAll(SCOPE_FIELD).includes(scope)
+  return html`<fieldset>
+<legend>It will be able to</legend>
+<input type="hidden" name="${OFFERED}" value="${scopes.join(' ')}">
+${scopes.map((scope) => box(scope, words[scope] ?? scope, isChecked(scope)))}
+</fieldset>
+<p class="soft">It can always read the agent’s name and addresses.</p>
 <h2>It will not be able to</h2>
 <ul>
+${
+  client.isCommandLine
+    ? []
+    : html`<li>read the values of secrets</li>
+<li>change who may write to the agent</li>`
+}
 <li>read the messages of your other agents</li>
 </ul>`
+}
 
 const options = ({ agents }: Asked, chosen: string): Html[] =>
   [...agents, { id: NEW_AGENT, name: 'A new agent' }].map(
@@ -80,7 +106,7 @@ const form = (asked: Asked, wrong: Wrong | null): Html => {
 <label for="name">Name of a new agent</label>
 <input id="name" name="name" value="${wrong?.form.get('name') ?? asked.client.name}" maxlength="100" autocomplete="off" aria-describedby="name-hint">
 <p class="soft" id="name-hint">Only used if you choose a new agent.</p>
-${asked.client.isCommandLine ? ALL_ABILITIES : ABILITIES}
+${abilities(asked, wrong)}
 <p>This lasts until you disconnect the app, at most a year.</p>
 <button name="decision" value="allow">Allow</button>
 <button name="decision" value="deny" class="second">Deny</button>

@@ -14,13 +14,22 @@ import {
   type Exchange,
   findRequest,
 } from '../../auth/oauth/authorization.ts'
+import { invalidInput } from '../../core/errors.ts'
 import { agentName, uuid } from '../../core/rules.ts'
 import { readWorkspace } from '../../workspace/index.ts'
 import { requireSession } from '../app/visit.ts'
 import { problemOf } from '../page/failure-words.ts'
 import { type Page, readForm, showPage } from '../page/page.ts'
 import { checked } from '../page/rule.ts'
-import { consentPage, EXPIRED, NEW_AGENT, returnPage, type Wrong } from './consent-page.ts'
+import {
+  consentPage,
+  EXPIRED,
+  NEW_AGENT,
+  OFFERED,
+  returnPage,
+  SCOPE_FIELD,
+  type Wrong,
+} from './consent-page.ts'
 
 export type ConsentDeps = SignInDeps & ConnectedAppDeps & AgentDeps
 
@@ -32,7 +41,7 @@ const show = async (
 ): Promise<Page> => {
   const [agents, { workspace }] = await Promise.all([listAgents(deps, viewer), readWorkspace(deps, viewer)])
   const asked = {
-    ...{ client: waiting.client, workspace: workspace.name },
+    ...{ client: waiting.client, scopes: waiting.scopes, workspace: workspace.name },
     ...{ email: viewer.email ?? '', agents: agents.items, formToken },
   }
   return consentPage(asked, wrong)
@@ -44,6 +53,14 @@ const agentOf = async (deps: ConsentDeps, { viewer }: PageViewer, form: URLSearc
   if (chosen !== NEW_AGENT) return checked(uuid, 'agent', chosen)
   const name = checked(agentName, 'name', form.get('name')?.trim() ?? '')
   return (await createAgent(deps, viewer, { name, icon: 'bot' })).id
+}
+
+/** Returns the chosen scopes; null if the page that was sent offered none, as that of an earlier release. Throws `invalid_input`. */
+const scopesIn = (form: URLSearchParams): readonly string[] | null => {
+  if (!form.has(OFFERED)) return null
+  const chosen = form.getAll(SCOPE_FIELD)
+  if (chosen.length === 0) throw invalidInput('scopes', 'choose at least one thing that it may do')
+  return chosen
 }
 
 /** A request of a browser for the page about an authorization request, whose id is in the path. */
@@ -71,8 +88,9 @@ const decide = async (
     checkForm(deps, page, request, form)
     if (form.get('decision') !== 'allow')
       return returnPage(`${place} was not connected`, place, await denyRequest(waiting, page.viewer))
+    const scopes = scopesIn(form)
     const agentId = await agentOf(deps, page, form)
-    const next = await allowRequest(deps, waiting, page.viewer, agentId)
+    const next = await allowRequest(deps, waiting, page.viewer, { agentId, scopes })
     return returnPage(`${place} is connected`, place, next)
   } catch (error) {
     return show(deps, page, waiting, { ...problemOf(error), form })

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type Library from 'oidc-provider'
-import { type ProviderDeps, RESUME, ROUTES, resourceOf, SCOPE } from '../../auth/index.ts'
+import { MCP_SCOPES, type ProviderDeps, RESUME, ROUTES, resourceOf } from '../../auth/index.ts'
 import { AppError, noSuchPath } from '../../core/errors.ts'
 import { clientOf, httpFailure } from '../../core/http/http.ts'
 import type { RateLimits } from '../../workspace/index.ts'
@@ -134,7 +134,7 @@ class OauthServer {
     const body = JSON.stringify({
       resource: resourceOf(publicUrl),
       authorization_servers: [publicUrl],
-      scopes_supported: [SCOPE],
+      scopes_supported: MCP_SCOPES,
       bearer_methods_supported: ['header'],
       resource_name: 'Agent Messaging Service',
     })

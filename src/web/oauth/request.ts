@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http'
-import { SCOPE } from '../../auth/index.ts'
+import { askedScopes, OAUTH_SCOPES } from '../../auth/index.ts'
 
 /** Parameters of OpenID Connect: there are no ID tokens that they could apply to. */
 const IGNORED = ['acr_values', 'claims', 'claims_locales', 'display', 'id_token_hint', 'max_age', 'nonce']
 
 /**
- * Returns the query of an authorization request as the library gets it. There is one scope, which RFC 6749,
- * 3.3, allows to replace others by. Consent is asked for anyway, so that of `prompt` only `none` means
+ * Returns the query of an authorization request as the library gets it. Unknown scopes are left out, and one without any
+ * asks for everything, as RFC 6749, 3.3, allows. Consent is asked for anyway, so that of `prompt` only `none` means
  * something. Answers go into the query of the redirect URI: another `response_mode` is refused.
  */
 const authorizationQuery = (query: string): string => {
@@ -15,7 +15,8 @@ const authorizationQuery = (query: string): string => {
   if (given.get('prompt') !== 'none') given.delete('prompt')
   if (given.has('response_mode') && given.get('response_mode') !== 'query')
     given.set('response_mode', 'unsupported')
-  given.set('scope', SCOPE)
+  const scopes = askedScopes(given.get('scope')) ?? OAUTH_SCOPES
+  given.set('scope', scopes.join(' '))
   return given.toString()
 }
 

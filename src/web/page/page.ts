@@ -23,6 +23,11 @@ label { display: block; margin-bottom: .3rem; font-weight: 600 }
 input, select, textarea, button, .button { width: 100%; padding: .7rem .8rem; font: inherit; color: inherit; background: var(--ground); border: 1px solid var(--line-strong); border-radius: .5rem }
 input, select, textarea { margin-bottom: 1rem }
 button + button { margin-top: .75rem }
+fieldset { margin: 0 0 1rem; padding: 0; border: 0 }
+legend { padding: 0; margin: 1rem 0 .75rem; font-size: 1.1rem; font-weight: 600 }
+.choice { display: flex; gap: .6rem; align-items: baseline; margin-bottom: .5rem }
+.choice input { width: auto; margin: 0; flex: none; accent-color: var(--accent) }
+.choice label { margin: 0; font-weight: 400 }
 button, .button { background: var(--accent); border-color: var(--accent); color: var(--on-accent); font-weight: 600; cursor: pointer }
 .second { margin-top: .75rem; background: none; color: var(--accent) }
 .button { display: block; margin-bottom: 1rem; text-align: center; text-decoration: none }

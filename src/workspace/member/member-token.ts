@@ -5,9 +5,9 @@ import {
   type IssueTokenDeps,
   issueToken,
   listTokens,
-  type NewToken,
   revokeToken,
 } from '../token/bearer-token.ts'
+import type { NewToken } from '../token/token.ts'
 import type { Viewer } from '../token/viewer.ts'
 import { ensureMember } from './member.ts'
 

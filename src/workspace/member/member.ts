@@ -8,6 +8,7 @@ import { sql } from '../../db/sql/sql.ts'
 import { composedOf } from '../../db/sql/statement.ts'
 import { rawIn } from '../../db/transaction.ts'
 import { audit } from '../change/audit.ts'
+import { holdWithDescendants } from '../token/family.ts'
 import { type EndSubscriptions, TOKEN_REVOKED } from '../token/token.ts'
 import type { Viewer } from '../token/viewer.ts'
 
@@ -66,7 +67,7 @@ export const listMembers = async ({ prisma }: Db, viewer: Viewer): Promise<Membe
 }
 
 /**
- * Removes a member from the workspace: their tokens and sessions are no longer valid, open streams of these are
+ * Removes a member from the workspace: their tokens, those made with these, and sessions are no longer valid, open streams of these are
  * closed in every process, and the subscriptions made with them end; so do the apps that they connected. Their
  * invitations, their links and their entries in the agents' access lists are deleted too. For owners. Throws
  * `conflict` for the last owner, because a workspace needs one.
@@ -91,7 +92,8 @@ export const removeMember = async (deps: MemberDeps, viewer: Viewer, memberId: s
       member.role === 'owner' && (await prisma.member.count({ where: { workspaceId, role: 'owner' } })) === 1
     if (isLastOwner) throw new AppError('conflict', 'The last owner of a workspace cannot be removed.')
     const apps = member.connectedApps.map(({ tokenId }) => tokenId)
-    const tokenIds = [...member.tokens.map(({ id }) => id), ...apps]
+    const own = [...member.tokens.map(({ id }) => id), ...apps]
+    const tokenIds = await holdWithDescendants(prisma, own)
     await deps.endSubscriptions(prisma, { tokenIds })
     await prisma.token.deleteMany({ where: { id: { in: apps } } })
     await prisma.member.delete({ where: { id: memberId } })

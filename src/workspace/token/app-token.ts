@@ -1,4 +1,6 @@
+import type { Scope } from '../../core/scopes.ts'
 import type { Prisma, Token } from '../../db/generated/prisma/client.ts'
+import { holdWithDescendants } from './family.ts'
 import { type EndSubscriptions, hashToken, newToken } from './token.ts'
 
 /** Tokens of connected apps: an app's access tokens act as its token, whose own value nobody knows. */
@@ -16,24 +18,33 @@ export interface NewAppToken {
   name: string
   createdAt: Date
   expiresAt: Date
+  scopes: readonly Scope[] | null
 }
 
 /** Creates the token of an app, for the transaction that stores the app. */
 export const createAppToken = (
   tx: Pick<Prisma.TransactionClient, 'token'>,
-  token: NewAppToken,
+  { scopes, ...token }: NewAppToken,
 ): Promise<Token> =>
-  tx.token.create({ data: { ...token, hash: Uint8Array.from(hashToken(newToken('agent'))) } })
+  tx.token.create({
+    data: {
+      ...token,
+      ...(scopes && { scopes: [...scopes] }),
+      hash: Uint8Array.from(hashToken(newToken('agent'))),
+    },
+  })
 
 /**
- * Deletes tokens of apps with everything that depends on them, and ends the subscriptions made with them.
- * The caller publishes `TOKEN_REVOKED` for each after the transaction.
+ * Deletes tokens of apps with everything that depends on them, also the tokens made with them, and ends the subscriptions
+ * made with any of these. Returns all of them; the caller publishes `TOKEN_REVOKED` for each after the transaction.
  */
 export const deleteAppTokens = async (
   tx: Prisma.TransactionClient,
   endSubscriptions: EndSubscriptions,
   tokenIds: readonly string[],
-): Promise<void> => {
-  await endSubscriptions(tx, { tokenIds })
+): Promise<string[]> => {
+  const ended = await holdWithDescendants(tx, tokenIds)
+  await endSubscriptions(tx, { tokenIds: ended })
   await tx.token.deleteMany({ where: { id: { in: [...tokenIds] }, connectedApp: { isNot: null } } })
+  return ended
 }

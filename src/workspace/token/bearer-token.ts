@@ -1,14 +1,18 @@
 import type { Clock } from '../../core/clock.ts'
 import { AppError, invalidInput, notFound } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
-import { FOR_KEY_SHARE } from '../../db/dialect.ts'
 import type { Prisma, Token } from '../../db/generated/prisma/client.ts'
 import type { Notifier } from '../../db/notify.ts'
-import { sql } from '../../db/sql/sql.ts'
-import { composedOf } from '../../db/sql/statement.ts'
-import { rawIn } from '../../db/transaction.ts'
 import { audit } from '../change/audit.ts'
-import { type EndSubscriptions, hashToken, newToken, TOKEN_REVOKED } from './token.ts'
+import { holdParent, holdWithDescendants, limitsOf } from './family.ts'
+import {
+  type EndSubscriptions,
+  type Holder,
+  hashToken,
+  type NewToken,
+  newToken,
+  TOKEN_REVOKED,
+} from './token.ts'
 import type { Viewer } from './viewer.ts'
 
 export interface IssueTokenDeps extends Db {
@@ -19,14 +23,6 @@ export interface BearerTokenDeps extends IssueTokenDeps {
   notifier: Pick<Notifier, 'publish'>
   endSubscriptions: EndSubscriptions
 }
-
-export interface NewToken {
-  name?: string | null | undefined
-  expiresAt?: Date | null | undefined
-}
-
-/** Owner of a token. */
-export type Holder = { memberId: string } | { agentId: string }
 
 const agentIdOf = (holder: Holder) => ('agentId' in holder ? holder.agentId : null)
 
@@ -55,32 +51,19 @@ const ensureRoomForToken = async (
     )
 }
 
-const HOLD = composedOf(sql`select 1 from token where id = $1::uuid ${FOR_KEY_SHARE}`)
-
-/**
- * Prevents the viewer's own token from being revoked until the transaction, which has inserted a token, ends. Throws
- * `unauthorized` when it has been revoked.
- */
-const holdOwn = async (
-  tx: Pick<Prisma.TransactionClient, '$queryRawUnsafe'>,
-  { tokenId }: Viewer,
-): Promise<void> => {
-  const { rows } = await rawIn(tx).query({ ...HOLD, values: [tokenId] })
-  if (rows.length === 0) throw new AppError('unauthorized', 'This token is not valid.')
-}
-
 /**
  * Creates a token for the holder. It can be read only in the result's `token`. Throws `conflict` when the holder
- * has too many, and `unauthorized` when the viewer's own token was revoked concurrently.
+ * has too many, `unauthorized` when the viewer's own token was revoked concurrently, and `forbidden` for a scope that it
+ * does not have.
  */
 export const issueToken = async (
   deps: IssueTokenDeps,
   viewer: Viewer,
   holder: Holder,
-  { name = null, expiresAt = null }: NewToken,
+  { name = null, ...asked }: NewToken,
 ): Promise<Token & { token: string }> => {
   const now = deps.clock.now()
-  if (expiresAt && expiresAt <= now) throw invalidInput('expiresAt', 'must be in the future')
+  if (asked.expiresAt && asked.expiresAt <= now) throw invalidInput('expiresAt', 'must be in the future')
   const token = newToken('agentId' in holder ? 'agent' : 'member')
   const data = {
     workspaceId: viewer.workspaceId,
@@ -88,16 +71,15 @@ export const issueToken = async (
     name,
     hash: Uint8Array.from(hashToken(token)),
     createdAt: now,
-    expiresAt,
   }
   const row = await deps.prisma.$transaction(async (prisma) => {
     await ensureRoomForToken(prisma, holder)
-    const made = await prisma.token.create({ data })
-    await holdOwn(prisma, viewer)
+    const { scopes, ...limits } = limitsOf(await holdParent(prisma, viewer), holder, asked)
+    const made = await prisma.token.create({ data: { ...data, ...limits, ...(scopes && { scopes }) } })
     await audit({ ...deps, prisma }, viewer, {
       action: 'token.create',
       agentId: agentIdOf(holder),
-      detail: { token: made.id },
+      detail: { token: made.id, scopes, expiresAt: made.expiresAt?.toISOString() ?? null },
     })
     return made
   })
@@ -105,8 +87,8 @@ export const issueToken = async (
 }
 
 /**
- * Revokes a token of the holder: it is no longer valid, its open streams are closed in every process, and the
- * subscriptions made with it end.
+ * Revokes a token of the holder, and those that were made with it: they are no longer valid, their open streams are closed
+ * in every process, and the subscriptions made with them end.
  */
 export const revokeToken = async (
   deps: BearerTokenDeps,
@@ -114,17 +96,19 @@ export const revokeToken = async (
   holder: Holder,
   tokenId: string,
 ): Promise<void> => {
-  await deps.prisma.$transaction(async (prisma) => {
+  const ended = await deps.prisma.$transaction(async (prisma) => {
     const where = { id: tokenId, ...holder, session: null, connectedApp: null }
     if ((await prisma.token.count({ where })) === 0) throw notFound('token')
-    await deps.endSubscriptions(prisma, { tokenIds: [tokenId] })
+    const tokenIds = await holdWithDescendants(prisma, [tokenId])
+    await deps.endSubscriptions(prisma, { tokenIds })
     const { count } = await prisma.token.deleteMany({ where })
     if (count === 0) throw notFound('token') // revoked a moment ago
     await audit({ ...deps, prisma }, viewer, {
       action: 'token.revoke',
       agentId: agentIdOf(holder),
-      detail: { token: tokenId },
+      detail: { token: tokenId, ...(tokenIds.length > 1 ? { ended: tokenIds.slice(1) } : {}) },
     })
+    return tokenIds
   })
-  deps.afterCommit(() => deps.notifier.publish(TOKEN_REVOKED, tokenId))
+  for (const id of ended) deps.afterCommit(() => deps.notifier.publish(TOKEN_REVOKED, id))
 }

@@ -20,7 +20,7 @@ type Tx = Pick<Prisma.TransactionClient, 'token' | '$queryRaw'>
 /** Creates the token of a session. It can be read only in the result's `token`. */
 export const createSessionToken = async (
   tx: Tx,
-  input: { workspaceId: string; memberId: string; createdAt: Date; expiresAt: Date },
+  input: { workspaceId: string; memberId: string; createdAt: Date; expiresAt: Date; parentId: string | null },
 ): Promise<Token & { token: string }> => {
   const token = newToken('session')
   const hash = Uint8Array.from(hashToken(token))

@@ -1,4 +1,5 @@
 import { hash, randomInt } from 'node:crypto'
+import type { Scope } from '../../core/scopes.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -34,6 +35,16 @@ const PREFIX: Record<TokenKind, string> = {
 /** Creates a token. It is shown once; only its `hashToken` is stored. */
 export const newToken = (kind: TokenKind): string =>
   PREFIX[kind] + Array.from({ length: LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('')
+
+export interface NewToken {
+  name?: string | null | undefined
+  expiresAt?: Date | null | undefined
+  /** What it may be used for; null for everything that its maker may give. */
+  scopes?: readonly Scope[] | null | undefined
+}
+
+/** Owner of a token. */
+export type Holder = { memberId: string } | { agentId: string }
 
 /** Topic that notifies every process that a token or session was revoked; the key is its id. */
 export const TOKEN_REVOKED = 'token_revoked'

@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/clock.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
+import type { Scope } from '../../core/scopes.ts'
 import type { Db } from '../../db/client.ts'
 import type { MemberRole } from '../../db/generated/prisma/enums.ts'
 import type { Notifier } from '../../db/notify.ts'
@@ -23,6 +24,8 @@ export interface Viewer {
   /** Email address and role of a member; null for an agent. */
   readonly email: string | null
   readonly role: MemberRole | null
+  /** What the token may be used for; null means everything that its holder may do. */
+  readonly scopes: readonly Scope[] | null
   /** Expiry of the token, at which its open streams end too. */
   readonly expiresAt: Date | null
   /** A member's session in a browser; null for a bearer token. */
@@ -115,6 +118,7 @@ interface TokenRow {
   member_id: string | null
   agent_id: string | null
   expires_at: Date | null
+  scopes: Scope[] | null
   last_used_at: Date | null
   email: string | null
   role: MemberRole | null
@@ -130,7 +134,7 @@ interface TokenRow {
 
 const BY_HASH = {
   name: 'token by hash',
-  text: `select t.id, t.workspace_id, t.member_id, t.agent_id, t.expires_at, t.last_used_at, m.email, m.role, coalesce(m.name, a.name) as name,
+  text: `select t.id, t.workspace_id, t.member_id, t.agent_id, t.expires_at, t.scopes, t.last_used_at, m.email, m.role, coalesce(m.name, a.name) as name,
                 s.ends_at as session_ends_at, s.token_id is not null and ${isLimited('t')} as limited,
                 exists (select from passkey p where s.token_id is not null and p.member_id = t.member_id
                                                 and (s.way is distinct from 'link' or p.created_at > t.created_at)) as refused
@@ -145,7 +149,7 @@ const BY_HASH = {
  */
 const BY_ACCESS_TOKEN = {
   name: 'token by access token',
-  text: `select t.id, t.workspace_id, t.member_id, t.agent_id, least(r.expires_at, t.expires_at) as expires_at, t.last_used_at,
+  text: `select t.id, t.workspace_id, t.member_id, t.agent_id, least(r.expires_at, t.expires_at) as expires_at, t.scopes, t.last_used_at,
                 null as email, null as role, a.name, null as session_ends_at, null as limited, null as refused, coalesce(t.name, '') as app
            from oauth_record r join connected_app c on c.token_id = r.app_id join token t on t.id = c.token_id join agent a on a.id = t.agent_id
           where r.hash = $1 and r.kind = 'AccessToken' and (r.payload->>'aud' = $2 or r.payload->>'clientId' = '${COMMAND_LINE}')`,
@@ -256,6 +260,7 @@ const toViewer = (row: TokenRow, now: Date): Viewer => ({
   name: row.name,
   email: row.email,
   role: row.role,
+  scopes: row.scopes,
   expiresAt: sessionExpiry(row, now) ?? row.expires_at,
   session: row.session_ends_at && {
     enrolling: row.limited === true && !row.refused,

@@ -127,6 +127,10 @@ test("agents and their tokens are made with a member's token", async () => {
   )
   const which = ['--agent', made.id]
   const { stdout: token } = await ams({ ...env, ...member }, ['tokens', 'create', 'laptop', ...which])
+  const limits = ['--scopes', 'messages:read, events', '--expires', '2040-01-01T00:00:00Z']
+  expect(await jsonOf(['tokens', 'create', 'reader', ...limits, ...which], member)).toMatchObject([
+    { name: 'reader', scopes: ['messages:read', 'events'], expiresAt: '2040-01-01T00:00:00.000Z' },
+  ])
   const own = { AMS_TOKEN: token.trim() }
   expect(await jsonOf(['whoami'], own)).toMatchObject([{ kind: 'agent', agent: { id: made.id } }])
   const listed = await jsonOf(['tokens', 'list', ...which], member)

@@ -293,6 +293,9 @@ class Invitation(TypedDict):
     expiresAt: str
 
 
+TokenScope = Literal["messages:read", "messages:write", "events", "secrets:reveal", "settings", "tokens", "members", "billing", "audit"]
+
+
 class Token(TypedDict):
     # Unique identifier
     id: str
@@ -304,6 +307,10 @@ class Token(TypedDict):
     lastUsedAt: str | None
     # When it expires; null if it never does
     expiresAt: str | None
+    # What it may be used for; null means everything that its holder may do
+    scopes: list[TokenScope] | None
+    # The token that it was made with: it ends with it, and has no more than it. Null if it was made in the web application or by the operator
+    parentId: str | None
 
 
 IdentityChannel = Literal["sms", "telegram"]
@@ -508,6 +515,9 @@ class ConnectedAppMember(TypedDict):
     email: str
 
 
+ConnectedAppScope = Literal["messages:read", "messages:write", "events", "secrets:reveal", "settings", "tokens", "members", "billing", "audit"]
+
+
 class ConnectedApp(TypedDict):
     # Unique identifier
     id: str
@@ -521,6 +531,8 @@ class ConnectedApp(TypedDict):
     agent: ConnectedAppAgent
     # The member who connected it. It ends when they are removed
     member: ConnectedAppMember
+    # What the member lets it do; null means everything that apps may do
+    scopes: list[ConnectedAppScope] | None
     # When it was connected
     createdAt: str
     # When it was last used, to the minute
@@ -1367,6 +1379,9 @@ InviteMemberRole = Literal["owner", "member"]
 ChangeRoleRole = Literal["owner", "member"]
 
 
+CreateOwnTokenScope = Literal["messages:read", "messages:write", "events", "secrets:reveal", "settings", "tokens", "members", "billing", "audit"]
+
+
 ClaimIdentityChannel = Literal["sms"]
 
 
@@ -1424,6 +1439,9 @@ BlockSenderChannel = Literal["email", "sms", "telegram", "url"]
 
 
 UnblockSenderChannel = Literal["email", "sms", "telegram", "url"]
+
+
+CreateTokenScope = Literal["messages:read", "messages:write", "events", "secrets:reveal", "settings", "tokens", "members", "billing", "audit"]
 
 
 SendMessageChannel = Literal["email", "sms", "telegram"]
@@ -1586,9 +1604,9 @@ def remove_member(member_id: str) -> Call[None]:
     return Call("DELETE", "/members/{memberId}", {"memberId": member_id})
 
 
-def create_own_token(*, name: str | None | NotGiven = NOT_GIVEN, expires_at: datetime | str | None | NotGiven = NOT_GIVEN, key: str | None = None) -> Call[NewToken]:
+def create_own_token(*, name: str | None | NotGiven = NOT_GIVEN, expires_at: datetime | str | None | NotGiven = NOT_GIVEN, scopes: Sequence[CreateOwnTokenScope] | None | NotGiven = NOT_GIVEN, key: str | None = None) -> Call[NewToken]:
     """Creates another token for the calling member."""
-    return Call("POST", "/tokens", {}, body={"name": name, "expiresAt": expires_at}, key=key)
+    return Call("POST", "/tokens", {}, body={"name": name, "expiresAt": expires_at, "scopes": scopes}, key=key)
 
 
 def list_own_tokens() -> Call[list[Token]]:
@@ -1746,9 +1764,9 @@ def unblock_sender(channel: UnblockSenderChannel, sender: str) -> Call[None]:
     return Call("DELETE", "/agents/{id}/access/{channel}/blocked/{sender}", {"channel": channel, "sender": sender})
 
 
-def create_token(*, name: str | None | NotGiven = NOT_GIVEN, expires_at: datetime | str | None | NotGiven = NOT_GIVEN, key: str | None = None) -> Call[NewToken]:
+def create_token(*, name: str | None | NotGiven = NOT_GIVEN, expires_at: datetime | str | None | NotGiven = NOT_GIVEN, scopes: Sequence[CreateTokenScope] | None | NotGiven = NOT_GIVEN, key: str | None = None) -> Call[NewToken]:
     """Creates a token for an agent."""
-    return Call("POST", "/agents/{id}/tokens", {}, body={"name": name, "expiresAt": expires_at}, key=key)
+    return Call("POST", "/agents/{id}/tokens", {}, body={"name": name, "expiresAt": expires_at, "scopes": scopes}, key=key)
 
 
 def list_tokens() -> Call[list[Token]]:

@@ -85,6 +85,7 @@ mutation(
   {
     name: 'saveDraft',
     says: 'Creates a draft, or changes one.',
+    scope: updateDraft.scope,
     key: 'once',
     input: {
       ...updateDraft.input,

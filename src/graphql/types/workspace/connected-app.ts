@@ -4,7 +4,7 @@ import { builder, forMembers } from '../../builder/builder.ts'
 import { described, exposed, fieldOf, mutation } from '../../builder/rendered.ts'
 import { Workspace } from './workspace.ts'
 
-const { agent, member, createdAt, lastUsedAt, expiresAt, ...client } = CONNECTED_APP.fields
+const { agent, member, scopes, createdAt, lastUsedAt, expiresAt, ...client } = CONNECTED_APP.fields
 
 const ConnectedApp = builder.objectRef<AppView>('ConnectedApp').implement({
   description: CONNECTED_APP.sentence,
@@ -18,7 +18,7 @@ const ConnectedApp = builder.objectRef<AppView>('ConnectedApp').implement({
       type: 'EmailAddress',
       resolve: (app) => app.member.email,
     }),
-    ...exposed(t, { createdAt, lastUsedAt, expiresAt }),
+    ...exposed(t, { scopes, createdAt, lastUsedAt, expiresAt }),
   }),
 })
 

@@ -52,6 +52,7 @@ builder.mutationField('removePasskey', (t) =>
     type: RemovePasskeyPayload,
     nullable: true,
     idempotency: 'ignored',
+    scope: 'members',
     description:
       'Removes a passkey: one of your own, or for owners any of the workspace. Sessions continue. A `conflict` for your own last one if the workspace requires passkeys.',
     args: { input: t.arg({ type: RemovePasskeyInput, required: true, description: 'The passkey.' }) },

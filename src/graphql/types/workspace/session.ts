@@ -75,6 +75,7 @@ builder.mutationFields((t) => ({
     type: RevokeSessionPayload,
     nullable: true,
     idempotency: 'ignored',
+    scope: 'members',
     description:
       'Ends a session and closes the connections open with it: one of your own, or for owners any of the workspace.',
     args: { input: t.arg({ type: RevokeSessionInput, required: true, description: 'The session.' }) },
@@ -87,6 +88,7 @@ builder.mutationFields((t) => ({
     type: RevokeSessionsPayload,
     nullable: true,
     idempotency: 'ignored',
+    scope: 'members',
     description:
       'Ends all sessions of a member, the one of this request included: your own, or for owners those of others or of everyone.',
     args: { input: t.arg({ type: RevokeSessionsInput, required: true, description: 'The sessions.' }) },

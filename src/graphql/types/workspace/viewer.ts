@@ -1,10 +1,15 @@
+import { TokenScope } from '../../../api/choices.ts'
+import { hasScope } from '../../../core/scopes.ts'
 import { readViews, type SavedView, type Viewer as ViewerShape } from '../../../workspace/index.ts'
 import { builder, forMembers } from '../../builder/builder.ts'
+import { enumOf } from '../../builder/rendered.ts'
 import { Agent } from '../agent/agent.ts'
 import { MemberRole, ViewerKind } from '../enums.ts'
 import { MemberIdentity } from './identity.ts'
 import { Token } from './token.ts'
 import { Workspace } from './workspace.ts'
+
+const TokenScopeEnum = enumOf(TokenScope)
 
 interface Permissions {
   createAgents: boolean
@@ -48,25 +53,30 @@ const ViewerMay = builder.objectRef<Permissions>('ViewerMay').implement({
  * permitted.
  */
 const permissionsOf = (
-  { kind, role }: ViewerShape,
+  viewer: ViewerShape,
   {
     agentsMayCreateAgents,
     agentsMaySetAccess,
   }: { agentsMayCreateAgents: boolean; agentsMaySetAccess: boolean },
 ): Permissions => {
-  const [member, owner] = [kind === 'member', role === 'owner']
+  const [member, owner] = [viewer.kind === 'member', viewer.role === 'owner']
+  const [settings, billing, members] = [
+    hasScope(viewer, 'settings'),
+    hasScope(viewer, 'billing'),
+    hasScope(viewer, 'members'),
+  ]
   return {
-    createAgents: member || agentsMayCreateAgents,
-    createTokens: member,
-    setAccess: member || agentsMaySetAccess,
-    updateWorkspace: member,
-    manageDomains: member,
-    managePhoneNumbers: member,
-    inviteMembers: member,
-    inviteOwners: owner,
-    removeMembers: owner,
-    connect: !member,
-    revealSecrets: !member,
+    createAgents: settings && (member || agentsMayCreateAgents),
+    createTokens: member && hasScope(viewer, 'tokens'),
+    setAccess: settings && (member || agentsMaySetAccess),
+    updateWorkspace: member && settings,
+    manageDomains: member && billing,
+    managePhoneNumbers: member && billing,
+    inviteMembers: member && members,
+    inviteOwners: owner && members,
+    removeMembers: owner && members,
+    connect: !member && hasScope(viewer, 'events'),
+    revealSecrets: !member && hasScope(viewer, 'secrets:reveal'),
   }
 }
 
@@ -102,6 +112,12 @@ export const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
       type: 'DateTime',
       nullable: true,
       description: 'When that token expires; null if it never does.',
+    }),
+    scopes: t.field({
+      type: [TokenScopeEnum],
+      nullable: true,
+      description: 'What that token may be used for; null means everything that the caller may do.',
+      resolve: ({ scopes }) => scopes && [...scopes],
     }),
     may: t.field({
       type: ViewerMay,

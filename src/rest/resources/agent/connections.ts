@@ -10,12 +10,11 @@ import {
 } from '../../../event/index.ts'
 import type { RestEnv } from '../../route/env.ts'
 import { route } from '../../route/rendered.ts'
-import { DEFAULT_LIMIT, failures, ids, integer, ok, PAGING, SECURITY } from '../../route/route.ts'
+import { DEFAULT_LIMIT, failures, ids, integer, ok, PAGING, secured, securityOf } from '../../route/route.ts'
 import { pageView } from '../../route/views.ts'
 import { EventView, StreamView } from './event-view.ts'
 
 const tags = ['Listening']
-const security = SECURITY
 const position = integer(0, Number.MAX_SAFE_INTEGER)
 const types = heardTypesInQuery.optional()
 /** Time that a request waits for events: many proxies end a request after 60 seconds. @limit Streams */
@@ -27,7 +26,7 @@ const events = createRoute({
   operationId: 'listEvents',
   summary: "List an agent's event log",
   tags,
-  security,
+  ...secured('events'),
   request: {
     params: ids('id'),
     query: z.strictObject({
@@ -71,7 +70,7 @@ const stream = createRoute({
   description:
     'Each event has `id`, `event` (its type) and `data` (an Event as JSON). `: heartbeat` follows every 15 seconds; if events were left out since the last `id`, with a new `id` that dispatches no event. Resume with `Last-Event-ID` or `after`. `event: truncated` is sent if the events at that position are no longer stored, and says where the stream continues. `event: replaced` is sent when another client connects; from then on the response is 204. In each process, a token can have 200 streams and subscriptions open at a time, an agent 500, and a workspace 5,000.',
   tags,
-  security,
+  security: securityOf('events'),
   request: {
     params: ids('id', 'connectionId'),
     query: z.strictObject({

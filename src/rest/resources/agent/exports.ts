@@ -1,10 +1,9 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { exportAgent, exportWorkspace } from '../../../export/index.ts'
 import type { RestEnv } from '../../route/env.ts'
-import { bytes, failures, ids, SECURITY } from '../../route/route.ts'
+import { bytes, failures, ids, secured } from '../../route/route.ts'
 import { attachmentHeaders } from '../file.ts'
 
-const security = SECURITY
 const TAR = 'application/x-tar'
 const CONTENTS =
   '`messages-….jsonl` has the messages as the API shows them, with their recipients; `mail-….mbox` the emails as received; `attachments/` the files of all other messages. Secrets are listed without their values. It is made as it is read: one export of a member or an agent at a time, and a client that stops reading for a minute, or reads less than 4 KiB a second, is cut off. An archive that ends without the two empty blocks at its end is incomplete.'
@@ -16,7 +15,7 @@ const workspace = createRoute({
   summary: 'Export everything of the workspace, as a tar archive (owners only)',
   description: `Settings, members, domains, phone numbers and the audit log, and a folder for each agent. ${CONTENTS}`,
   tags: ['Workspace'],
-  security,
+  ...secured(['messages:read', 'settings', 'members', 'billing', 'audit']),
   responses: { 200: bytes('The archive', TAR), ...failures('forbidden') },
 })
 
@@ -27,7 +26,7 @@ const agent = createRoute({
   summary: 'Export everything of an agent, as a tar archive',
   description: CONTENTS,
   tags: ['Agents'],
-  security,
+  ...secured(['messages:read', 'settings']),
   request: { params: ids('id') },
   responses: { 200: bytes('The archive', TAR), ...failures('agent') },
 })

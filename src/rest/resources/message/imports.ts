@@ -14,7 +14,7 @@ import { BodyTooLong, streamedBody } from '../../request/streamed-body.ts'
 import { readViewer } from '../../request/viewer.ts'
 import type { RestEnv } from '../../route/env.ts'
 import { answerError } from '../../route/errors.ts'
-import { failures, ids, ok, SECURITY } from '../../route/route.ts'
+import { failures, ids, ok, secured } from '../../route/route.ts'
 
 /** Maximum size of an uploaded mbox. @limit Import and export */
 const MAX_MBOX_BYTES = 1024 * 1024 * 1024
@@ -49,7 +49,7 @@ const importMails = createRoute({
   description:
     'The mails become messages with the status `imported`, with their own dates, threads, texts and attachments. Those from an address of the agent are outbound. They raise no events, and count towards the plan. Mails that the agent already has change nothing, so an import that was interrupted can be repeated; no `Idempotency-Key` is needed. Mails are stored as the body arrives: after a failure, the first ones are stored, and the error says how many.',
   tags: ['Messages'],
-  security: SECURITY,
+  ...secured('messages:write'),
   request: {
     params: ids('id'),
     body: { required: true, content: { 'message/rfc822': content, 'application/mbox': content } },

@@ -2,11 +2,11 @@ import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { notFound } from '../../../core/errors.ts'
 import { viewMessage } from '../../../message/index.ts'
 import type { RestEnv } from '../../route/env.ts'
-import { failures, flag, ids, SECURITY } from '../../route/route.ts'
+import { failures, flag, ids, secured } from '../../route/route.ts'
 import { mailHeaders, mailPage } from './mail-page.ts'
 
 const tags = ['Messages']
-const security = SECURITY
+const security = secured('messages:read')
 const params = ids('id', 'messageId')
 
 const html = createRoute({
@@ -17,7 +17,7 @@ const html = createRoute({
   description:
     "Without scripts, forms, or anything that is loaded from elsewhere. Pictures of the mail itself are embedded. `remoteImages` leaves images on other servers in it, which tells these that the mail is read. `not_found` if the mail has no HTML, or if it is too long or too complex; its `text` can always be read. The response's Content-Security-Policy enforces the same; show it in an `<iframe sandbox>`.",
   tags,
-  security,
+  ...security,
   request: {
     params,
     query: z.strictObject({

@@ -12,13 +12,13 @@ import { uuid } from '../../../core/rules.ts'
 import { readAttachment, readRaw } from '../../../message/index.ts'
 import type { RestEnv } from '../../route/env.ts'
 import { route } from '../../route/rendered.ts'
-import { bytes, failures, ids, integer, SECURITY } from '../../route/route.ts'
+import { bytes, failures, ids, integer, secured } from '../../route/route.ts'
 import { attachmentHeaders } from '../file.ts'
 
 /** What belongs to one message. Its files are written here: they are no JSON. */
 
 const tags = ['Messages']
-const security = SECURITY
+const security = secured('messages:read')
 
 const raw = createRoute({
   method: 'get',
@@ -26,7 +26,7 @@ const raw = createRoute({
   operationId: 'readRawMessage',
   summary: 'Get the original email as received, byte for byte',
   tags,
-  security,
+  ...security,
   request: { params: ids('id', 'messageId') },
   responses: { 200: bytes('An RFC 5322 message', 'message/rfc822'), ...failures('agent') },
 })
@@ -37,7 +37,7 @@ const attachment = createRoute({
   operationId: 'readAttachment',
   summary: "Get an attachment's content",
   tags,
-  security,
+  ...security,
   request: { params: z.object({ id: uuid, messageId: uuid, index: integer(0, 9999) }) },
   responses: {
     200: bytes('The content, with the content type of the attachment', '*/*'),
