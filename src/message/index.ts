@@ -88,7 +88,9 @@ export {
 } from './reading/view.ts'
 export {
   type AddressLookup,
+  type CatchAllLookup,
   createAddressLookup,
+  createCatchAllLookup,
   createLocalMailboxLookup,
   type LocalMailboxLookup,
 } from './receiving/address-lookup.ts'

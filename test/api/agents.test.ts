@@ -29,6 +29,7 @@ test('an agent can be created, read, updated, listed and deleted', async () => {
     wakesPerHour: null,
     wakesPerThreadDay: null,
     eventTypes: ['message.received'],
+    metadata: {},
     createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
   })
   const path = `/agents/${created.body.id}`

@@ -8,7 +8,16 @@ import {
   deleteAgent as remove,
   updateAgent as update,
 } from '../../agent/index.ts'
-import { agentName, signature, templateName, templateText, uuid, wakeLimit } from '../../core/rules.ts'
+import {
+  agentName,
+  metadata,
+  metadataChanges,
+  signature,
+  templateName,
+  templateText,
+  uuid,
+  wakeLimit,
+} from '../../core/rules.ts'
 import { EVENT_NAMES, eventTypes } from '../../event/index.ts'
 import { Approval, Icon, Instructors, Manipulated, SecretsInMessages } from '../choices.ts'
 import { ID, TIME } from '../example.ts'
@@ -26,6 +35,7 @@ const EXAMPLE = {
   wakesPerHour: 60,
   wakesPerThreadDay: null,
   eventTypes: EVENT_NAMES.slice(0, 1),
+  metadata: { team: 'support' },
   createdAt: TIME,
 }
 const EVENTS = EVENT_NAMES.join(', ')
@@ -59,6 +69,10 @@ export const MANAGED = {
   eventTypes: says(
     z.array(z.enum(EVENT_NAMES)),
     `Types of the events that its log contains, of: ${EVENTS}. The first one is always among them.`,
+  ),
+  metadata: says(
+    z.record(z.string(), z.string()),
+    'What programs keep with it: at most 16 values of up to 500 characters, by keys of up to 40. No mail contains it.',
   ),
 }
 
@@ -115,12 +129,27 @@ export const createAgent = operation({
   says: "Creates an agent with an email address on the service's domain. Its creator is added to its email and Message URL access lists. An agent's token works if the workspace allows agents to create agents: at most 60 an hour for all its agents together.",
   rest: 'POST /agents',
   tag,
-  input: { name, icon },
+  input: {
+    name,
+    icon,
+    metadata: says(
+      metadata,
+      'Values to keep with it, by keys: at most 16 of 1 to 40 characters; values have at most 500.',
+    ).optional(),
+  },
   example: { name: 'Support Bot', icon: 'headphones' },
   fails: ['forbidden', 'plan', 'conflict'],
   output: created(Agent, 'The new agent.'),
   run: (deps, viewer, input) => create(deps, viewer, input),
 })
+
+/** What every list of agents takes, apart from the page. */
+export const AGENT_FILTER = {
+  metadata: says(
+    metadata,
+    'Only agents with these values in their metadata: `metadata.KEY=VALUE` in a URL, for each key.',
+  ).optional(),
+}
 
 export const listAgents = operation({
   name: 'listAgents',
@@ -133,6 +162,7 @@ export const listAgents = operation({
       `Maximum number of agents to return; defaults to ${MAX_AGENTS}.`,
     ).optional(),
     cursor: says(cursor, 'From the URL in `Link` of the previous page.').optional(),
+    ...AGENT_FILTER,
   },
   fails: ['input'],
   output: linked(Agent, 'Oldest first.', MAX_AGENTS),
@@ -152,7 +182,7 @@ export const readAgent = operation({
 
 export const updateAgent = operation({
   name: 'updateAgent',
-  says: "Changes an agent's name, icon or settings. Only members can change the limits. Messages over a limit are refused as `rate_limit`, stored, and can be released.",
+  says: "Changes an agent's name, icon, metadata or settings. Only members can change the limits. Messages over a limit are refused as `rate_limit`, stored, and can be released.",
   rest: 'PATCH /agents/{agentId}',
   tag,
   input: {
@@ -181,6 +211,10 @@ export const updateAgent = operation({
     eventTypes: says(
       eventTypes,
       `Types of the events that its log contains from now on, of: ${EVENTS}. The first one is always among them. A listener receives message.received alone until it asks for more.`,
+    ).optional(),
+    metadata: says(
+      metadataChanges,
+      'Values to keep with it, by keys: others stay, and null removes one. At most 16 keys of 1 to 40 characters; values have at most 500.',
     ).optional(),
     signature: says(
       signature,

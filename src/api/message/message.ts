@@ -2,6 +2,7 @@ import { z } from 'zod'
 import {
   label,
   MAX_LABELS,
+  metadata,
   recipient,
   searchedSubject,
   searchText,
@@ -68,6 +69,10 @@ const ThreadHeaders = detail('ThreadHeaders', 'The threading headers of an email
 export const MARKS = {
   labels: texts('Its labels, at most 20, shared by members and the agent.', MAX_LABELS),
   readAt: time('When it was marked as read. A received message without it is unread.').nullable(),
+  metadata: says(
+    z.record(z.string(), z.string()),
+    'What programs keep with it: at most 16 values of up to 500 characters, by keys of up to 40. No mail contains it.',
+  ),
 }
 
 const FIELDS = {
@@ -79,6 +84,9 @@ const FIELDS = {
   counterpartName: text("The counterpart's name, if one is known.").nullable(),
   to: texts('The To recipients, including the agent unless it received a blind copy.'),
   cc: texts('The Cc recipients.'),
+  bcc: texts(
+    'The Bcc recipients of a sent email, whom none of its copies names; empty for received messages.',
+  ),
   subject: text('The subject, if the channel has subjects.').nullable(),
   text: text('The full text.'),
   replyText: text('The text without quoted history.'),
@@ -134,6 +142,7 @@ const EXAMPLE = {
   counterpartName: 'Ann Example',
   to: ['support-bot@agents.localhost'],
   cc: [],
+  bcc: [],
   subject: 'Where is my order?',
   text: 'It has not arrived yet.',
   replyText: 'It has not arrived yet.',
@@ -152,6 +161,7 @@ const EXAMPLE = {
   codes: [],
   labels: ['orders'],
   readAt: null,
+  metadata: { order: '4711' },
   hold: null,
   sentBy: null,
   createdAt: TIME,
@@ -216,7 +226,7 @@ export const FILTER = {
   ).optional(),
   to: says(
     recipient,
-    "Only messages to or in copy to this address or domain, or to words of a recipient's address or known name, as in `from`.",
+    "Only messages to or in copy to this address or domain, blind copies included, or to words of a recipient's address or known name, as in `from`.",
   ).optional(),
   subject: says(
     searchedSubject,
@@ -226,12 +236,16 @@ export const FILTER = {
     HoldReason,
     'Only outgoing messages that wait for this: approval, or the time to send them.',
   ).optional(),
+  metadata: says(
+    metadata,
+    'Only messages with these values in their metadata: `metadata.KEY=VALUE` in a URL, for each key.',
+  ).optional(),
   since: says(timestamp, 'Only messages created at or after this time.').optional(),
   until: says(timestamp, 'Only messages created up to this time.').optional(),
 }
 
 const SHORT_PAGES =
-  'In a large mailbox, `q`, `from`, `refusal`, `label`, `hasAttachment` and `unread` may give a page with fewer entries than requested, even with none. There may be more as long as `nextCursor` is not null.'
+  'In a large mailbox, `q`, `from`, `refusal`, `label`, `metadata`, `hasAttachment` and `unread` may give a page with fewer entries than requested, even with none. There may be more as long as `nextCursor` is not null.'
 
 export const listWorkspaceMessages = operation({
   name: 'listWorkspaceMessages',

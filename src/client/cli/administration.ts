@@ -1,6 +1,7 @@
 import type { components } from '../api.ts'
-import { type Command, type Input, valued } from './command.ts'
+import { type Command, type Input, repeated, valued } from './command.ts'
 import { UsageError } from './failure.ts'
+import { metadataOf } from './metadata.ts'
 import { openWorkspace, readCredentials } from './settings.ts'
 import { oneLine, printableJson } from './terminal.ts'
 
@@ -16,27 +17,32 @@ const set = async (input: Input): Promise<void> => {
   const instructors = input.text('instructors') as Instructors | undefined
   const secretsInMessages = input.text('secrets-in-messages') as SecretsInMessages | undefined
   const manipulated = input.text('manipulated') as Manipulated | undefined
-  if (instructors === undefined && secretsInMessages === undefined && manipulated === undefined)
-    throw new UsageError('One of --instructors, --secrets-in-messages and --manipulated is missing.')
+  const { metadata } = metadataOf(input)
+  const given = [instructors, secretsInMessages, manipulated, metadata]
+  if (given.every((one) => one === undefined))
+    throw new UsageError('One of --instructors, --secrets-in-messages, --manipulated and --meta is missing.')
   const { agent: client } = await input.open()
   const changed = await client.update({
     ...(instructors && { instructors }),
     ...(secretsInMessages && { secretsInMessages }),
     ...(manipulated && { manipulated }),
+    ...(metadata && { metadata }),
   })
   const said = [
     instructors && `instructors: ${changed.instructors}`,
     secretsInMessages && `secrets in messages: ${changed.secretsInMessages}`,
     manipulated && `manipulated: ${changed.manipulated}`,
+    ...Object.keys(metadata ?? {}).map((key) => `${key}: ${changed.metadata[key]}`),
   ]
   tell(input, changed, [changed.id, changed.name, ...said.filter(Boolean)].join('  '))
 }
 
 export const agents: Command = {
   usage:
-    'agents list | create NAME [--icon ICON] | set --agent ID [--instructors WHO] [--secrets-in-messages WHAT] [--manipulated WHAT]',
+    'agents list [--meta KEY=VALUE] | create NAME [--icon ICON] [--meta KEY=VALUE] | set --agent ID [--instructors WHO] [--secrets-in-messages WHAT] [--manipulated WHAT] [--meta KEY=VALUE]',
   summary: "list, create or set up agents, with a member's token",
   options: {
+    meta: repeated('KEY=VALUE', 'a value to keep with it; of a list, only agents with it'),
     icon: valued('ICON', 'such as bot, mail or headphones; bot by default'),
     instructors: valued('WHO', 'whose proven messages may instruct the agent: none, members or listed'),
     manipulated: valued('WHAT', 'what happens to mail that hides or disguises something: accept or refuse'),
@@ -56,12 +62,14 @@ export const agents: Command = {
     const { agents } = openWorkspace(input.access(await readCredentials()))
     if (action === 'list') {
       input.atMost(1)
-      for await (const agent of agents.list()) tell(input, agent, `${agent.id}  ${agent.name}`)
+      for await (const agent of agents.list(metadataOf(input)))
+        tell(input, agent, `${agent.id}  ${agent.name}`)
     } else if (action === 'create') {
       const name = input.required(1, 'NAME')
       input.atMost(2)
       // The service checks the icon, and says which there are.
-      const agent = await agents.create({ name, icon: (input.text('icon') ?? 'bot') as Icon })
+      const icon = (input.text('icon') ?? 'bot') as Icon
+      const agent = await agents.create({ name, icon, ...metadataOf(input) })
       tell(input, agent, `${agent.id}  ${agent.name}`)
     } else if (action === 'set') {
       input.atMost(1)
