@@ -23,6 +23,8 @@ import type { Feed, Texts } from './event/index.ts'
 import type { DnsResolver } from './mail/index.ts'
 import type {
   AddressLookup,
+  CatchAllLookup,
+  CodeNews,
   FileTexts,
   LocalMailboxLookup,
   MessageReads,
@@ -120,6 +122,7 @@ interface Arrivals extends Pick<ReceiveDeps, 'arrivals' | 'limited' | 'targets'>
   sinkOf(channel: ChannelKind): Sink
   addresses: AddressLookup
   localMailboxes: LocalMailboxLookup
+  caught: CatchAllLookup
   /** Reads mail that was not received over a channel. */
   mailReader: Pick<EmailChannel, 'parse'>
 }

@@ -35,6 +35,7 @@ import {
   CODES_STORED,
   createAddressLookup,
   createArrivalStore,
+  createCatchAllLookup,
   createLimitedStore,
   createLocalMailboxLookup,
   createMessageReads,
@@ -87,7 +88,7 @@ const createEmail = (
   const { clock, log, metrics, tracer, resolver, get, returnPathKeys } = platform
   return createEmailChannel({
     mailDomain: config.mailDomain,
-    smtp: { ...config.smtp, tls: config.smtp.tls ?? null },
+    smtp: { ...config.smtp, tls: config.smtp.tls ?? null, trustProxy: config.trustProxy },
     relayUrl: config.smtp.relayUrl ?? null,
     directAs: config.smtp.direct ? config.mailHost : null,
     getPolicy: get,
@@ -97,7 +98,11 @@ const createEmail = (
     outboxDir: join(config.dataDir, 'outbox'),
     dataDir: config.dataDir,
     ses: { topics: config.sesTopics, get },
-    local: { ...sink, accepts: (address) => operations().localMailboxes.add({ address }) },
+    local: {
+      ...sink,
+      accepts: (address) => operations().localMailboxes.add({ address }),
+      catches: async (address) => (await operations().caught.add({ address })) !== null,
+    },
     postmaster: (message) => acceptForPostmaster(operations(), message),
     signingKeysOf: createSigner(platform),
     ...{ returnPathKeys, metrics, tracer, resolver, log, clock },
@@ -172,6 +177,7 @@ const createOperations = (
   externalCalls: new ExternalCalls(),
   addresses: createAddressLookup(platform),
   localMailboxes: createLocalMailboxLookup(platform),
+  caught: createCatchAllLookup(platform),
   targets: createTargetLookup(platform),
   arrivals: createArrivalStore(platform),
   limited: createLimitedStore(platform),

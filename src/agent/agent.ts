@@ -22,6 +22,7 @@ import { type Limits, passOnChildren, tightenDescendants } from './access/superv
 import { type ReleaseDeps, releaseAddress } from './address/release.ts'
 import { noteDeleted } from './deleted-agents.ts'
 import { changeGuard } from './guard.ts'
+import { changedMetadata, type Metadata, type MetadataChanges } from './metadata.ts'
 import { saveTexts, type TextChanges } from './texts.ts'
 
 export type { Agent }
@@ -55,14 +56,19 @@ export interface AgentPageRequest {
   /** `MAX_AGENTS` by default. */
   limit?: number | undefined
   cursor?: string | undefined
+  /** Only agents with these values in their metadata. */
+  metadata?: Metadata | undefined
 }
 
 const PAGE = {
   name: 'agents of a workspace',
   text: `select ${AGENT_COLUMNS} from agent a
-          where a.workspace_id = $1::uuid and (a.created_at, a.id) > ($2::timestamptz, $3::uuid)
+          where a.workspace_id = $1::uuid and (a.created_at, a.id) > ($2::timestamptz, $3::uuid) and a.metadata @> $5::jsonb
           order by a.created_at, a.id limit $4`,
 }
+const hasMetadata = ({ metadata: has }: Agent, wanted: Metadata): boolean =>
+  Object.entries(wanted).every(([key, value]) => (has as Metadata)[key] === value)
+
 /** Before the first agent of any workspace. */
 const START = [new Date(0), '00000000-0000-0000-0000-000000000000'] as const
 
@@ -73,14 +79,14 @@ const START = [new Date(0), '00000000-0000-0000-0000-000000000000'] as const
 export const listAgents = async (
   deps: Db,
   viewer: Viewer,
-  { limit = MAX_AGENTS, cursor }: AgentPageRequest = {},
+  { limit = MAX_AGENTS, cursor, metadata = {} }: AgentPageRequest = {},
 ): Promise<Page<Agent>> => {
   const [createdAt, id] = cursor === undefined ? START : readMoment(cursor)
   if (viewer.kind === 'agent') {
     const own = cursor === undefined ? [await findAgent(deps, viewer, viewer.id)] : []
-    return { items: own, nextCursor: null }
+    return { items: own.filter((agent) => hasMetadata(agent, metadata)), nextCursor: null }
   }
-  const values = [viewer.workspaceId, createdAt, id, limit + 1]
+  const values = [viewer.workspaceId, createdAt, id, limit + 1, JSON.stringify(metadata)]
   const { rows } = await deps.pool.query<Agent>({ ...PAGE, values })
   return pageOf(rows, limit, (agent) => writeCursor(agent.createdAt.getTime(), agent.id))
 }
@@ -95,6 +101,7 @@ type Settings = Omit<
   | 'workspaceId'
   | 'icon'
   | 'eventTypes'
+  | 'metadata'
   | 'createdByMemberId'
   | 'createdByAgentId'
   | 'createdAt'
@@ -106,6 +113,7 @@ export type AgentChanges = TextChanges & { [Name in keyof Settings]?: Settings[N
   icon?: Icon | undefined
   /** Types of events that the log contains from now on, besides `message.received`. */
   eventTypes?: readonly EventType[] | undefined
+  metadata?: MetadataChanges | undefined
 }
 
 const givenOf = (changes: object) =>
@@ -123,7 +131,10 @@ const limitsOf = ({
   givenOf({ approval, instructors, manipulated, secretsInMessages, wakesPerHour, wakesPerThreadDay })
 
 /** The changes by their actions in the audit log. */
-const actionsOf = ({ approval, ...others }: Omit<AgentChanges, keyof TextChanges>, texts: object = {}) => {
+const actionsOf = (
+  { approval, ...others }: Omit<AgentChanges, keyof TextChanges | 'metadata'>,
+  texts: object = {},
+) => {
   const changes = {
     'agent.approval': givenOf({ approval }),
     'agent.update': { ...givenOf(others), ...texts },
@@ -139,7 +150,7 @@ export const updateAgent = async (
   deps: Db & { clock: Clock },
   viewer: Viewer,
   agentId: string,
-  { signature, templates, ...changes }: AgentChanges,
+  { signature, templates, metadata, ...changes }: AgentChanges,
 ): Promise<Agent> => {
   await findAgent(deps, viewer, agentId)
   const limits = limitsOf(changes)
@@ -148,10 +159,18 @@ export const updateAgent = async (
     throw new AppError('forbidden', `Only a member can change ${limited.join(' and ')}.`)
   const eventTypes = changes.eventTypes && loggedTypes(changes.eventTypes)
   return deps.prisma.$transaction(async (prisma) => {
-    const data = { ...givenOf(changes), ...givenOf({ eventTypes }) }
+    const data = {
+      ...givenOf(changes),
+      ...givenOf({ eventTypes }),
+      ...(await changedMetadata(prisma, agentId, metadata)),
+    }
     const agent = await prisma.agent.update({ where: { id: agentId }, data })
     if (changes.secretsInMessages) await changeGuard(prisma, agentId)
-    const texts = await saveTexts(prisma, agentId, { signature, templates })
+    const texts = {
+      ...(await saveTexts(prisma, agentId, { signature, templates })),
+      // Not the values, as of other texts.
+      ...(metadata ? { metadata: Object.keys(metadata) } : {}),
+    }
     for (const [action, detail] of actionsOf({ ...changes, eventTypes }, texts))
       await audit({ ...deps, prisma }, viewer, { action, agentId, detail: { ...detail } })
     const followed = limited.length > 0 ? await tightenDescendants(prisma, agentId, limits) : []

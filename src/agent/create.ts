@@ -12,6 +12,7 @@ import { defaultAccess } from './access/access.ts'
 import { AGENT_COLUMNS } from './access/permission.ts'
 import { giveEmailAddress } from './address/address.ts'
 import type { Icon } from './agent.ts'
+import type { Metadata } from './metadata.ts'
 
 export interface AgentDeps extends Db {
   clock: Clock
@@ -64,9 +65,9 @@ const INSERT = {
     parent as materialized (select approval, instructors, manipulated, secrets_in_messages, wakes_per_hour, wakes_per_thread_day from agent where id = $6::uuid for share),
     ${define(MADE)} as (
       insert into agent (id, workspace_id, name, icon, created_by_member_id, created_by_agent_id, created_at,
-                         approval, instructors, manipulated, secrets_in_messages, wakes_per_hour, wakes_per_thread_day)
+                         approval, instructors, manipulated, secrets_in_messages, wakes_per_hour, wakes_per_thread_day, metadata)
       select $1::uuid, $2::uuid, $3, $4, $5::uuid, $6::uuid, $7::timestamptz, coalesce(approval, 'none'),
-             coalesce(instructors, 'members'), coalesce(manipulated, 'accept'), coalesce(secrets_in_messages, 'refuse'), wakes_per_hour, wakes_per_thread_day
+             coalesce(instructors, 'members'), coalesce(manipulated, 'accept'), coalesce(secrets_in_messages, 'refuse'), wakes_per_hour, wakes_per_thread_day, $9::jsonb
         from (select) one left join parent on true
       returning *
     ),
@@ -86,13 +87,16 @@ const INSERT = {
 export const createAgent = async (
   deps: AgentDeps,
   viewer: Viewer,
-  { name, icon }: { name: string; icon: Icon },
+  { name, icon, metadata = {} }: { name: string; icon: Icon; metadata?: Metadata | undefined },
 ): Promise<Agent> => {
   const { workspaceId, kind } = viewer
   await mayCreate(deps, viewer)
   const access = defaultAccess({ email: await emailOf(deps, viewer), id: viewer.id })
   const creators = kind === 'member' ? [viewer.id, null] : [null, viewer.id]
-  const values = [newId(), workspaceId, name, icon, ...creators, deps.clock.now(), JSON.stringify(access)]
+  const values = [
+    ...[newId(), workspaceId, name, icon, ...creators, deps.clock.now()],
+    ...[JSON.stringify(access), JSON.stringify(metadata)],
+  ]
   return deps.prisma.$transaction(async (tx) => {
     await ensureRoom(tx, workspaceId, 'agents')
     const db = within(tx)

@@ -194,7 +194,7 @@ export class Agent {
     return importMails(this.#source, content, options)
   }
 
-  /** Adds labels to up to 100 messages, removes labels from them, or marks them as read or unread. */
+  /** Adds labels to up to 100 messages, removes labels from them, marks them as read or unread, or sets their metadata. */
   mark(ids: string[], changes: MarkMany, options: CallOptions = {}): Promise<Schemas['MessageMarks'][]> {
     return this.#call('patch', '/agents/{id}/messages', { body: { ids, ...changes }, ...options })
   }

@@ -479,7 +479,11 @@ export interface paths {
         delete: operations["removeDomain"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Sets the catch-all agent of a verified domain: mail to an address on it that no agent has reaches that agent, with all checks and limits that hold for its own mail
+         * @description Members only.
+         */
+        patch: operations["updateDomain"];
         trace?: never;
     };
     "/domains/{domainId}/verify": {
@@ -539,7 +543,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Changes an agent's name, icon or settings
+         * Changes an agent's name, icon, metadata or settings
          * @description Only members can change the limits. Messages over a limit are refused as `rate_limit`, stored, and can be released.
          */
         patch: operations["updateAgent"];
@@ -884,7 +888,7 @@ export interface paths {
         };
         /**
          * Lists an agent's messages
-         * @description In a large mailbox, `q`, `from`, `refusal`, `label`, `hasAttachment` and `unread` may give a page with fewer entries than requested, even with none. There may be more as long as `nextCursor` is not null.
+         * @description In a large mailbox, `q`, `from`, `refusal`, `label`, `metadata`, `hasAttachment` and `unread` may give a page with fewer entries than requested, even with none. There may be more as long as `nextCursor` is not null.
          */
         get: operations["listMessages"];
         put?: never;
@@ -897,7 +901,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Adds labels to up to 100 messages, removes labels from them, or marks them as read or unread
+         * Adds labels to up to 100 messages, removes labels from them, sets their metadata, or marks them as read or unread
          * @description Changes all of the messages, or none if one of them cannot be changed.
          */
         patch: operations["markMessages"];
@@ -912,7 +916,7 @@ export interface paths {
         };
         /**
          * Lists the messages of all agents of the workspace (members only)
-         * @description In a large mailbox, `q`, `from`, `refusal`, `label`, `hasAttachment` and `unread` may give a page with fewer entries than requested, even with none. There may be more as long as `nextCursor` is not null. The same applies to `channel`, `direction` and `status`.
+         * @description In a large mailbox, `q`, `from`, `refusal`, `label`, `metadata`, `hasAttachment` and `unread` may give a page with fewer entries than requested, even with none. There may be more as long as `nextCursor` is not null. The same applies to `channel`, `direction` and `status`.
          */
         get: operations["listWorkspaceMessages"];
         put?: never;
@@ -942,8 +946,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Sets the labels of a message, marks it as read or unread, or changes when it is sent
-         * @description Members and the agent share labels and read marks. Reading a message does not mark it; replying to it does. Labels are trimmed, case-sensitive and distinct, and keep their order.
+         * Sets the labels or the metadata of a message, marks it as read or unread, or changes when it is sent
+         * @description Members and the agent share labels, read marks and metadata. Reading a message does not mark it; replying to it does. Labels are trimmed, case-sensitive and distinct, and keep their order.
          */
         patch: operations["markMessage"];
         trace?: never;
@@ -2259,7 +2263,7 @@ export interface components {
              * @description The action
              * @enum {string}
              */
-            action: "secret.reveal" | "secret.set" | "secret.delete" | "agent.create" | "agent.delete" | "address.add" | "address.update" | "address.remove" | "webhook.add" | "webhook.update" | "webhook.rotate" | "webhook.remove" | "suppression.remove" | "agent.approval" | "message.send" | "message.refuse" | "message.hold" | "message.approve" | "message.reject" | "message.cancel" | "message.unsubscribe" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "workspace.delete" | "workspace.restore" | "workspace.export" | "agent.export" | "agent.update" | "access.set" | "message.release" | "message.import" | "message.delete" | "code.take" | "question.answer" | "question.withdraw" | "member.invite" | "member.join" | "member.remove" | "member.role" | "member.update" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
+            action: "secret.reveal" | "secret.set" | "secret.delete" | "agent.create" | "agent.delete" | "address.add" | "address.update" | "address.remove" | "webhook.add" | "webhook.update" | "webhook.rotate" | "webhook.remove" | "suppression.remove" | "agent.approval" | "message.send" | "message.refuse" | "message.hold" | "message.approve" | "message.reject" | "message.cancel" | "message.unsubscribe" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "workspace.delete" | "workspace.restore" | "workspace.export" | "agent.export" | "agent.update" | "access.set" | "message.release" | "message.import" | "message.delete" | "code.take" | "member.invite" | "member.join" | "member.remove" | "member.role" | "member.update" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.update" | "domain.remove";
             /**
              * Format: uuid
              * @description The agent that was affected, which may have been deleted since; null for the workspace
@@ -2602,6 +2606,7 @@ export interface components {
          *       "id": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
          *       "name": "example.com",
          *       "state": "verified",
+         *       "catchAllAgentId": null,
          *       "checkedAt": "2026-11-27T09:30:00.000Z",
          *       "createdAt": "2026-11-20T09:30:00.000Z"
          *     }
@@ -2620,6 +2625,11 @@ export interface components {
              */
             state: "pending" | "verified" | "broken";
             /**
+             * Format: uuid
+             * @description The agent that gets mail to addresses on the domain that no agent has; null: such mail is refused
+             */
+            catchAllAgentId: string | null;
+            /**
              * Format: date-time
              * @description When its DNS records were last checked
              */
@@ -2635,6 +2645,7 @@ export interface components {
          *       "id": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
          *       "name": "example.com",
          *       "state": "verified",
+         *       "catchAllAgentId": null,
          *       "checkedAt": "2026-11-27T09:30:00.000Z",
          *       "createdAt": "2026-11-20T09:30:00.000Z",
          *       "records": [
@@ -2714,6 +2725,9 @@ export interface components {
          *       "eventTypes": [
          *         "message.received"
          *       ],
+         *       "metadata": {
+         *         "team": "support"
+         *       },
          *       "createdAt": "2026-11-20T09:30:00.000Z"
          *     }
          */
@@ -2759,10 +2773,12 @@ export interface components {
             wakesPerHour: number | null;
             /** @description How many messages of one thread may wake it in 24 hours; null means no limit */
             wakesPerThreadDay: number | null;
-            /** @description Time in seconds, at most 300, for which a new message waits for others of its thread before the agent hears of all of them together */
-            wakeAfterSeconds: number;
-            /** @description Types of the events that its log contains, of: message.received, message.refused, message.held, message.sent, message.failed, message.reported, question.answered. The first one is always among them */
-            eventTypes: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported" | "question.answered")[];
+            /** @description Types of the events that its log contains, of: message.received, message.refused, message.held, message.sent, message.failed, message.reported. The first one is always among them */
+            eventTypes: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
+            /** @description What programs keep with it: at most 16 values of up to 500 characters, by keys of up to 40. No mail contains it */
+            metadata: {
+                [key: string]: string;
+            };
         };
         /**
          * @example {
@@ -2779,6 +2795,9 @@ export interface components {
          *       "eventTypes": [
          *         "message.received"
          *       ],
+         *       "metadata": {
+         *         "team": "support"
+         *       },
          *       "createdAt": "2026-11-20T09:30:00.000Z",
          *       "signature": "Support Team",
          *       "templates": [
@@ -3208,6 +3227,7 @@ export interface components {
          *         "support-bot@agents.localhost"
          *       ],
          *       "cc": [],
+         *       "bcc": [],
          *       "subject": "Where is my order?",
          *       "text": "It has not arrived yet.",
          *       "replyText": "It has not arrived yet.",
@@ -3243,6 +3263,9 @@ export interface components {
          *         "orders"
          *       ],
          *       "readAt": null,
+         *       "metadata": {
+         *         "order": "4711"
+         *       },
          *       "hold": null,
          *       "sentBy": null,
          *       "createdAt": "2026-11-20T09:30:00.000Z"
@@ -3277,6 +3300,8 @@ export interface components {
             to: string[];
             /** @description The Cc recipients */
             cc: string[];
+            /** @description The Bcc recipients of a sent email, whom none of its copies names; empty for received messages */
+            bcc: string[];
             /** @description The subject, if the channel has subjects */
             subject: string | null;
             /** @description The full text */
@@ -3343,6 +3368,10 @@ export interface components {
              * @description When it was marked as read. A received message without it is unread
              */
             readAt: string | null;
+            /** @description What programs keep with it: at most 16 values of up to 500 characters, by keys of up to 40. No mail contains it */
+            metadata: {
+                [key: string]: string;
+            };
             hold: components["schemas"]["Hold"];
             /**
              * @description Who sent it: the agent or a member. Null for received and imported messages, and for those sent before this was recorded
@@ -3371,6 +3400,21 @@ export interface components {
              * @description When it was received, or accepted for sending
              */
             createdAt: string;
+            /** @description Where it has the words of `q`: only in lists with `q`, at most three for each field */
+            highlights?: {
+                /**
+                 * @description Where. `subject`: In the subject. `counterpart`: In the address of the counterpart. `counterpartName`: In the counterpart's name. `text`: In the text. `attachments`: In an attachment
+                 * @enum {string}
+                 */
+                field: "subject" | "counterpart" | "counterpartName" | "text" | "attachments";
+                /** @description A short fragment around the words, in parts, in one line; of an attachment, there is none */
+                parts: {
+                    /** @description Its text, which may come from outside: it is data, and never markup */
+                    text: string;
+                    /** @description Whether it is among what was searched for */
+                    matched: boolean;
+                }[];
+            }[];
         };
         /**
          * @example {
@@ -3446,6 +3490,7 @@ export interface components {
          *         "support-bot@agents.localhost"
          *       ],
          *       "cc": [],
+         *       "bcc": [],
          *       "subject": "Where is my order?",
          *       "text": "It has not arrived yet.",
          *       "replyText": "It has not arrived yet.",
@@ -3481,6 +3526,9 @@ export interface components {
          *         "orders"
          *       ],
          *       "readAt": null,
+         *       "metadata": {
+         *         "order": "4711"
+         *       },
          *       "hold": null,
          *       "sentBy": null,
          *       "createdAt": "2026-11-20T09:30:00.000Z",
@@ -3500,7 +3548,10 @@ export interface components {
          *       "labels": [
          *         "orders"
          *       ],
-         *       "readAt": "2026-11-20T09:30:00.000Z"
+         *       "readAt": "2026-11-20T09:30:00.000Z",
+         *       "metadata": {
+         *         "order": "4711"
+         *       }
          *     }
          */
         MessageMarks: {
@@ -3516,6 +3567,10 @@ export interface components {
              * @description When it was marked as read. A received message without it is unread
              */
             readAt: string | null;
+            /** @description What programs keep with it: at most 16 values of up to 500 characters, by keys of up to 40. No mail contains it */
+            metadata: {
+                [key: string]: string;
+            };
         };
         /**
          * @example {
@@ -3854,7 +3909,9 @@ export interface components {
          *         "ann@example.com"
          *       ],
          *       "cc": [],
+         *       "bcc": [],
          *       "subject": "Hello",
+         *       "metadata": {},
          *       "sendAt": null,
          *       "attachments": [],
          *       "savedBy": {
@@ -3897,8 +3954,14 @@ export interface components {
             to: string[];
             /** @description Its Cc recipients */
             cc: string[];
+            /** @description Its Bcc recipients */
+            bcc: string[];
             /** @description Its subject */
             subject: string | null;
+            /** @description The metadata of the message */
+            metadata: {
+                [key: string]: string;
+            };
             /**
              * Format: date-time
              * @description When it is to be sent
@@ -4471,6 +4534,18 @@ export interface components {
         };
         /**
          * @example {
+         *       "catchAllAgentId": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b"
+         *     }
+         */
+        UpdateDomainInput: {
+            /**
+             * Format: uuid
+             * @description The agent that gets mail to addresses on the domain that no agent has. Null: such mail is refused
+             */
+            catchAllAgentId?: string | null;
+        };
+        /**
+         * @example {
          *       "name": "Support Bot",
          *       "icon": "headphones"
          *     }
@@ -4483,6 +4558,10 @@ export interface components {
              * @enum {string}
              */
             icon: "bot" | "sparkles" | "bug" | "message-square" | "headphones" | "search" | "file-text" | "mail" | "calendar" | "chart-line" | "code" | "git-pull-request" | "database" | "shield" | "megaphone" | "rocket" | "wrench" | "zap";
+            /** @description Values to keep with it, by keys: at most 16 of 1 to 40 characters; values have at most 500 */
+            metadata?: {
+                [key: string]: string;
+            };
         };
         /**
          * @example {
@@ -4521,10 +4600,12 @@ export interface components {
             wakesPerHour?: number | null;
             /** @description How many messages of one thread may wake it in 24 hours; null means no limit. Only members may change it */
             wakesPerThreadDay?: number | null;
-            /** @description Time in seconds, at most 300, for which a new message waits for others of its thread before the agent hears of all of them together; 0 means not at all */
-            wakeAfterSeconds?: number;
-            /** @description Types of the events that its log contains from now on, of: message.received, message.refused, message.held, message.sent, message.failed, message.reported, question.answered. The first one is always among them. A listener receives message.received alone until it asks for more */
-            eventTypes?: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported" | "question.answered")[];
+            /** @description Types of the events that its log contains from now on, of: message.received, message.refused, message.held, message.sent, message.failed, message.reported. The first one is always among them. A listener receives message.received alone until it asks for more */
+            eventTypes?: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
+            /** @description Values to keep with it, by keys: others stay, and null removes one. At most 16 keys of 1 to 40 characters; values have at most 500 */
+            metadata?: {
+                [key: string]: string | null;
+            };
             /** @description What the web application puts below what people write for it. Null or an empty text removes it */
             signature?: string | null;
             /** @description All texts to answer with, at most 50 */
@@ -4669,8 +4750,14 @@ export interface components {
             to?: string[];
             /** @description At most 50 Cc recipients of 1 to 320 characters */
             cc?: string[];
+            /** @description Email only: at most 50 recipients of 1 to 320 characters whom no copy of the message names, so that they stay unknown to all others. Replies to all never go to them */
+            bcc?: string[];
             /** @description Its subject */
             subject?: string;
+            /** @description Values to keep with it, by keys: at most 16 of 1 to 40 characters; values have at most 500. They are in no mail */
+            metadata?: {
+                [key: string]: string;
+            };
             /**
              * Format: date-time
              * @description When to send it, at most 30 days ahead. Left out: at once
@@ -4708,6 +4795,10 @@ export interface components {
             removeLabels?: string[];
             /** @description Whether to mark them as read or as unread */
             read?: boolean;
+            /** @description Values to keep with it, by keys: others stay, and null removes one. At most 16 keys of 1 to 40 characters; values have at most 500 */
+            metadata?: {
+                [key: string]: string | null;
+            };
         };
         /**
          * @example {
@@ -4722,6 +4813,10 @@ export interface components {
             labels?: string[];
             /** @description Whether to mark it as read or as unread */
             read?: boolean;
+            /** @description Values to keep with it, by keys: others stay, and null removes one. At most 16 keys of 1 to 40 characters; values have at most 500 */
+            metadata?: {
+                [key: string]: string | null;
+            };
             /**
              * Format: date-time
              * @description When to send a message that waits for approval or for its time, at most 30 days ahead. `conflict` if it does not wait
@@ -4922,8 +5017,14 @@ export interface components {
             to?: string[] | null;
             /** @description At most 50 Cc recipients of 1 to 320 characters */
             cc?: string[] | null;
+            /** @description Email only: at most 50 recipients of 1 to 320 characters whom no copy of the message names, so that they stay unknown to all others. Replies to all never go to them */
+            bcc?: string[] | null;
             /** @description Its subject */
             subject?: string | null;
+            /** @description Values to keep with it, by keys: at most 16 of 1 to 40 characters; values have at most 500. They are in no mail */
+            metadata?: {
+                [key: string]: string;
+            } | null;
             /**
              * Format: date-time
              * @description When to send it, at most 30 days ahead. Left out: at once
@@ -4971,8 +5072,14 @@ export interface components {
             to?: string[] | null;
             /** @description At most 50 Cc recipients of 1 to 320 characters */
             cc?: string[] | null;
+            /** @description Email only: at most 50 recipients of 1 to 320 characters whom no copy of the message names, so that they stay unknown to all others. Replies to all never go to them */
+            bcc?: string[] | null;
             /** @description Its subject */
             subject?: string | null;
+            /** @description Values to keep with it, by keys: at most 16 of 1 to 40 characters; values have at most 500. They are in no mail */
+            metadata?: {
+                [key: string]: string;
+            } | null;
             /**
              * Format: date-time
              * @description When to send it, at most 30 days ahead. Left out: at once
@@ -5637,7 +5744,7 @@ export interface operations {
                 /** @description Only entries about this agent, which may have been deleted since */
                 agentId?: string;
                 /** @description Only entries with this action */
-                action?: "secret.reveal" | "secret.set" | "secret.delete" | "agent.create" | "agent.delete" | "address.add" | "address.update" | "address.remove" | "webhook.add" | "webhook.update" | "webhook.rotate" | "webhook.remove" | "suppression.remove" | "agent.approval" | "message.send" | "message.refuse" | "message.hold" | "message.approve" | "message.reject" | "message.cancel" | "message.unsubscribe" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "workspace.delete" | "workspace.restore" | "workspace.export" | "agent.export" | "agent.update" | "access.set" | "message.release" | "message.import" | "message.delete" | "code.take" | "question.answer" | "question.withdraw" | "member.invite" | "member.join" | "member.remove" | "member.role" | "member.update" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.remove";
+                action?: "secret.reveal" | "secret.set" | "secret.delete" | "agent.create" | "agent.delete" | "address.add" | "address.update" | "address.remove" | "webhook.add" | "webhook.update" | "webhook.rotate" | "webhook.remove" | "suppression.remove" | "agent.approval" | "message.send" | "message.refuse" | "message.hold" | "message.approve" | "message.reject" | "message.cancel" | "message.unsubscribe" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "workspace.delete" | "workspace.restore" | "workspace.export" | "agent.export" | "agent.update" | "access.set" | "message.release" | "message.import" | "message.delete" | "code.take" | "member.invite" | "member.join" | "member.remove" | "member.role" | "member.update" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.update" | "domain.remove";
                 /** @description Only actions of this member or agent, who may have been removed since */
                 actorId?: string;
                 /** @description Only entries from this time on */
@@ -6584,6 +6691,46 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    updateDomain: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The domain */
+                domainId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateDomainInput"];
+            };
+        };
+        responses: {
+            /** @description The updated domain */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DomainWithRecords"];
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     verifyDomain: {
         parameters: {
             query?: never;
@@ -6632,6 +6779,10 @@ export interface operations {
                 limit?: number;
                 /** @description From the URL in `Link` of the previous page */
                 cursor?: string;
+                /** @description Only agents with these values in their metadata: `metadata.KEY=VALUE` in a URL, for each key */
+                metadata?: {
+                    [key: string]: string;
+                };
             };
             header?: never;
             path?: never;
@@ -7568,12 +7719,16 @@ export interface operations {
                 hasAttachment?: boolean;
                 /** @description Only inbound messages from this email address, phone number or Telegram user id; `*@example.com` stands for a domain. Any other text is words of the name or address, or parts of them: Björn */
                 from?: string;
-                /** @description Only messages to or in copy to this address or domain, or to words of a recipient's address or known name, as in `from` */
+                /** @description Only messages to or in copy to this address or domain, blind copies included, or to words of a recipient's address or known name, as in `from` */
                 to?: string;
                 /** @description Only messages whose subject contains each of these words or parts of words */
                 subject?: string;
                 /** @description Only outgoing messages that wait for this: approval, or the time to send them */
                 hold?: "approval" | "schedule";
+                /** @description Only messages with these values in their metadata: `metadata.KEY=VALUE` in a URL, for each key */
+                metadata?: {
+                    [key: string]: string;
+                };
                 /** @description Only messages created at or after this time */
                 since?: string;
                 /** @description Only messages created up to this time */
@@ -7681,7 +7836,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The labels and read marks, in the order of `ids` */
+            /** @description The labels, read marks and metadata, in the order of `ids` */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7729,12 +7884,16 @@ export interface operations {
                 hasAttachment?: boolean;
                 /** @description Only inbound messages from this email address, phone number or Telegram user id; `*@example.com` stands for a domain. Any other text is words of the name or address, or parts of them: Björn */
                 from?: string;
-                /** @description Only messages to or in copy to this address or domain, or to words of a recipient's address or known name, as in `from` */
+                /** @description Only messages to or in copy to this address or domain, blind copies included, or to words of a recipient's address or known name, as in `from` */
                 to?: string;
                 /** @description Only messages whose subject contains each of these words or parts of words */
                 subject?: string;
                 /** @description Only outgoing messages that wait for this: approval, or the time to send them */
                 hold?: "approval" | "schedule";
+                /** @description Only messages with these values in their metadata: `metadata.KEY=VALUE` in a URL, for each key */
+                metadata?: {
+                    [key: string]: string;
+                };
                 /** @description Only messages created at or after this time */
                 since?: string;
                 /** @description Only messages created up to this time */

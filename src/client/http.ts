@@ -81,6 +81,13 @@ const jsonOf = async (response: Response): Promise<unknown> => {
   }
 }
 
+/** A field with keys has a parameter for each: `metadata.order=4711`. */
+const partsOf = ([name, value]: [string, unknown]): [string, unknown][] => {
+  if (value === undefined) return []
+  if (typeof value !== 'object' || value === null || value instanceof Date) return [[name, value]]
+  return Object.entries(value).map(([key, one]) => [`${name}.${key}`, one])
+}
+
 /** Only the cursor is taken from the URL: the token is for this service only. */
 const nextCursorOf = (link: string): string | null => {
   for (const part of link.split(',')) {
@@ -143,9 +150,8 @@ export class Http {
   /** One attempt; the body of a success is still unread. */
   async once({ method, path, query, body, content, headers, signal }: HttpRequest): Promise<Response> {
     const url = new URL(this.url + path)
-    for (const [name, value] of Object.entries(query ?? {}))
-      if (value !== undefined)
-        url.searchParams.set(name, value instanceof Date ? value.toISOString() : `${value}`)
+    for (const [name, value] of Object.entries(query ?? {}).flatMap(partsOf))
+      url.searchParams.set(name, value instanceof Date ? value.toISOString() : `${value}`)
     const fetch = this.#fetch // a browser's must not be called as a method of this object
     const response = await fetch(url, {
       method,

@@ -56,7 +56,7 @@ export type Message = Omit<Stored, 'channel' | 'addressId' | 'threadId' | 'conve
   /** Links to the HTML and to the original email that work without a token, for ten minutes. */
   htmlLink(options?: Images & CallOptions): Promise<components['schemas']['AttachmentLink']>
   rawLink(options?: CallOptions): Promise<components['schemas']['AttachmentLink']>
-  /** Sets its labels, or marks it as read or unread. Replying marks it as read. */
+  /** Sets its labels or metadata, or marks it as read or unread. Replying marks it as read. */
   mark(marks: Marks, options?: CallOptions): Promise<Message>
   /** Lets a refused message in; with `listSender`, its sender's next messages too. */
   release(options?: { listSender?: boolean } & CallOptions): Promise<Message>
@@ -222,6 +222,7 @@ export const messageOfUrl = (event: Event): Message => {
     counterpartName: sender.name,
     to: [],
     cc: [],
+    bcc: [],
     subject: null,
     text,
     replyText: text,
@@ -241,6 +242,7 @@ export const messageOfUrl = (event: Event): Message => {
     checks: [],
     labels: [],
     readAt: null,
+    metadata: {},
     hold: null,
     sentBy: null,
     createdAt,

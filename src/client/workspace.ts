@@ -16,9 +16,9 @@ type AuditFilter = Omit<NonNullable<operations['listAudit']['parameters']['query
 
 const agentsOf = (http: Http, call: Call) => ({
   /** Oldest first. */
-  list: ({ signal }: CallOptions = {}) =>
+  list: ({ metadata, signal }: { metadata?: Record<string, string> } & CallOptions = {}) =>
     new List<Schemas['Agent']>((cursor) =>
-      http.page({ method: 'GET', path: '/agents', query: { cursor }, signal }),
+      http.page({ method: 'GET', path: '/agents', query: { metadata, cursor }, signal }),
     ),
   /** The new agent has an email address immediately. */
   create: (agent: BodyOf<'createAgent'>, options?: CallOptions) =>
@@ -75,6 +75,9 @@ const domainsOf = (call: Call) => ({
     call('get', '/domains/{domainId}', { path: { domainId }, ...options }),
   verify: (domainId: string, options?: CallOptions) =>
     call('post', '/domains/{domainId}/verify', { path: { domainId }, ...options }),
+  /** Sets its catch-all agent. */
+  update: (domainId: string, changes: BodyOf<'updateDomain'>, options?: CallOptions) =>
+    call('patch', '/domains/{domainId}', { path: { domainId }, body: changes, ...options }),
   remove: (domainId: string, options?: CallOptions) =>
     call('delete', '/domains/{domainId}', { path: { domainId }, ...options }),
 })

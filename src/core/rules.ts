@@ -113,6 +113,24 @@ export const label = text(1, 64, z.string().trim().normalize('NFC')).refine(
   'must not contain line breaks or control characters',
 )
 export const labels = z.array(label).max(MAX_LABELS, `must contain at most ${MAX_LABELS} labels`)
+/** Maximum number of keys in the metadata of a message or an agent. @limit Messages */
+export const MAX_METADATA_KEYS = 16
+const MAX_KEY = 40
+const METADATA_KEYS = `must have at most ${MAX_METADATA_KEYS} keys of 1 to ${MAX_KEY} characters`
+const isMetadataKey = (key: string): boolean =>
+  text(1, MAX_KEY).safeParse(key).success && !NOT_IN_NAMES.test(key)
+
+/** Values by their keys. */
+const byKey = <Value extends z.ZodType>(value: Value) =>
+  z
+    .record(z.string(), value)
+    .refine((given) => Object.keys(given).length <= MAX_METADATA_KEYS, METADATA_KEYS)
+    .refine((given) => Object.keys(given).every(isMetadataKey), METADATA_KEYS)
+const metadataValue = text(0, 500)
+/** What programs keep with a message or an agent. */
+export const metadata = byKey(metadataValue)
+/** Changes of metadata: null removes a key. */
+export const metadataChanges = byKey(metadataValue.nullable())
 /** The agent's own key of a conversation. */
 export const conversationKey = text(1, 100, z.string().trim()).refine(
   (value) => !NOT_IN_NAMES.test(value),

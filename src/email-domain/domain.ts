@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { AppError, notFound } from '../core/errors.ts'
+import { AppError, invalidInput, notFound } from '../core/errors.ts'
 import type { Domain } from '../db/generated/prisma/client.ts'
 import type { Apart } from '../db/transaction.ts'
 import type { DnsResolver } from '../mail/index.ts'
@@ -125,6 +125,37 @@ export const addDomain = async (
       detail: { domain: domain.id, name },
     })
     return { domain, created: true }
+  })
+}
+
+/**
+ * Sets the agent that gets mail to addresses on a domain that no agent has; null: such mail is refused. For members. Throws
+ * `conflict` for a domain that is not verified, as for a new address on it.
+ */
+export const updateDomain = async (
+  deps: DomainDeps,
+  viewer: Viewer,
+  domainId: string,
+  { catchAllAgentId }: { catchAllAgentId?: string | null | undefined },
+): Promise<Domain> => {
+  const { workspaceId } = await findDomain(deps, viewer, domainId)
+  return deps.prisma.$transaction(async (prisma) => {
+    // Another workspace may be proving that the domain is its own.
+    await prisma.$queryRaw`select 1 from domain where id = ${domainId}::uuid for no key update`
+    const domain = await prisma.domain.findUnique({ where: { id: domainId } })
+    if (!domain) throw notFound('domain')
+    if (catchAllAgentId === undefined || catchAllAgentId === domain.catchAllAgentId) return domain
+    if (catchAllAgentId !== null) {
+      if (domain.state !== 'verified') throw new AppError('conflict', `${domain.name} is not verified.`)
+      if ((await prisma.agent.count({ where: { id: catchAllAgentId, workspaceId } })) === 0)
+        throw invalidInput('catchAllAgentId', 'is not an agent of this workspace')
+    }
+    await audit({ ...deps, prisma }, viewer, {
+      action: 'domain.update',
+      agentId: catchAllAgentId,
+      detail: { domain: domainId, name: domain.name, catchAllAgentId },
+    })
+    return prisma.domain.update({ where: { id: domainId }, data: { catchAllAgentId } })
   })
 }
 

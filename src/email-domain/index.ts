@@ -8,6 +8,7 @@ export {
   recordsOf,
   recordsOfAll,
   removeDomain,
+  updateDomain,
 } from './domain.ts'
 export { type Ask, createAsk } from './lookup.ts'
 export { type RecheckDeps, recheckDomains } from './recheck.ts'

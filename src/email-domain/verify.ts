@@ -62,20 +62,27 @@ interface Outcome {
   losers: Domain[]
 }
 
+/** What a workspace may have a name by. */
+const CLAIMS: Prisma.DomainWhereInput[] = [
+  { state: 'verified' },
+  { addresses: { some: {} } },
+  { catchAllAgentId: { not: null } },
+]
+
 /**
- * A name has one owner: takes it from all other workspaces that had it verified or still have addresses on
- * it. Returns their domains.
+ * A name has one owner: takes it from all other workspaces that had it verified, or still have addresses or a catch-all
+ * agent on it. Returns their domains.
  */
 const supersede = async (
   deps: VerifyDeps,
   tx: Prisma.TransactionClient,
   { id, name }: Domain,
 ): Promise<Domain[]> => {
-  const where = { name, id: { not: id }, OR: [{ state: 'verified' as const }, { addresses: { some: {} } }] }
+  const where = { name, id: { not: id }, OR: CLAIMS }
   const losers = await tx.domain.findMany({ where })
   await tx.domain.updateMany({
     where: { id: { in: losers.map((loser) => loser.id) } },
-    data: { state: 'broken', failures: 0 },
+    data: { state: 'broken', failures: 0, catchAllAgentId: null },
   })
   for (const loser of losers) await deps.leaveDomain(tx, loser.id)
   return losers

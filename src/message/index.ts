@@ -15,6 +15,7 @@ export { takeCode } from './code/take.ts'
 export { deleteMessage, deleteMessages } from './delete.ts'
 export { createFileIndexer } from './files/file-index.ts'
 export { FileTexts, readableText, readWholeText, textPageOf } from './files/file-texts.ts'
+export { type Highlight, readHighlights, withHighlights } from './highlights/highlights.ts'
 export type { ImportDeps, ImportSummary } from './import/import.ts'
 export { MAX_MAIL_BYTES, type MailEntry, tooLarge } from './import/mail.ts'
 export { importAsOperator, importMessages } from './import/mailbox.ts'
@@ -88,7 +89,9 @@ export {
 } from './reading/view.ts'
 export {
   type AddressLookup,
+  type CatchAllLookup,
   createAddressLookup,
+  createCatchAllLookup,
   createLocalMailboxLookup,
   type LocalMailboxLookup,
 } from './receiving/address-lookup.ts'

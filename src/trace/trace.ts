@@ -28,7 +28,7 @@ const BY_MESSAGE_ID = `select id, agent_id as "agentId" from message
   where agent_id = any(array(select id from agent where $2::uuid is null or workspace_id = $2)) and internet_message_id = any($1)
   order by created_at desc limit $3`
 
-const HAS = `(lower(counterpart) = $1 or $1 = any("to") or $1 = any(cc))`
+const HAS = `(lower(counterpart) = $1 or $1 = any("to") or $1 = any(cc) or $1 = any(bcc))`
 
 const BY_COUNTERPART = `select m.id, m.agent_id as "agentId" from agent a cross join lateral (
   select id, agent_id, created_at from message
@@ -36,7 +36,7 @@ const BY_COUNTERPART = `select m.id, m.agent_id as "agentId" from agent a cross 
    order by created_at desc, id desc limit 5) m order by m.created_at desc limit ${MOST}`
 
 const BY_COUNTERPART_HERE = `select id, agent_id as "agentId" from (
-  select id, agent_id, created_at, counterpart, "to", cc from message
+  select id, agent_id, created_at, counterpart, "to", cc, bcc from message
    where workspace_id = $2 and created_at > now() - interval '${RECENT}'
    order by created_at desc, id desc limit ${WALKED}) m where ${HAS} order by created_at desc limit ${MOST_FOR_MEMBERS}`
 

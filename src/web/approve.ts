@@ -56,6 +56,7 @@ const signInFirst = (token: string): Page => ({
 const versionOf = ({
   to,
   cc,
+  bcc,
   subject,
   text,
   html: shown,
@@ -67,6 +68,7 @@ const versionOf = ({
       JSON.stringify([
         to,
         cc,
+        bcc,
         subject,
         text,
         shown,
@@ -93,6 +95,7 @@ const asked = ({ agent, message, htmlText }: Asked, wrong: Wrong | null): Page =
   body: html`${wrong ? html`<p class="bad" role="alert">${wrong.problem}</p>` : []}
 <p><span class="soft">To:</span> ${message.to.join(', ')}</p>
 ${message.cc.length > 0 ? html`<p><span class="soft">Cc:</span> ${message.cc.join(', ')}</p>` : []}
+${message.bcc.length > 0 ? html`<p><span class="soft">Bcc:</span> ${message.bcc.join(', ')}</p>` : []}
 ${message.subject ? html`<p><span class="soft">Subject:</span> ${message.subject}</p>` : []}
 <pre>${message.text}</pre>
 ${shownAsHtml({ message, htmlText })}

@@ -30,6 +30,7 @@ test('an agent can be created, read, updated, listed and deleted', async () => {
     wakesPerThreadDay: null,
     wakeAfterSeconds: 0,
     eventTypes: ['message.received'],
+    metadata: {},
     createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
   })
   const path = `/agents/${created.body.id}`

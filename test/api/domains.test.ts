@@ -42,6 +42,7 @@ describe('adding a domain', () => {
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       name: 'acme.example',
       state: 'pending',
+      catchAllAgentId: null,
       checkedAt: null,
       createdAt: expect.any(String),
       records: [

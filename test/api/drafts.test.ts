@@ -42,7 +42,9 @@ describe('a draft', () => {
         channel: null,
         to: [],
         cc: [],
+        bcc: [],
         subject: null,
+        metadata: {},
       },
       savedBy: { kind: 'agent', id: agent.id, name: expect.any(String) },
       ...{ sendAt: null, attachments: [], createdAt: expect.any(String), updatedAt: expect.any(String) },
@@ -109,7 +111,8 @@ describe('a draft', () => {
       { to: [] },
       { channel: 'pigeon' },
       { sendAt: 'soon' },
-      { bcc: ['ann@example.com'] },
+      { bcc: ['ann@'.repeat(100)] },
+      { blind: ['ann@example.com'] },
       { attachments: [{ ...FILE, content: '!' }] },
     ])
       expectFailure(await agent.api('POST', path, content), 'invalid_input')

@@ -72,6 +72,10 @@ const rowOf = (agentId: string, n: number, workspaceId = owner.id) => ({
     .join(' '),
   threadReferences: [],
   threadId: THREADS[n % 5] ?? THREADS[0]!,
+  metadata: (n % 6 === 1 ? { order: String(n % 4), kind: 'a' } : n % 6 === 2 ? { kind: 'b' } : {}) as Record<
+    string,
+    string
+  >,
   labels: n % 11 === 0 ? ['urgent'] : n % 6 === 0 ? ['later'] : [],
   readAt: n % 4 === 1 ? new Date(START) : null,
   createdAt: new Date(START + Math.floor(n / 2)),
@@ -147,6 +151,8 @@ const tests: { [Field in keyof MessageFilter]-?: (row: Row, wanted: never) => bo
   },
   subject: ({ subject }, wanted: string) => subject !== null && containsWords(subject, wanted),
   hold: ({ holdReason }, wanted) => holdReason === wanted,
+  metadata: ({ metadata }, wanted: Record<string, string>) =>
+    Object.entries(wanted).every(([key, value]) => metadata[key] === value),
 }
 
 const everyRow = [...rows, ...otherRows]
@@ -213,6 +219,11 @@ const filters: MessageFilter[] = [
   { hold: 'approval' },
   { hold: 'schedule', channel: 'sms' },
   { status: 'sending' },
+  { metadata: { order: '1' } },
+  { metadata: { order: '3', kind: 'a' }, q: 'even' },
+  { metadata: { kind: 'b' }, unread: true, status: 'received' },
+  { metadata: { kind: 'none' } },
+  { metadata: { kind: 'a' }, refusal: 'spam' },
 ]
 
 test.each(ofEach(filters))(
@@ -237,10 +248,11 @@ test.each(ofEach(filters))(
 
 test.each(ofEach(filters))('the API lists the same of %s with %j', async (whose, filter) => {
   const { api, path, rows: among } = lists[whose]
-  const query = Object.entries(filter).map(([field, wanted]): [string, string] => [
-    field,
-    wanted instanceof Date ? wanted.toISOString() : String(wanted),
-  ])
+  const query = Object.entries(filter).flatMap(([field, wanted]): [string, string][] =>
+    field === 'metadata'
+      ? Object.entries(wanted).map(([key, value]) => [`metadata.${key}`, String(value)])
+      : [[field, wanted instanceof Date ? wanted.toISOString() : String(wanted)]],
+  )
   // A thread is named by one of its messages.
   const thread = rows.find(({ threadId }) => threadId === filter.thread)?.id
   const parameters = new URLSearchParams({

@@ -98,9 +98,9 @@ describe('marking many messages', () => {
     const readAt = expect.stringMatching(/^\d{4}-/)
     expect(marked).toMatchObject({ status: 200 })
     expect(marked.body).toEqual([
-      { id: other.id, labels: ['orders', 'ann'], readAt },
-      { id: one.id, labels: ['orders', 'ann'], readAt },
-      { id: other.id, labels: ['orders', 'ann'], readAt },
+      { id: other.id, labels: ['orders', 'ann'], readAt, metadata: {} },
+      { id: one.id, labels: ['orders', 'ann'], readAt, metadata: {} },
+      { id: other.id, labels: ['orders', 'ann'], readAt, metadata: {} },
     ])
   })
 

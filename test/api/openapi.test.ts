@@ -224,6 +224,7 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?, R
   const [domain] = (await owner.api('GET', '/domains')).body
   yield [member, 'GET', `/domains/${domain.id}`]
   yield [member, 'POST', `/domains/${domain.id}/verify`]
+  yield [member, 'PATCH', `/domains/${domain.id}`, { catchAllAgentId: null }]
   yield [member, 'DELETE', `/domains/${domain.id}`]
   yield [member, 'POST', '/agents', { name: 'Second', icon: 'zap' }]
   yield [member, 'GET', '/agents']

@@ -115,7 +115,7 @@ describe('limits, counted in code points', () => {
     ['a number for text', { text: 5 }, /^text: must be a string/],
     ['a string for to', { to: 'bo@example.com' }, /^to: must be an array/],
     ['null for cc', { cc: null }, /^cc: must be an array/],
-    ['an unknown field', { bcc: ['eve@example.com'] }, /^bcc: is not a known field/],
+    ['an unknown field', { bbc: ['eve@example.com'] }, /^bbc: is not a known field/],
   ])('a message with %s is refused with the name of the field', async (_, changes, says) => {
     expectFailure(await start(changes), 'invalid_input', says)
   })

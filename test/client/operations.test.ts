@@ -45,6 +45,7 @@ const everything = (workspace: Workspace, agent: Agent): (() => Promise<unknown>
   () => workspace.domains.add('example.com'),
   () => workspace.domains.read('x'),
   () => workspace.domains.verify('x'),
+  () => workspace.domains.update('x', { catchAllAgentId: null }),
   () => workspace.domains.remove('x'),
   () => workspace.agents.list().page(),
   () => workspace.agents.create({ name: 'Bot', icon: 'bot' }),

@@ -312,8 +312,9 @@ describe('writing', () => {
     await page.getByLabel('From').selectOption({ label: 'Billing' })
     await page.getByLabel('To', { exact: true }).fill('ann@example.com, bob@example.org')
     await page.getByLabel('Subject').fill('Your invoice')
-    await button(page, 'Add Cc').click()
-    await page.getByLabel('Cc').fill('carol@example.net')
+    await button(page, 'Add Cc and Bcc').click()
+    await page.getByLabel('Cc', { exact: true }).fill('carol@example.net')
+    await page.getByLabel('Bcc').fill('dan@example.net')
     await page.getByLabel('Text', { exact: true }).fill('Please find it attached.')
     await page.locator('input[type=file]').setInputFiles({
       name: 'invoice.txt',

@@ -113,7 +113,7 @@ export const TYPES: Record<string, TypeRow> = {
   Domain: {
     reach: '{ workspace { domains { % } } }',
     rule: MEMBERS,
-    fields: 'id name state checkedAt createdAt records',
+    fields: 'id name state catchAllAgentId checkedAt createdAt records',
   },
   DomainRecord: {
     reach: '{ workspace { domains { records { % } } } }',
@@ -160,7 +160,7 @@ export const TYPES: Record<string, TypeRow> = {
     reach: inAgent('%'),
     rule: AGENT,
     fields:
-      'id name icon approval instructors wakesPerHour wakesPerThreadDay wakeAfterSeconds eventTypes manipulated secretsInMessages createdAt messageUrl activity listening unheardCount heldCount refusedCount signature templates addresses access messages threads lastMessage unreadCount secrets listeners webhooks tokens events suppressions drafts',
+      'id name icon approval instructors wakesPerHour wakesPerThreadDay wakeAfterSeconds eventTypes metadata manipulated secretsInMessages createdAt messageUrl activity listening unheardCount heldCount refusedCount signature templates addresses access messages threads lastMessage unreadCount secrets listeners webhooks tokens events suppressions drafts',
   },
   Address: {
     reach: inAgent('addresses { % }'),
@@ -204,7 +204,7 @@ export const TYPES: Record<string, TypeRow> = {
     reach: inMessage('%'),
     rule: AGENT,
     fields:
-      'id addressId channel direction counterpart counterpartName replyAddress to cc subject text replyText segments attachments recipients thread threadId status refusal admission mayInstruct error checks labels readAt hold sentBy strangers createdAt preview rawUrl rawLink html htmlLink blockedImages headers agent codes conversation addressed attachment',
+      'id addressId channel direction counterpart counterpartName replyAddress to cc bcc metadata subject text replyText segments attachments recipients thread threadId status refusal admission mayInstruct error checks labels readAt hold sentBy strangers createdAt preview rawUrl rawLink html htmlLink blockedImages headers agent codes conversation addressed attachment',
     members: 'hiddenText',
   },
   Attachment: { reach: inMessage('attachments { % }'), rule: AGENT, fields: 'name type size url link text' },
@@ -283,7 +283,17 @@ export const TYPES: Record<string, TypeRow> = {
     fields: 'hasNextPage hasPreviousPage startCursor endCursor',
   },
   MessageConnection: { reach: page('messages').connection, ...CONNECTION },
-  MessageEdge: { reach: page('messages').edge, ...EDGE },
+  MessageEdge: { reach: page('messages').edge, ...EDGE, fields: 'cursor node highlights' },
+  Highlight: {
+    reach: inAgent('messages { edges { highlights { % } } }'),
+    rule: AGENT,
+    fields: 'field parts',
+  },
+  HighlightPart: {
+    reach: inAgent('messages { edges { highlights { parts { % } } } }'),
+    rule: AGENT,
+    fields: 'text matched',
+  },
   ThreadConnection: { reach: page('threads').connection, ...CONNECTION },
   ThreadEdge: { reach: page('threads').edge, ...EDGE },
   EventConnection: { reach: page('events').connection, ...CONNECTION },
@@ -318,7 +328,7 @@ export const TYPES: Record<string, TypeRow> = {
     reach: inAgent('drafts { edges { node { % } } }'),
     rule: AGENT,
     fields:
-      'id text html replyTo replyAll forward channel to cc subject sendAt attachments createdAt updatedAt savedBy',
+      'id text html replyTo replyAll forward channel to cc bcc metadata subject sendAt attachments createdAt updatedAt savedBy',
   },
   DraftFile: {
     reach: inAgent('drafts { edges { node { attachments { % } } } }'),
@@ -352,7 +362,7 @@ export const TYPES: Record<string, TypeRow> = {
     reach:
       'mutation ($agentId: UUID!, $messageId: UUID!) { markMessages(input: { agentId: $agentId, ids: [$messageId] }) { marks { % } } }',
     rule: AGENT,
-    fields: 'id labels readAt',
+    fields: 'id labels readAt metadata',
   },
   TakenCode: {
     reach: 'mutation ($agentId: UUID!) { takeCode(input: { agentId: $agentId }) { code { % } } }',
@@ -520,6 +530,7 @@ export const MUTATIONS: Record<string, MutationRow> = {
   removeMember: { rule: OWNERS, input: ({ memberId }) => ({ memberId }) },
   addDomain: { rule: MEMBERS, input: () => ({ name: `${randomUUID()}.example` }) },
   verifyDomain: { rule: MEMBERS_ID, input: ({ domainId }) => ({ domainId }) },
+  updateDomain: { rule: MEMBERS_ID, input: ({ domainId }) => ({ domainId, catchAllAgentId: null }) },
   removeDomain: { rule: MEMBERS_ID, input: ({ domainId }) => ({ domainId }) },
   claimIdentity: { rule: MEMBERS, input: () => ({ channel: 'sms', value: '+15551234567' }) },
   linkTelegram: { rule: MEMBERS_ID, input: ofAgent },

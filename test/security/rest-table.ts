@@ -54,6 +54,7 @@ export const TABLE: Record<string, Row> = {
   'POST /domains': { member: 201, agent: 403, body: () => ({ name: `${randomUUID()}.example` }) },
   'GET /domains/{domainId}': { member: 200, agent: 403 },
   'POST /domains/{domainId}/verify': { member: 200, agent: 403 },
+  'PATCH /domains/{domainId}': { member: 200, agent: 403, body: { catchAllAgentId: null } },
   'DELETE /domains/{domainId}': { member: 204, agent: 403 },
   'POST /tokens': { member: 201, agent: 403, body: {} },
   'GET /tokens': { member: 200, agent: 403 },

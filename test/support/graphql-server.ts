@@ -23,6 +23,7 @@ import { CODES_STORED } from '../../src/message/code/queue.ts'
 import { FileTexts } from '../../src/message/files/file-texts.ts'
 import { createMessageReads } from '../../src/message/reading/read.ts'
 import { createViews } from '../../src/message/reading/view.ts'
+import { createCatchAllLookup } from '../../src/message/receiving/address-lookup.ts'
 import type { ReceiveDeps } from '../../src/message/receiving/receive.ts'
 import { createArrivalStore } from '../../src/message/receiving/store.ts'
 import { createTargetLookup } from '../../src/message/receiving/target.ts'
@@ -186,6 +187,7 @@ export const startServer = async (
     arrivals: createArrivalStore(db),
     limited: createLimitedStore(db),
     targets: createTargetLookup(shared),
+    caught: createCatchAllLookup(db),
   }
   await db.pool.query("insert into plan (key) values ('unlimited') on conflict do nothing")
 

@@ -1,15 +1,6 @@
+import { withoutTag } from '../../core/address/email-address.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
 
-/**
- * Returns an email address without its plus-tag: mail to `ann+x@` reaches `ann@` unless an agent has exactly
- * `ann+x@`.
- */
-export const untagged = (address: string): string => {
-  const [tag, at] = [address.indexOf('+'), address.lastIndexOf('@')]
-  return tag < 0 || at < tag ? address : address.slice(0, tag) + address.slice(at)
-}
-
-/**
 /**
  * Reserves an address on the service's own domain for a workspace, in the transaction that assigns it to one
  * of its agents. Returns false when another workspace has reserved it.
@@ -35,7 +26,7 @@ export const isUnavailableTo = async (
   workspaceId: string,
   value: string,
 ): Promise<boolean> => {
-  const named = { in: [value, untagged(value)] }
+  const named = { in: [value, withoutTag(value)] }
   const given = await prisma.givenAddress.count({
     where: { value: named, workspaceId: { not: workspaceId } },
   })

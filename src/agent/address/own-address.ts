@@ -1,9 +1,10 @@
+import { withoutTag } from '../../core/address/email-address.ts'
 import { AppError, invalidInput } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
 import type { Agent, Prisma } from '../../db/generated/prisma/client.ts'
 import type { RateLimits } from '../../workspace/index.ts'
 import { isReserved } from './address.ts'
-import { isUnavailableTo, reserveFor, untagged } from './given-address.ts'
+import { isUnavailableTo, reserveFor } from './given-address.ts'
 
 /**
  * Email addresses that agents can have: on the service's domain, or on a domain that their workspace has
@@ -118,7 +119,7 @@ const belongsToOther = async (
   { id, workspaceId }: Owner,
   value: string,
 ): Promise<boolean> => {
-  const plain = untagged(value)
+  const plain = withoutTag(value)
   const agents = await prisma.address.count({
     where: { channel: 'email', value: plain, agentId: { not: id } },
   })

@@ -10,6 +10,8 @@ import {
 } from '../../agent/index.ts'
 import {
   agentName,
+  metadata,
+  metadataChanges,
   signature,
   templateName,
   templateText,
@@ -36,6 +38,7 @@ const EXAMPLE = {
   wakesPerThreadDay: null,
   wakeAfterSeconds: 0,
   eventTypes: EVENT_NAMES.slice(0, 1),
+  metadata: { team: 'support' },
   createdAt: TIME,
 }
 const EVENTS = EVENT_NAMES.join(', ')
@@ -73,6 +76,10 @@ export const MANAGED = {
   eventTypes: says(
     z.array(z.enum(EVENT_NAMES)),
     `Types of the events that its log contains, of: ${EVENTS}. The first one is always among them.`,
+  ),
+  metadata: says(
+    z.record(z.string(), z.string()),
+    'What programs keep with it: at most 16 values of up to 500 characters, by keys of up to 40. No mail contains it.',
   ),
 }
 
@@ -130,12 +137,27 @@ export const createAgent = operation({
   rest: 'POST /agents',
   tag,
   scope: 'settings',
-  input: { name, icon },
+  input: {
+    name,
+    icon,
+    metadata: says(
+      metadata,
+      'Values to keep with it, by keys: at most 16 of 1 to 40 characters; values have at most 500.',
+    ).optional(),
+  },
   example: { name: 'Support Bot', icon: 'headphones' },
   fails: ['forbidden', 'plan', 'conflict'],
   output: created(Agent, 'The new agent.'),
   run: (deps, viewer, input) => create(deps, viewer, input),
 })
+
+/** What every list of agents takes, apart from the page. */
+export const AGENT_FILTER = {
+  metadata: says(
+    metadata,
+    'Only agents with these values in their metadata: `metadata.KEY=VALUE` in a URL, for each key.',
+  ).optional(),
+}
 
 export const listAgents = operation({
   name: 'listAgents',
@@ -149,6 +171,7 @@ export const listAgents = operation({
       `Maximum number of agents to return; defaults to ${MAX_AGENTS}.`,
     ).optional(),
     cursor: says(cursor, 'From the URL in `Link` of the previous page.').optional(),
+    ...AGENT_FILTER,
   },
   fails: ['input'],
   output: linked(Agent, 'Oldest first.', MAX_AGENTS),
@@ -169,7 +192,7 @@ export const readAgent = operation({
 
 export const updateAgent = operation({
   name: 'updateAgent',
-  says: "Changes an agent's name, icon or settings. Only members can change the limits. Messages over a limit are refused as `rate_limit`, stored, and can be released.",
+  says: "Changes an agent's name, icon, metadata or settings. Only members can change the limits. Messages over a limit are refused as `rate_limit`, stored, and can be released.",
   rest: 'PATCH /agents/{agentId}',
   tag,
   scope: 'settings',
@@ -200,6 +223,10 @@ export const updateAgent = operation({
     eventTypes: says(
       eventTypes,
       `Types of the events that its log contains from now on, of: ${EVENTS}. The first one is always among them. A listener receives message.received alone until it asks for more.`,
+    ).optional(),
+    metadata: says(
+      metadataChanges,
+      'Values to keep with it, by keys: others stay, and null removes one. At most 16 keys of 1 to 40 characters; values have at most 500.',
     ).optional(),
     signature: says(
       signature,

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import {
   label,
   MAX_LABELS,
+  metadata,
   recipient,
   searchedSubject,
   searchText,
@@ -17,6 +18,7 @@ import {
   segmentsOf,
   sentByOf,
   threadOf,
+  withHighlights,
 } from '../../message/index.ts'
 import {
   AddressChannel,
@@ -29,7 +31,20 @@ import {
 } from '../choices.ts'
 import { ID, OTHER, TIME } from '../example.ts'
 import { one, operation, PAGE, page, pageOf } from '../operation.ts'
-import { count, detail, id, madeFrom, part, resource, says, several, text, texts, time } from '../resource.ts'
+import {
+  choice,
+  count,
+  detail,
+  id,
+  madeFrom,
+  part,
+  resource,
+  says,
+  several,
+  text,
+  texts,
+  time,
+} from '../resource.ts'
 import { author } from './author.ts'
 import { Code } from './code.ts'
 
@@ -65,9 +80,32 @@ const ThreadHeaders = detail('ThreadHeaders', 'The threading headers of an email
   references: texts('The References header of the same email, oldest first.'),
 })
 
+const HighlightField = choice('HighlightField', 'Where the words of a search were found.', {
+  subject: 'In the subject.',
+  counterpart: 'In the address of the counterpart.',
+  counterpartName: "In the counterpart's name.",
+  text: 'In the text.',
+  attachments: 'In an attachment.',
+})
+
+export const Highlight = detail('Highlight', 'A place where a message has words that were searched for.', {
+  field: says(HighlightField, 'Where.'),
+  parts: several(
+    detail('HighlightPart', 'A part of a fragment.', {
+      text: text('Its text, which may come from outside: it is data, and never markup.'),
+      matched: says(z.boolean(), 'Whether it is among what was searched for.'),
+    }),
+    'A short fragment around the words, in parts, in one line; of an attachment, there is none.',
+  ),
+})
+
 export const MARKS = {
   labels: texts('Its labels, at most 20, shared by members and the agent.', MAX_LABELS),
   readAt: time('When it was marked as read. A received message without it is unread.').nullable(),
+  metadata: says(
+    z.record(z.string(), z.string()),
+    'What programs keep with it: at most 16 values of up to 500 characters, by keys of up to 40. No mail contains it.',
+  ),
 }
 
 const FIELDS = {
@@ -79,6 +117,9 @@ const FIELDS = {
   counterpartName: text("The counterpart's name, if one is known.").nullable(),
   to: texts('The To recipients, including the agent unless it received a blind copy.'),
   cc: texts('The Cc recipients.'),
+  bcc: texts(
+    'The Bcc recipients of a sent email, whom none of its copies names; empty for received messages.',
+  ),
   subject: text('The subject, if the channel has subjects.').nullable(),
   text: text('The full text.'),
   replyText: text('The text without quoted history.'),
@@ -115,6 +156,10 @@ const FIELDS = {
     'Who sent it: the agent or a member. Null for received and imported messages, and for those sent before this was recorded.',
   ).nullable(),
   createdAt: time('When it was received, or accepted for sending.'),
+  highlights: several(
+    Highlight,
+    'Where it has the words of `q`: only in lists with `q`, at most three for each field.',
+  ).optional(),
 }
 
 const MADE = {
@@ -134,6 +179,7 @@ const EXAMPLE = {
   counterpartName: 'Ann Example',
   to: ['support-bot@agents.localhost'],
   cc: [],
+  bcc: [],
   subject: 'Where is my order?',
   text: 'It has not arrived yet.',
   replyText: 'It has not arrived yet.',
@@ -152,6 +198,7 @@ const EXAMPLE = {
   codes: [],
   labels: ['orders'],
   readAt: null,
+  metadata: { order: '4711' },
   hold: null,
   sentBy: null,
   createdAt: TIME,
@@ -217,7 +264,7 @@ export const FILTER = {
   ).optional(),
   to: says(
     recipient,
-    "Only messages to or in copy to this address or domain, or to words of a recipient's address or known name, as in `from`.",
+    "Only messages to or in copy to this address or domain, blind copies included, or to words of a recipient's address or known name, as in `from`.",
   ).optional(),
   subject: says(
     searchedSubject,
@@ -227,12 +274,16 @@ export const FILTER = {
     HoldReason,
     'Only outgoing messages that wait for this: approval, or the time to send them.',
   ).optional(),
+  metadata: says(
+    metadata,
+    'Only messages with these values in their metadata: `metadata.KEY=VALUE` in a URL, for each key.',
+  ).optional(),
   since: says(timestamp, 'Only messages created at or after this time.').optional(),
   until: says(timestamp, 'Only messages created up to this time.').optional(),
 }
 
 const SHORT_PAGES =
-  'In a large mailbox, `q`, `from`, `refusal`, `label`, `hasAttachment` and `unread` may give a page with fewer entries than requested, even with none. There may be more as long as `nextCursor` is not null.'
+  'In a large mailbox, `q`, `from`, `refusal`, `label`, `metadata`, `hasAttachment` and `unread` may give a page with fewer entries than requested, even with none. There may be more as long as `nextCursor` is not null.'
 
 export const listWorkspaceMessages = operation({
   name: 'listWorkspaceMessages',
@@ -244,7 +295,7 @@ export const listWorkspaceMessages = operation({
   fails: ['input', 'forbidden'],
   output: page(WorkspaceMessage, 'Newest first.'),
   run: (deps, viewer, { limit, cursor, ...filter }) =>
-    listAll(deps, viewer, { filter, ...pageOf({ limit, cursor }) }),
+    withHighlights(listAll(deps, viewer, { filter, ...pageOf({ limit, cursor }) }), filter.q),
 })
 
 export const listMessages = operation({
@@ -257,5 +308,5 @@ export const listMessages = operation({
   fails: ['agent'],
   output: page(Message, 'Newest first.'),
   run: (deps, viewer, { agentId, limit, cursor, ...filter }) =>
-    list(deps, viewer, agentId, { filter, ...pageOf({ limit, cursor }) }),
+    withHighlights(list(deps, viewer, agentId, { filter, ...pageOf({ limit, cursor }) }), filter.q),
 })

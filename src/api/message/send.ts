@@ -9,6 +9,7 @@ import {
   messageHtml,
   messageSubject,
   messageText,
+  metadata,
   recipients,
   timestamp,
   uuid,
@@ -54,7 +55,15 @@ export const SENT = {
   ).optional(),
   to: says(recipients, '1 to 10 recipients of 1 to 320 characters.').optional(),
   cc: says(copies, 'At most 50 Cc recipients of 1 to 320 characters.').optional(),
+  bcc: says(
+    copies,
+    'Email only: at most 50 recipients of 1 to 320 characters whom no copy of the message names, so that they stay unknown to all others. Replies to all never go to them.',
+  ).optional(),
   subject: says(messageSubject, 'Its subject.').optional(),
+  metadata: says(
+    metadata,
+    'Values to keep with it, by keys: at most 16 of 1 to 40 characters; values have at most 500. They are in no mail.',
+  ).optional(),
   sendAt: says(timestamp, 'When to send it, at most 30 days ahead. Left out: at once.').optional(),
   attachments: says(
     filesOfMessage(SentFile),

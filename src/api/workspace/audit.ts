@@ -65,6 +65,7 @@ const ACTIONS: Record<Action, string> = {
   'number.release': 'A phone number was released.',
   'domain.add': 'A domain was added.',
   'domain.verify': 'The DNS records of a domain were checked.',
+  'domain.update': "A domain's catch-all agent was set.",
   'domain.remove': 'A domain was removed.',
 }
 

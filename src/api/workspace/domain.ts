@@ -7,6 +7,7 @@ import {
   listDomains as list,
   recordsOf,
   removeDomain as remove,
+  updateDomain as update,
   verifyDomain as verify,
 } from '../../email-domain/index.ts'
 import { ID, LATER, TIME } from '../example.ts'
@@ -32,7 +33,14 @@ const DnsRecordType = choice('DnsRecordType', 'The type of a DNS record.', {
   TXT: 'A text record.',
 })
 
-const EXAMPLE = { id: ID, name: 'example.com', state: 'verified', checkedAt: LATER, createdAt: TIME }
+const EXAMPLE = {
+  id: ID,
+  name: 'example.com',
+  state: 'verified',
+  catchAllAgentId: null,
+  checkedAt: LATER,
+  createdAt: TIME,
+}
 
 const RECORD = {
   purpose: 'mx',
@@ -51,6 +59,9 @@ export const Domain = resource('Domain', 'An email domain that the workspace add
     id: id('Unique identifier.'),
     name: text('The domain name, in lower case and ASCII.'),
     state: says(DomainState, 'Its state.'),
+    catchAllAgentId: id(
+      'The agent that gets mail to addresses on the domain that no agent has; null: such mail is refused.',
+    ).nullable(),
     checkedAt: time('When its DNS records were last checked.').nullable(),
     createdAt: time('When it was added.'),
   },
@@ -154,6 +165,27 @@ export const verifyDomain = operation({
   fails: ['missing', 'forbidden', 'conflict'],
   output: one(DomainWithRecords, 'The domain, with what was found for each record.'),
   run: async (deps, viewer, input) => withRecords(deps, await verify(deps, viewer, input.domainId)),
+})
+
+export const updateDomain = operation({
+  name: 'updateDomain',
+  says: 'Sets the catch-all agent of a verified domain: mail to an address on it that no agent has reaches that agent, with all checks and limits that hold for its own mail. Members only.',
+  rest: 'PATCH /domains/{domainId}',
+  tag,
+  input: {
+    domainId,
+    catchAllAgentId: says(
+      uuid,
+      'The agent that gets mail to addresses on the domain that no agent has. Null: such mail is refused.',
+    )
+      .nullable()
+      .optional(),
+  },
+  example: { catchAllAgentId: ID },
+  fails: ['missing', 'forbidden', 'conflict'],
+  output: one(DomainWithRecords, 'The updated domain.'),
+  run: async (deps, viewer, { domainId, ...changes }) =>
+    withRecords(deps, await update(deps, viewer, domainId, changes)),
 })
 
 export const removeDomain = operation({

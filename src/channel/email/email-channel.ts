@@ -50,6 +50,8 @@ export interface EmailChannelOptions {
     readonly port: number
     /** Null: a self-signed certificate, created once in `dataDir`. */
     readonly tls: TlsFiles | null
+    /** Addresses and CIDRs of proxies that may say who their client is; none if omitted. */
+    readonly trustProxy?: readonly string[]
     readonly limits?: Partial<SmtpLimits>
   }
   /** URL of the relay for outgoing mail (`smtp://` or `smtps://`). Null when there is none. */
@@ -75,7 +77,7 @@ export interface EmailChannelOptions {
    * Sink for mail between agents of this service, which then does not leave the process. If omitted, such
    * mail is sent like any other.
    */
-  local?: Pick<Sink, 'accepts' | 'inbound'>
+  local?: Pick<Sink, 'accepts' | 'inbound'> & { catches(address: string): Promise<boolean> }
   /** Receives mail to the postmaster of our own domain. If omitted, that recipient does not exist. */
   postmaster?: (message: Inbound) => Promise<void>
   /** URL of Rspamd. Null or omitted: mail is not checked for spam. */
@@ -141,7 +143,8 @@ export function createEmailChannel(options: EmailChannelOptions): EmailChannel {
     const mail = await toOutgoingMail(message, outgoingOptions)
     if (relay === null) return capture(message, mail, options.outboxDir)
     // Progress is only needed with several recipients: with one, it is stored with the result of the attempt.
-    const recordsProgress = progress && message.to.length + message.cc.length > 1
+    const { to, cc, bcc = [] } = message
+    const recordsProgress = progress && to.length + cc.length + bcc.length > 1
     return relay.send(
       mail,
       signal,
@@ -174,6 +177,7 @@ export function createEmailChannel(options: EmailChannelOptions): EmailChannel {
       return listenSmtp({
         host: smtp.host,
         port: smtp.port,
+        trustProxy: smtp.trustProxy,
         mailDomain,
         tls: smtp.tls ?? (await ownCertificate(options.dataDir, mailDomain, clock.now())),
         ...receptionFor(sink),

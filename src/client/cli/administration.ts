@@ -1,6 +1,7 @@
 import type { components } from '../api.ts'
-import { type Command, type Input, valued } from './command.ts'
+import { type Command, type Input, repeated, valued } from './command.ts'
 import { UsageError } from './failure.ts'
+import { metadataOf } from './metadata.ts'
 import { openWorkspace, readCredentials } from './settings.ts'
 import { oneLine, printableJson } from './terminal.ts'
 
@@ -18,10 +19,11 @@ const set = async (input: Input): Promise<void> => {
   const manipulated = input.text('manipulated') as Manipulated | undefined
   const waits = input.text('wake-after')
   const wakeAfterSeconds = waits === undefined ? undefined : Number(waits)
-  const settings = [instructors, secretsInMessages, manipulated, wakeAfterSeconds]
-  if (settings.every((setting) => setting === undefined))
+  const { metadata } = metadataOf(input)
+  const given = [instructors, secretsInMessages, manipulated, wakeAfterSeconds, metadata]
+  if (given.every((one) => one === undefined))
     throw new UsageError(
-      'One of --instructors, --secrets-in-messages, --manipulated and --wake-after is missing.',
+      'One of --instructors, --secrets-in-messages, --manipulated, --wake-after and --meta is missing.',
     )
   const { agent: client } = await input.open()
   const changed = await client.update({
@@ -29,21 +31,24 @@ const set = async (input: Input): Promise<void> => {
     ...(secretsInMessages && { secretsInMessages }),
     ...(manipulated && { manipulated }),
     ...(wakeAfterSeconds !== undefined && { wakeAfterSeconds }),
+    ...(metadata && { metadata }),
   })
   const said = [
     instructors && `instructors: ${changed.instructors}`,
     secretsInMessages && `secrets in messages: ${changed.secretsInMessages}`,
     manipulated && `manipulated: ${changed.manipulated}`,
     wakeAfterSeconds !== undefined && `wakes after ${changed.wakeAfterSeconds} s`,
+    ...Object.keys(metadata ?? {}).map((key) => `${key}: ${changed.metadata[key]}`),
   ]
   tell(input, changed, [changed.id, changed.name, ...said.filter(Boolean)].join('  '))
 }
 
 export const agents: Command = {
   usage:
-    'agents list | create NAME [--icon ICON] | set --agent ID [--instructors WHO] [--secrets-in-messages WHAT] [--manipulated WHAT] [--wake-after SECONDS]',
+    'agents list [--meta KEY=VALUE] | create NAME [--icon ICON] [--meta KEY=VALUE] | set --agent ID [--instructors WHO] [--secrets-in-messages WHAT] [--manipulated WHAT] [--wake-after SECONDS] [--meta KEY=VALUE]',
   summary: "list, create or set up agents, with a member's token",
   options: {
+    meta: repeated('KEY=VALUE', 'a value to keep with it; of a list, only agents with it'),
     icon: valued('ICON', 'such as bot, mail or headphones; bot by default'),
     instructors: valued('WHO', 'whose proven messages may instruct the agent: none, members or listed'),
     manipulated: valued('WHAT', 'what happens to mail that hides or disguises something: accept or refuse'),
@@ -67,12 +72,14 @@ export const agents: Command = {
     const { agents } = openWorkspace(input.access(await readCredentials()))
     if (action === 'list') {
       input.atMost(1)
-      for await (const agent of agents.list()) tell(input, agent, `${agent.id}  ${agent.name}`)
+      for await (const agent of agents.list(metadataOf(input)))
+        tell(input, agent, `${agent.id}  ${agent.name}`)
     } else if (action === 'create') {
       const name = input.required(1, 'NAME')
       input.atMost(2)
       // The service checks the icon, and says which there are.
-      const agent = await agents.create({ name, icon: (input.text('icon') ?? 'bot') as Icon })
+      const icon = (input.text('icon') ?? 'bot') as Icon
+      const agent = await agents.create({ name, icon, ...metadataOf(input) })
       tell(input, agent, `${agent.id}  ${agent.name}`)
     } else if (action === 'set') {
       input.atMost(1)

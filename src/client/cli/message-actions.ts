@@ -5,19 +5,27 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Attachment } from '../attachment.ts'
 import type { Message } from '../message.ts'
-import { type Command, repeated, valued } from './command.ts'
+import { type Command, type Input, repeated, valued } from './command.ts'
 import { UsageError } from './failure.ts'
 import { print } from './messages.ts'
+import { meta, metadataOf } from './metadata.ts'
 import { oneLine, printable, printableJson } from './terminal.ts'
 
+const metadataChangesOf = (input: Input): Record<string, string | null> => ({
+  ...metadataOf(input).metadata,
+  ...Object.fromEntries(input.texts('unmeta').map((key) => [key, null])),
+})
+
 export const mark: Command = {
-  usage: 'mark ID… [--read | --unread] [--label LABEL] [--unlabel LABEL]',
-  summary: 'mark messages as read or unread, and add or remove labels',
+  usage: 'mark ID… [--read | --unread] [--label LABEL] [--unlabel LABEL] [--meta KEY=VALUE] [--unmeta KEY]',
+  summary: 'mark messages as read or unread, add or remove labels, and keep values with them',
   options: {
     read: { type: 'boolean', help: 'mark as read' },
     unread: { type: 'boolean', help: 'mark as unread' },
     label: repeated('LABEL', 'add a label'),
     unlabel: repeated('LABEL', 'remove a label'),
+    meta,
+    unmeta: repeated('KEY', 'remove a value'),
   },
   examples: ['ams mark 0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b --read --label done'],
   run: async (input) => {
@@ -25,13 +33,15 @@ export const mark: Command = {
     const [addLabels, removeLabels] = [input.texts('label'), input.texts('unlabel')]
     const [read, unread] = [input.flag('read'), input.flag('unread')]
     if (read && unread) throw new UsageError('Use either --read or --unread.')
-    if (!read && !unread && addLabels.length + removeLabels.length === 0)
-      throw new UsageError('One of --read, --unread, --label and --unlabel is needed.')
+    const metadata = metadataChangesOf(input)
+    if (!read && !unread && addLabels.length + removeLabels.length + Object.keys(metadata).length === 0)
+      throw new UsageError('One of --read, --unread, --label, --unlabel, --meta and --unmeta is needed.')
     const { agent } = await input.open()
     const marked = await agent.mark(input.positionals, {
       ...(read || unread ? { read } : {}),
       ...(addLabels.length > 0 ? { addLabels } : {}),
       ...(removeLabels.length > 0 ? { removeLabels } : {}),
+      ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
     })
     for (const one of marked)
       input.terminal.out(

@@ -1,6 +1,7 @@
 import { Writable } from 'node:stream'
 import type { ListOptions, Message } from '../message.ts'
 import { type Command, type Input, valued } from './command.ts'
+import { metadataOf, withMeta } from './metadata.ts'
 import { oneLine, printable, printableJson, type Terminal } from './terminal.ts'
 
 const MAX_SHOWN = 70
@@ -28,6 +29,7 @@ export const messages: Command = {
     unread: { type: 'boolean', help: 'only received messages that are not marked as read' },
     from: valued('SENDER', 'only from this address, or *@example.com'),
     label: valued('LABEL', 'only with this label'),
+    meta: withMeta,
     thread: valued('ID', 'only the thread of the message with this id'),
     channel: valued('CHANNEL', 'email, sms or telegram'),
     direction: valued('DIRECTION', 'inbound or outbound'),
@@ -44,7 +46,7 @@ export const messages: Command = {
   run: async (input) => {
     input.atMost(0)
     const max = input.integer('limit', 20)
-    const filter: Record<string, string | number | boolean> = { limit: Math.min(max, 100) }
+    const filter: Record<string, unknown> = { limit: Math.min(max, 100), ...metadataOf(input) }
     if (input.flag('unread')) filter.unread = true
     for (const name of ['q', 'from', 'label', 'thread', 'channel', 'direction', 'status', 'since', 'until']) {
       const value = input.text(name)
@@ -63,8 +65,15 @@ const show = (message: Message, terminal: Terminal): void => {
   }
   field(message.direction === 'inbound' ? 'From' : 'To', whoIs(message))
   field('Subject', message.subject)
+  field('Bcc', message.bcc.join(', '))
   field('Date', message.createdAt)
   field('Status', [message.status, message.refusal, message.error].filter(Boolean).join(', '))
+  field(
+    'Metadata',
+    Object.entries(message.metadata)
+      .map(([key, value]) => `${key}=${value}`)
+      .join('; '),
+  )
   field(
     'Files',
     message.attachments.map(({ name, type, size }) => `${name} (${type}, ${size} bytes)`).join('; '),

@@ -4,6 +4,7 @@ import { CHANNELS } from '../api.ts'
 import { type Command, type Input, repeated, valued } from './command.ts'
 import { UsageError } from './failure.ts'
 import { print } from './messages.ts'
+import { meta, metadataOf } from './metadata.ts'
 import { readStdin } from './terminal.ts'
 
 /** The text and the HTML to send. With HTML, the service makes the text from it unless TEXT is given. */
@@ -57,6 +58,14 @@ const html = valued('FILE', 'send the HTML in FILE too; without TEXT, the text i
 
 const to = repeated('ADDRESS', 'a recipient')
 
+const bcc = repeated('ADDRESS', 'a recipient of a blind copy, whom nobody else learns of')
+
+/** The recipients of blind copies, if there are any. */
+const blindCopies = (input: Input) => {
+  const given = input.texts('bcc')
+  return given.length > 0 ? { bcc: given } : {}
+}
+
 /** When and how often it is sent. */
 const WHEN = {
   at: valued('TIME', 'send it at this time, as 2026-11-20T09:30:00Z'),
@@ -75,6 +84,8 @@ const commonOf = async (input: Input, index: number) => {
   ]
   return {
     ...content,
+    ...blindCopies(input),
+    ...metadataOf(input),
     ...(attachments.length > 0 ? { attachments } : {}),
     ...(sendAt === undefined ? {} : { sendAt }),
   }
@@ -91,7 +102,7 @@ export const reply: Command = {
   summary: 'reply to a message in its thread, with TEXT, or standard input for -',
   options: {
     all: { type: 'boolean', help: 'reply to all: to its other recipients too' },
-    ...{ attach, html, ...WHEN },
+    ...{ bcc, meta, attach, html, ...WHEN },
   },
   examples: [
     "ams reply 0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b 'It is on its way.'",
@@ -110,7 +121,7 @@ export const reply: Command = {
 export const forward: Command = {
   usage: 'forward ID --to ADDRESS TEXT | -',
   summary: 'pass a message on with its files, below TEXT, or standard input for -',
-  options: { to, attach, html, ...WHEN },
+  options: { to, bcc, meta, attach, html, ...WHEN },
   examples: ["ams forward 0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b --to bo@example.com 'Can you take this?'"],
   run: async (input) => {
     const [id, to] = [input.required(0, 'ID'), recipients(input)]
@@ -139,6 +150,7 @@ export const send: Command = {
   options: {
     to,
     cc: repeated('ADDRESS', 'a recipient of a copy'),
+    ...{ bcc, meta },
     subject: valued('SUBJECT', 'the subject of an email'),
     channel: valued('CHANNEL', `${ONE_OF}; by default as the address looks`),
     ...{ attach, html, ...WHEN },

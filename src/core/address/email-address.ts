@@ -81,6 +81,12 @@ export function spellLoosely(address: string): string | null {
   }
 }
 
+/** An address without its plus-tag: mail to `ann+x@` reaches `ann@` unless an agent has exactly `ann+x@`. */
+export const withoutTag = (address: string): string => {
+  const [tag, at] = [address.indexOf('+'), address.lastIndexOf('@')]
+  return tag < 1 || at < tag ? address : address.slice(0, tag) + address.slice(at)
+}
+
 /** The part after the last @, or '' if there is none. */
 export const domainOf = (address: string): string =>
   address.slice(address.lastIndexOf('@') + 1 || address.length)

@@ -88,7 +88,7 @@ export interface BounceReport {
   /** Id of the message. */
   messageId: string
   /**
-   * Recipient that it applies to: the index in the message's `to` followed by `cc`, from 0. Null when its
+   * Recipient that it applies to: the index in the message's `to`, `cc` and `bcc`, from 0. Null when its
    * return path was shared by all recipients.
    */
   recipient: number | null

@@ -10,6 +10,8 @@ export interface Outbound {
   envelopeTo: string[]
   to: string[]
   cc: string[]
+  /** Recipients whom no copy names; system mail has none. */
+  bcc?: string[]
   subject: string | null
   text: string
   /** Sanitized HTML beside the text, for channels that support it. */

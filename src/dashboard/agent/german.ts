@@ -12,6 +12,7 @@ export const agent: typeof english = {
   gone: 'Diesen Agenten gibt es nicht',
   address: 'Seine Adresse',
   addressHint: 'Hier empfängt er bereits E-Mails, und von hier sendet er seine Antworten.',
+  metadata: 'Werte, die Programme bei ihm ablegen',
   write: 'Schreiben Sie ihm',
   writeHint: (smtp) =>
     `Das geht mit jedem E-Mail-Programm, das an ${smtp} zustellen kann. In einem Terminal auf diesem Rechner zum Beispiel so:`,

@@ -5,6 +5,7 @@ import { Badge } from '../parts/badge.tsx'
 import { Button } from '../parts/button.tsx'
 import { Copyable } from '../parts/copy.tsx'
 import { ShieldXIcon } from '../parts/icons.tsx'
+import { Metadata } from '../parts/metadata.tsx'
 import { Snippet } from '../parts/snippet.tsx'
 import { Load } from '../parts/states.tsx'
 import { Time } from '../parts/time.tsx'
@@ -19,6 +20,7 @@ const OVERVIEW = graphql(`
     service { publicUrl smtp captured }
     agent(id: $id) {
       id
+      metadata
       addresses { id channel value primary }
       access { email { admit senders } }
       messages(first: 10, direction: inbound) {
@@ -124,6 +126,14 @@ export const Screen = ({ agentId }: { agentId: string }) => {
               </section>
             )}
             {address && <Write {...data} address={address.value} />}
+            {Object.keys(data.agent.metadata).length > 0 && (
+              <section className="panel">
+                <h2>{text.metadata}</h2>
+                <div className="panel-content">
+                  <Metadata of={data.agent.metadata} label={text.metadata} />
+                </div>
+              </section>
+            )}
             <Arrived agent={data.agent} />
             <Connect agentId={agentId} publicUrl={data.service.publicUrl} />
           </>

@@ -13,6 +13,7 @@ export const text = words('agent', {
   gone: 'There is no such agent',
   address: 'Its address',
   addressHint: 'It can already receive mail here, and sends its replies from here.',
+  metadata: 'Values that programs keep with it',
   write: 'Write to it',
   writeHint: (smtp: string) =>
     `Any mail client that can deliver to ${smtp} works. From a terminal on this machine, for example:`,

@@ -26,6 +26,7 @@ export const auditActions: typeof ACTIONS = {
   app_disconnect: 'hat eine App getrennt',
   domain_add: 'hat eine Domain hinzugefügt',
   domain_remove: 'hat eine Domain entfernt',
+  domain_update: 'hat eine Domain geändert',
   domain_verify: 'hat eine Domain geprüft',
   identity_claim: 'hat einen Code angefordert',
   identity_remove: 'hat eine Telefonnummer oder ein Telegram-Konto entfernt',

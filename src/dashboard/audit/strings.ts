@@ -29,6 +29,7 @@ export const ACTIONS = words('audit actions', {
   app_disconnect: 'disconnected an app',
   domain_add: 'added a domain',
   domain_remove: 'removed a domain',
+  domain_update: 'changed a domain',
   domain_verify: 'checked a domain',
   identity_claim: 'asked for a code',
   identity_remove: 'removed a phone number or Telegram account',

@@ -70,6 +70,7 @@ export const wordsOf = (agentId: string, draft: Draft): Words => ({
   forward: draft.forward ?? null,
   to: draft.to.join(', '),
   cc: draft.cc.join(', '),
+  bcc: draft.bcc.join(', '),
   subject: draft.subject ?? '',
   text: draft.text ?? '',
   sendAt: draft.sendAt ? toInput(new Date(draft.sendAt)) : '',

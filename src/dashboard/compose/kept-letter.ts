@@ -2,8 +2,14 @@ import { dropKept, keep, onKept, readKept } from '../parts/kept.ts'
 import { type Copy, isSaved, namesOf, newCopy, type Shown, type State, shownOf } from './copy.ts'
 import type { AttachedFile } from './files.ts'
 import { keepFiles, readKeptFiles } from './kept-files.ts'
-import type { Problems, Words } from './letter.ts'
+import { EMPTY, type Problems, type Words } from './letter.ts'
 import { text } from './strings.ts'
+
+/** What an earlier version of the application kept may lack fields. */
+const readCopy = (name: string): Copy | null => {
+  const kept = readKept<Copy>(name)
+  return kept && { ...kept, words: { ...EMPTY, ...kept.words } }
+}
 
 /** A letter as this device keeps it, the same in all tabs. */
 export abstract class KeptLetter {
@@ -21,7 +27,7 @@ export abstract class KeptLetter {
   constructor(name: string, blank: Words) {
     this.name = name
     this.blank = blank
-    this.copy = readKept<Copy>(name)
+    this.copy = readCopy(name)
     this.#shown = shownOf(this.copy, blank, [], this.state)
     if (this.copy && this.copy.files.length > 0) this.restored = this.#restoreFiles()
     onKept<Copy>(name, (copy) => this.#hear(copy))

@@ -151,6 +151,18 @@ const Templates = ({
   </Menu>
 )
 
+/** Who gets a copy, and who one that the others do not know of. */
+const Copies = ({ writing: { letter, change, problems } }: { writing: Writing }) =>
+  (['cc', 'bcc'] as const).map((kind) => (
+    <Field
+      key={kind}
+      label={text[kind]}
+      error={problems[kind]}
+      value={letter[kind]}
+      onChange={({ target }) => change({ [kind]: target.value })}
+    />
+  ))
+
 interface LetterFormProps {
   writing: Writing
   agent: Agent
@@ -181,7 +193,7 @@ export const LetterForm = ({
   const field = textRef ?? own
   const form = useRef<HTMLFormElement>(null)
   const [isCopied, setCopied] = useState(false)
-  const showCc = isCopied || letter.cc !== ''
+  const showCopies = isCopied || letter.cc !== '' || letter.bcc !== ''
   useEffect(() => {
     if (Object.keys(problems).length === 0) return
     form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
@@ -209,14 +221,7 @@ export const LetterForm = ({
       }}
     >
       {children}
-      {showCc && (
-        <Field
-          label={text.cc}
-          error={problems.cc}
-          value={letter.cc}
-          onChange={({ target }) => change({ cc: target.value })}
-        />
-      )}
+      {showCopies && <Copies writing={writing} />}
       <TextField
         ref={field}
         label={label}
@@ -237,9 +242,9 @@ export const LetterForm = ({
       {letter.files.length > 0 && <Files files={letter.files} onChange={(files) => change({ files })} />}
       <LetterNotes writing={writing} />
       <Actions writing={writing} onSend={() => void send()} onSaved={onSaved}>
-        {letter.channel === 'email' && !showCc && (
+        {letter.channel === 'email' && !showCopies && (
           <Button kind="ghost" onClick={() => setCopied(true)}>
-            {text.addCc}
+            {text.addCopies}
           </Button>
         )}
         {agent.templates.length > 0 && (

@@ -12,6 +12,7 @@ export interface Words {
   forward: string | null
   to: string
   cc: string
+  bcc: string
   subject: string
   text: string
   /** As the field for a local time has it; empty to send at once. */
@@ -31,6 +32,7 @@ export const EMPTY: Omit<Words, 'agentId'> = {
   forward: null,
   to: '',
   cc: '',
+  bcc: '',
   subject: '',
   text: '',
   sendAt: '',
@@ -39,20 +41,20 @@ export const EMPTY: Omit<Words, 'agentId'> = {
 
 /** As many recipients as the service takes. */
 const MOST_TO = 10
-const MOST_CC = 50
+const MOST_COPIES = 50
 
 const isNew = ({ replyTo, forward }: Words): boolean => replyTo === null && forward === null
 
 /** Whether the words are those that a letter begins with: none, or the signature. */
 export const isBlank = (words: Words, blank: Words): boolean =>
-  [words.to, words.cc, words.subject, words.sendAt].every((one) => one.trim() === '') &&
+  [words.to, words.cc, words.bcc, words.subject, words.sendAt].every((one) => one.trim() === '') &&
   ['', blank.text.trim()].includes(words.text.trim())
 
 /** What the letter says, to compare it with another version. */
-export const saidBy = ({ to, cc, subject, text, sendAt }: Words): string =>
-  JSON.stringify([to, cc, subject, text, sendAt])
+export const saidBy = ({ to, cc, bcc, subject, text, sendAt }: Words): string =>
+  JSON.stringify([to, cc, bcc, subject, text, sendAt])
 
-export type Problems = Partial<Record<'cc' | 'subject' | 'text' | 'to', string>>
+export type Problems = Partial<Record<'bcc' | 'cc' | 'subject' | 'text' | 'to', string>>
 
 const problemOf = (written: string, channel: Channel, most: number): string | null => {
   const { addresses, wrong } = readRecipients(written, channel)
@@ -66,10 +68,12 @@ export const problemsOf = (words: Words): Problems => {
     words.replyTo !== null
       ? null
       : (problemOf(words.to, words.channel, MOST_TO) ?? (words.to.trim() === '' ? text.missingTo : null))
-  const cc = problemOf(words.cc, words.channel, MOST_CC)
+  const cc = problemOf(words.cc, words.channel, MOST_COPIES)
+  const bcc = problemOf(words.bcc, words.channel, MOST_COPIES)
   return {
     ...(to === null ? {} : { to }),
     ...(cc === null ? {} : { cc }),
+    ...(bcc === null ? {} : { bcc }),
     ...(words.text.trim() === '' ? { text: text.missingText } : {}),
   }
 }
@@ -82,6 +86,7 @@ export const inputOf = (letter: Letter) => {
   const { agentId, channel, replyTo, replyAll, forward, subject, text: said, sendAt, files } = letter
   const to = readRecipients(letter.to, channel).addresses
   const cc = readRecipients(letter.cc, channel).addresses
+  const bcc = readRecipients(letter.bcc, channel).addresses
   return {
     agentId,
     text: said,
@@ -90,6 +95,7 @@ export const inputOf = (letter: Letter) => {
     ...(isNew(letter) ? { channel } : {}),
     ...(to.length > 0 ? { to } : {}),
     ...(cc.length > 0 ? { cc } : {}),
+    ...(bcc.length > 0 ? { bcc } : {}),
     ...(isNew(letter) && channel === 'email' && subject !== '' ? { subject } : {}),
     ...(sendAt === '' ? {} : { sendAt: new Date(sendAt).toISOString() }),
     ...(files.length > 0 ? { attachments: attachmentsOf(files) } : {}),
@@ -111,7 +117,8 @@ export const draftOf = (words: Words, files: readonly AttachedFile[] | null) => 
   forward: words.forward,
   channel: isNew(words) ? words.channel : null,
   to: keptRecipients(words.to, words.channel, MOST_TO),
-  cc: keptRecipients(words.cc, words.channel, MOST_CC),
+  cc: keptRecipients(words.cc, words.channel, MOST_COPIES),
+  bcc: keptRecipients(words.bcc, words.channel, MOST_COPIES),
   subject: words.subject || null,
   sendAt: words.sendAt === '' ? null : new Date(words.sendAt).toISOString(),
   ...(files === null ? {} : { attachments: attachmentsOf(files) }),

@@ -25,7 +25,7 @@ const DELETE = graphql(`
 const DRAFT = graphql(`
   query Draft($agentId: UUID!, $id: UUID!) {
     draft(agentId: $agentId, id: $id) {
-      id channel to cc subject text html replyTo replyAll forward sendAt updatedAt attachments { name size }
+      id channel to cc bcc subject text html replyTo replyAll forward sendAt updatedAt attachments { name size }
     }
   }
 `)

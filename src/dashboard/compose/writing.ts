@@ -284,7 +284,7 @@ export class Writing extends KeptLetter {
     else {
       // Perhaps somebody changed it since it was saved: its writer sees their words before any are sent.
       if (failure.code === 'conflict' && draft) await this.#failed(failure)
-      const field = ['to', 'cc', 'subject'].find((one) => one === failure.field) ?? 'text'
+      const field = ['to', 'cc', 'bcc', 'subject'].find((one) => one === failure.field) ?? 'text'
       this.tell({ problems: { [field]: failure.message || text.noAnswer } })
     }
     return null

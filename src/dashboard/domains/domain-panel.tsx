@@ -9,6 +9,7 @@ import { CircleAlertIcon, CircleCheckIcon, ClockIcon, RefreshCwIcon } from '../p
 import { Table } from '../parts/list/table.tsx'
 import { Time } from '../parts/time.tsx'
 import { useViewer } from '../screen/viewer.tsx'
+import { CatchAll } from './catch-all.tsx'
 import type { Domain } from './query.ts'
 import { RECORD_COLUMNS } from './records.tsx'
 import { text } from './strings.ts'
@@ -73,6 +74,7 @@ export const DomainPanel = ({ domain }: { domain: Domain }) => {
         {may.manageDomains && <Actions domain={domain} />}
       </header>
       <div className="panel-content">
+        <CatchAll domain={domain} />
         <p className="hint">
           {text.stateHints[domain.state]}{' '}
           {domain.checkedAt ? (

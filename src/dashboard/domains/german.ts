@@ -23,6 +23,9 @@ export const domains: typeof english = {
     broken:
       'Ihre Einträge stimmen nicht mehr. Vorhandene Adressen funktionieren noch, neue können nicht hinzukommen.',
   },
+  catchAll: 'Alle übrigen E-Mails',
+  catchAllHint: (name) => `Wer E-Mails an Adressen bei ${name} erhält, die kein Agent hat.`,
+  nobody: 'Niemand: sie werden abgelehnt',
   records: (name) => `DNS-Einträge von ${name}`,
   columns: { purpose: 'Eintrag', name: 'Name', value: 'Wert', state: 'Gefunden' },
   purposes: { ownership: 'Eigentum', mx: 'Empfang', dkim: 'Signatur', spf: 'SPF', dmarc: 'DMARC' },

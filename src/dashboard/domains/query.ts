@@ -6,7 +6,7 @@ export const DOMAINS = graphql(`
     workspace {
       id
       domains {
-        id name state checkedAt
+        id name state checkedAt catchAllAgentId
         records { purpose type name value priority required ok found problem }
       }
     }

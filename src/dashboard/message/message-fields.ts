@@ -7,7 +7,7 @@ export const MESSAGE = graphql(`
     agent { id }
     sentBy { kind id name }
     hold { reason until by }
-    counterpart counterpartName replyAddress to cc subject text replyText createdAt readAt labels
+    counterpart counterpartName replyAddress to cc bcc subject text replyText createdAt readAt labels metadata
     checks { name verdict detail }
     codes { value kind }
     recipients { address status detail updatedAt deliveredAt }

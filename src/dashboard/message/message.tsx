@@ -2,6 +2,7 @@ import { type ReactNode, useState } from 'react'
 import { Badge } from '../parts/badge.tsx'
 import { Choices } from '../parts/choices.tsx'
 import { ClockIcon, ShieldAlertIcon, ShieldCheckIcon, ShieldXIcon } from '../parts/icons.tsx'
+import { Metadata } from '../parts/metadata.tsx'
 import { Time } from '../parts/time.tsx'
 import { personOf, useThreadContext } from './context.ts'
 import { Delivery, useDelivery } from './delivery.tsx'
@@ -75,6 +76,11 @@ const Names = ({ message }: { message: ShownMessage }) => {
           {text.cc} {listed(message.cc)}
         </span>
       )}
+      {message.bcc.length > 0 && (
+        <span>
+          {text.bcc} {listed(message.bcc)}
+        </span>
+      )}
     </span>
   )
 }
@@ -137,6 +143,7 @@ export const Message = ({ message, from, onForward }: MessageProps) => {
       {view === 'html' && <HtmlView message={message} />}
       {view === 'headers' && <HeadersView message={message} />}
       {message.attachments.length > 0 && <Attachments message={message} />}
+      <Metadata of={message.metadata} label={text.metadata} />
       <Unsubscribe message={message} />
       {message.error && (
         <p className="error" dir="auto">

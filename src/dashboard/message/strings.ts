@@ -5,6 +5,7 @@ import type { ShownMessage } from './message-fields.ts'
 export const text = words('message', {
   to: 'to',
   cc: 'cc',
+  bcc: 'bcc',
   quoted: 'Show quoted text',
   hideQuoted: 'Hide quoted text',
   noText: 'This message has no text.',
@@ -12,6 +13,7 @@ export const text = words('message', {
   view: { text: 'Text', html: 'HTML', headers: 'Headers' },
   viewFile: (name: string) => `View ${name}`,
   codes: 'Codes in this message',
+  metadata: 'Values that programs keep with this message',
   code: (code: string) => `the code ${code}`,
   leadsTo: (words: string, host: string) => `The link “${words}” leads to ${host}.`,
   textHint: 'The text is what the agent reads.',

@@ -20,7 +20,7 @@ const OUTBOX = graphql(`
       messages(first: 50, direction: outbound, status: $status, after: $after) {
         edges {
           node {
-            id threadId channel to cc counterpart subject text createdAt status error
+            id threadId channel to cc bcc counterpart subject text createdAt status error
             hold { reason until }
             agent { id name }
             recipients { status }
@@ -54,7 +54,7 @@ const Status = ({ message, captured }: { message: Sent; captured: boolean }) => 
   )
 }
 
-const toOf = ({ to, cc, counterpart }: Sent): string => [...to, ...cc].join(', ') || counterpart
+const toOf = ({ to, cc, bcc, counterpart }: Sent): string => [...to, ...cc, ...bcc].join(', ') || counterpart
 
 const columnsOf = (captured: boolean): readonly Column<Sent>[] => [
   {

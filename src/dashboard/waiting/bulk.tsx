@@ -74,10 +74,10 @@ export const Bulk = (props: BulkProps) => {
       danger={verdict === 'reject'}
     >
       <ul className="bulk-list">
-        {rows.map(({ id, subject, to, cc, agent }) => (
+        {rows.map(({ id, subject, to, cc, bcc, agent }) => (
           <li key={id}>
             <bdi>{subject ?? text.noSubject}</bdi>
-            <span className="hint">{text.fromTo(agent.name, [...to, ...cc].join(', '))}</span>
+            <span className="hint">{text.fromTo(agent.name, [...to, ...cc, ...bcc].join(', '))}</span>
           </li>
         ))}
       </ul>

@@ -32,20 +32,14 @@ const Reason = ({ message: { agent, strangers, hold } }: { message: HeldMessage 
   )
 }
 
-/** Blind copies are among the recipients only. */
-const bccOf = ({ to, cc, recipients }: HeldMessage): string[] => {
-  const named = new Set([...to, ...cc].map((address) => address.toLowerCase()))
-  return recipients.map(({ address }) => address).filter((address) => !named.has(address.toLowerCase()))
-}
-
 const Envelope = ({ message }: { message: HeldMessage }) => {
-  const { agent, addressId, to, cc, subject, channel } = message
+  const { agent, addressId, to, cc, bcc, subject, channel } = message
   const from = agent.addresses.find(({ id }) => id === addressId)?.value
   const lines = [
     [text.from, from ? `${agent.name} <${from}>` : agent.name],
     [text.to, to.join(', ')],
     [text.cc, cc.join(', ')],
-    [text.bcc, bccOf(message).join(', ')],
+    [text.bcc, bcc.join(', ')],
     [text.subject, channel === 'email' ? (subject ?? text.noSubject) : ''],
   ]
   return (

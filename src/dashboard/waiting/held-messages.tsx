@@ -24,7 +24,7 @@ interface LineProps {
 }
 
 const Line = ({ row, isDecided, isCurrent, selection, onChoose }: LineProps) => {
-  const { id, subject, preview, to, cc, agent, createdAt } = row
+  const { id, subject, preview, to, cc, bcc, agent, createdAt } = row
   const title = subject ?? (preview || text.noSubject)
   return (
     <li className={['queue-line', isDecided && 'decided', isCurrent && 'current'].filter(Boolean).join(' ')}>
@@ -41,7 +41,7 @@ const Line = ({ row, isDecided, isCurrent, selection, onChoose }: LineProps) => 
           <strong dir="auto">{title}</strong>
           <Time at={createdAt} />
         </span>
-        <span className="hint">{text.fromTo(agent.name, [...to, ...cc].join(', '))}</span>
+        <span className="hint">{text.fromTo(agent.name, [...to, ...cc, ...bcc].join(', '))}</span>
         {isDecided && <Outcome id={id} />}
       </button>
     </li>

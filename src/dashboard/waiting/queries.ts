@@ -7,7 +7,7 @@ export const HELD = graphql(`
     workspace {
       id
       messages(first: 50, hold: approval, after: $after) {
-        edges { node { id threadId to cc subject preview createdAt agent { id name } } }
+        edges { node { id threadId to cc bcc subject preview createdAt agent { id name } } }
         pageInfo { endCursor hasNextPage }
       }
     }

@@ -4,14 +4,14 @@ const PREFIX = 'bounce-'
 const ID_BYTES = 16
 /** 80 bits cannot be guessed by trying recipients at RCPT. Hexadecimal survives servers that fold case. */
 const MAC_BYTES = 10
-/** Number of recipients that one octet can identify. A message has at most 60. */
+/** Number of recipients that one octet can identify. A message has at most 110. */
 const MAX_RECIPIENTS = 256
 
 /** The message and recipient that a return path belongs to. */
 export interface ReturnAddress {
   messageId: string
   /**
-   * Zero-based position of the recipient in To followed by Cc. Null for paths in the earlier format, which
+   * Zero-based position of the recipient in To, Cc and Bcc. Null for paths in the earlier format, which
    * all recipients of a message shared.
    */
   recipient: number | null

@@ -1,4 +1,4 @@
-import { normalizeLoosely } from '../../core/address/email-address.ts'
+import { normalizeLoosely, withoutTag } from '../../core/address/email-address.ts'
 
 /**
  * Returns the addresses that a `RCPT TO` may refer to, in order of preference: as written, then without the
@@ -7,10 +7,7 @@ import { normalizeLoosely } from '../../core/address/email-address.ts'
  */
 export function recipientCandidates(recipient: string): string[] {
   const address = normalizeLoosely(recipient.replace(/^<?@[^:]*:/, '').replace(/>$/, ''))
-  if (address === '') return []
-  const [local = '', domain = ''] = address.split('@')
-  const plus = local.indexOf('+')
-  return plus > 0 ? [address, `${local.slice(0, plus)}@${domain}`] : [address]
+  return address === '' ? [] : [...new Set([address, withoutTag(address)])]
 }
 
 /** Returns the first candidate that is accepted, or null if none is. */

@@ -11,7 +11,10 @@ export interface LocalDelivery {
    * Sink for local mail. Addresses that it accepts are trusted as senders: agents on the service's own domain
    * and on their verified domains.
    */
-  sink: Pick<Sink, 'accepts' | 'inbound'>
+  sink: Pick<Sink, 'accepts' | 'inbound'> & {
+    /** Whether an agent gets the mail to an address that nobody has. */
+    catches?(address: string): Promise<boolean>
+  }
   reader: MailReader
   /** The service's own domain. */
   mailDomain: string
@@ -60,10 +63,12 @@ const toInbound = async (
   }
 }
 
-/** Resolves a recipient as RCPT does: with its plus-tag, or without. */
+/** Resolves a recipient as RCPT does: with its plus-tag, or without, or to the agent that gets all other mail of its domain. */
 const findLocal = async (recipient: string, { sink }: LocalDelivery): Promise<string | null> => {
-  for (const candidate of recipientCandidates(recipient)) if (await sink.accepts(candidate)) return candidate
-  return null
+  const candidates = recipientCandidates(recipient)
+  for (const candidate of candidates) if (await sink.accepts(candidate)) return candidate
+  const [whole] = candidates
+  return whole !== undefined && (await sink.catches?.(whole)) ? whole : null
 }
 
 const NO_SUCH = '550 5.1.1 No such recipient here'

@@ -36,10 +36,10 @@ export async function toOutgoingMail(
   const from = normalize(out.from.address)
   const recipients = new Set(out.envelopeTo.map(spell))
   const [raw, keys] = await Promise.all([compose(out), signingKeysOf(from)])
-  const named = [...out.to, ...out.cc].map(spell)
-  const inOrder = [...new Set([...named, ...recipients])].filter((recipient) => recipients.has(recipient))
+  const all = [...out.to, ...out.cc, ...(out.bcc ?? [])].map(spell)
+  const inOrder = [...new Set([...all, ...recipients])].filter((recipient) => recipients.has(recipient))
   const reversePathTo = (recipient: string): string => {
-    const position = named.indexOf(recipient)
+    const position = all.indexOf(recipient)
     return out.id === undefined || returnPaths === null || position < 0
       ? from
       : returnPaths.of(out.id, position)

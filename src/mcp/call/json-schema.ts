@@ -5,7 +5,7 @@ const made = new WeakMap<z.ZodType, object>()
 /** What an error says when it matters, and a model reads at every turn otherwise. */
 const LIMITS = [
   ...(['minLength', 'maxLength', 'minItems', 'maxItems', 'minimum', 'maximum'] as const),
-  ...(['pattern', 'format'] as const),
+  ...(['pattern', 'format', 'propertyNames'] as const),
 ]
 
 /** The JSON Schema of a rule's input, kept short: without limits, formats and old names. */
@@ -18,6 +18,9 @@ export const inputSchemaOf = (rule: z.ZodType): object => {
       for (const [name, property] of Object.entries(jsonSchema.properties ?? {}))
         if (Object(property).deprecated) delete jsonSchema.properties![name]
       for (const limit of LIMITS) delete jsonSchema[limit]
+      // Of values by their keys: a list of arguments only says that there are no others.
+      if (Object(jsonSchema.additionalProperties) === jsonSchema.additionalProperties)
+        delete jsonSchema.additionalProperties
     },
   })
   made.set(rule, schema)

@@ -26,7 +26,7 @@ const MAX_NAME = 160
 
 /** Members and the agent write drafts; what these quote is somebody else's. */
 const draftView = (draft: SavedDraft, fence: Fence, show: (text: string) => object) => {
-  const { id, replyTo, forward, text, to, cc, subject, sendAt, attachments, ...rest } = draftOf(draft)
+  const { id, replyTo, forward, text, to, cc, bcc, subject, sendAt, attachments, ...rest } = draftOf(draft)
   return compact({
     draftId: id,
     channel: rest.channel,
@@ -35,6 +35,7 @@ const draftView = (draft: SavedDraft, fence: Fence, show: (text: string) => obje
     forward,
     to: fence.addresses(to, to.length),
     cc: fence.addresses(cc, cc.length),
+    bcc: fence.addresses(bcc, bcc.length),
     subject: subject && ownWords(subject, fence),
     sendAt,
     files: attachments.slice(0, MAX_FILES).map(({ name }) => fence.wrap(name, MAX_NAME)),

@@ -1,7 +1,17 @@
 import { z } from 'zod'
 import { CHANNEL_KINDS } from '../../core/channels.ts'
 import { invalidInput } from '../../core/errors.ts'
-import { label, labels, messageIds, recipient, searchText, timestamp, uuid } from '../../core/rules.ts'
+import {
+  label,
+  labels,
+  messageIds,
+  metadata,
+  metadataChanges,
+  recipient,
+  searchText,
+  timestamp,
+  uuid,
+} from '../../core/rules.ts'
 import { Direction, MessageStatus } from '../../db/generated/prisma/enums.ts'
 import {
   cancelMessage,
@@ -12,7 +22,7 @@ import {
   rescheduleMessage,
 } from '../../message/index.ts'
 import { compact, READS_OUTSIDE, type ToolCall, tool, UPDATES } from '../call/tool.ts'
-import { listView, messageView } from '../view/message.ts'
+import { cleanValues, listView, messageView } from '../view/message.ts'
 import { threadView } from '../view/thread.ts'
 
 const DEFAULT_LIMIT = 20
@@ -59,6 +69,7 @@ export const list = tool({
     threadId: uuid.optional().describe('Or any messageId of the thread.'),
     thread: uuid.optional().meta({ deprecated: true }),
     label: label.optional(),
+    metadata: metadata.optional(),
     unread: z.boolean().optional(),
     hasAttachment: z.boolean().optional(),
     from: recipient.optional().describe('An address, *@domain, or part of a name.'),
@@ -134,7 +145,7 @@ const changeWaiting = async (
   const field = sendAt ? 'sendAt' : 'cancel'
   if (ids.length > 1) throw invalidInput(field, 'is for one message at a time')
   if (Object.values(marks).some((value) => value !== undefined))
-    throw invalidInput(field, 'cannot be combined with labels and read marks')
+    throw invalidInput(field, 'cannot be combined with labels, metadata and read marks')
   const ref = { agentId, messageId: ids[0]! }
   const { id, status, holdUntil } = sendAt
     ? await rescheduleMessage(deps, viewer, ref, sendAt)
@@ -158,6 +169,7 @@ export const update = tool({
     addLabels: labels.optional(),
     removeLabels: labels.optional(),
     read: z.boolean().optional(),
+    metadata: metadataChanges.optional(),
     cancel: z.literal(true).optional(),
     sendAt: timestamp.optional(),
   },
@@ -167,7 +179,9 @@ export const update = tool({
     if (cancel || sendAt) return changeWaiting(call, ids, { sendAt: cancel ? null : sendAt!, ...changes })
     const marked = await markMessages(deps, viewer, agentId, { ids, ...changes })
     return {
-      messages: marked.map(({ id, labels, readAt }) => compact({ messageId: id, labels, readAt })),
+      messages: marked.map(({ id, labels, readAt, metadata }) =>
+        compact({ messageId: id, labels, readAt, metadata: cleanValues(metadata) }),
+      ),
     }
   },
 })

@@ -68,7 +68,7 @@ const isSamePurpose = ({ replyTo, forward, to = [] }: SendInput, first: MessageW
 
 /** What a model is told of a message that was accepted. */
 export const sentView = ({ fence }: ToolCall, sent: MessageWithFiles) => {
-  const everybody = [...sent.to, ...sent.cc]
+  const everybody = [...sent.to, ...sent.cc, ...sent.bcc]
   const to = fence.addresses(everybody, MAX_TO)
   return compact({
     fence: to.some((address) => address.includes(fence.id)) ? fence.id : null,
@@ -141,6 +141,7 @@ export const sendNew = tool({
     channel: z.enum(CHANNEL_KINDS),
     to: TO.describe('Email addresses, phone numbers (E.164) or Telegram ids.'),
     cc: copies.optional(),
+    bcc: copies.optional(),
     subject: messageSubject.optional(),
     text: TEXT,
     html: HTML,

@@ -147,6 +147,12 @@ export const listView = (messages: readonly PresentedMessage[], fence: Fence) =>
   }
 }
 
+/** Metadata, which members and the agent have set; null if there is none. */
+export const cleanValues = (metadata: Readonly<Record<string, string>>): Record<string, string> | null => {
+  const entries = Object.entries(metadata).map(([key, value]) => [clean(key), clean(value)])
+  return entries.length > 0 ? Object.fromEntries(entries) : null
+}
+
 /** What the model should do about the message's status. */
 const nextOf = (message: PresentedMessage): string | null => {
   const { status } = message
@@ -193,6 +199,9 @@ export const messageView = (
     ...summaryOf(message, fence, MAX.recipients),
     cc: fence.addresses(message.cc, MAX.recipients),
     ccCount: message.cc.length > MAX.recipients ? message.cc.length : null,
+    bcc: fence.addresses(message.bcc, MAX.recipients),
+    metadata: cleanValues(message.metadata as Record<string, string>),
+    bccCount: message.bcc.length > MAX.recipients ? message.bcc.length : null,
     checks: message.direction === 'inbound' ? verdictsOf(message) : null,
     ...headsOf(message, fence),
     text: text === '' ? null : own ? ownWords(text, fence) : fence.around(text),

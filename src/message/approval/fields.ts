@@ -26,17 +26,20 @@ const textsOf = async ({ fileTexts }: FieldDeps, file: File, workspaceId: string
   return containerOf(content, false) ? [asIs, await fileTexts.of({ ...file, content }, workspaceId)] : [asIs]
 }
 
-type Content = Pick<Message, 'workspaceId' | 'subject' | 'text' | 'html' | 'to' | 'cc'>
+type Content = Pick<Message, 'workspaceId' | 'subject' | 'text' | 'html' | 'to' | 'cc' | 'bcc'>
 
 /** Returns what of a message is compared with its agent's secrets. */
 export const fieldsOf = async (
   deps: FieldDeps,
-  { workspaceId, subject, text, html, to, cc }: Content,
+  { workspaceId, subject, text, html, to, cc, bcc }: Content,
   files: readonly File[],
 ): Promise<Field[]> => {
   const texts = await Promise.all(files.map((file) => textsOf(deps, file, workspaceId)))
   return [
-    ...Object.entries({ subject, text, html, to: to.join('\n'), cc: cc.join('\n') }),
+    ...Object.entries({
+      ...{ subject, text, html },
+      ...{ to: to.join('\n'), cc: cc.join('\n'), bcc: bcc.join('\n') },
+    }),
     ...files.flatMap(({ name, type }, index) => [
       [`attachments[${index}].name`, name],
       [`attachments[${index}].type`, type],

@@ -10,6 +10,7 @@ import {
   type Refusal,
 } from '../../db/generated/prisma/enums.ts'
 import { allOf, bind, raw, type Sql, sql } from '../../db/sql/sql.ts'
+import { HAS_METADATA, hasMetadata, isWanted, type Metadata } from '../stored/metadata.ts'
 import { sameAgent } from '../stored/same-agent.ts'
 import { joinMessage } from './for-each.ts'
 import { searchWords } from './words.ts'
@@ -46,6 +47,8 @@ export interface MessageFilter {
   subject?: string | undefined
   /** What it waits for. */
   hold?: HoldReason | undefined
+  /** Values that it has in its metadata. */
+  metadata?: Metadata | undefined
 }
 
 /** A message `m` that is received and not marked as read; these are the conditions of `message_unread_idx`. */
@@ -120,7 +123,7 @@ export const named = (
     const pattern = addressPattern(to)
     const name = `case when ${m}.direction = 'outbound' then ${m}.counterpart_name end`
     const meets = pattern === null ? likeAll('r.name', wordPatterns('to', to)) : isLike('r.name', pattern)
-    const among = raw(`${m}."to" || ${m}.cc ${pattern === null ? `|| (${name})` : ''}`)
+    const among = raw(`${m}."to" || ${m}.cc || ${m}.bcc ${pattern === null ? `|| (${name})` : ''}`)
     conditions.push(sql`exists (select from unnest(${among}) as r(name) where ${meets})`)
   }
   if (subject !== undefined) conditions.push(likeAll(`${m}.subject`, wordPatterns('subject', subject)))
@@ -137,6 +140,7 @@ export const marked = ({
   refusal,
   hasAttachment,
   hold,
+  metadata,
   ...names
 }: Marks): Sql[] => {
   const conditions: Sql[] = []
@@ -149,6 +153,7 @@ export const marked = ({
   if (hasAttachment !== undefined)
     conditions.push(hasAttachment ? HAS_ATTACHMENT : sql`not ${HAS_ATTACHMENT}`)
   conditions.push(...named(names))
+  if (isWanted(metadata)) conditions.push(hasMetadata(metadata))
   if (hold) conditions.push(sql`${IS_HELD} and m.hold_reason = ${bind(hold)}::"HoldReason"`)
   return conditions
 }
@@ -244,6 +249,7 @@ const accessOfWorkspace = (filter: MessageFilter): Access => {
       where: [raw(`m.status = '${status}'`)],
       tested: filter.status === status ? { ...marks, status: undefined } : marks,
     }
+  if (isWanted(filter.metadata)) return { kinds: null, where: [HAS_METADATA], tested: marks }
   if (label !== undefined) return { kinds: null, where: [IS_LABELLED], tested: marks }
   if (unread) return { kinds: null, where: [isUnread('m')], tested: { ...marks, unread: undefined } }
   return { kinds: null, where: [], tested: marks }
@@ -262,6 +268,7 @@ export const accessOf = (filter: MessageFilter, { column, threadId }: Owner): Ac
       where: [],
       tested: { ...marks, channel: undefined, direction: undefined, status: undefined },
     }
+  if (isWanted(filter.metadata)) return { kinds: null, where: [HAS_METADATA], tested: marks }
   if (label !== undefined) return { kinds: null, where: [IS_LABELLED], tested: marks }
   if (unread) return { kinds: null, where: [isUnread('m')], tested: { ...marks, unread: undefined } }
   return { kinds: null, where: [], tested: marks }

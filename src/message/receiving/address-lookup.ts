@@ -1,12 +1,29 @@
+import { domainOf, withoutTag } from '../../core/address/email-address.ts'
+import { CHANNELS, type ChannelKind } from '../../core/channels.ts'
 import { type Batch, createBatch } from '../../db/batch.ts'
 import { type Db, isUnavailable } from '../../db/client.ts'
 import type { Statement } from '../../db/sql/statement.ts'
 
 interface ChannelAddress {
-  channel: string
+  channel: ChannelKind
   /** Normalized. */
   address: string
 }
+
+/**
+ * The domain `d` of an address `q` that no agent has, with an agent that catches all such mail. An address with a tag is that of
+ * the agent that has the address without it. Mail to members and to those who are invited is not the agent's: it signs them in.
+ * A domain that broke keeps its agents' mail until another workspace proves that
+ * it owns the domain.
+ */
+const CATCHING = `d.name = q.domain and d.catch_all_agent_id is not null and d.state <> 'pending'
+      and not exists (select from address a where a.channel = 'email' and a.value in (q.address, q.untagged))
+      and not exists (select from member p where p.workspace_id = d.workspace_id and p.email in (q.address, q.untagged))
+      and not exists (select from invitation i where i.workspace_id = d.workspace_id and i.email in (q.address, q.untagged) and i.accepted_at is null)`
+
+/** What of an email address decides whether a catch-all agent has it; nothing of others. */
+const partsOf = ({ channel, address }: ChannelAddress) =>
+  CHANNELS[channel].mail ? { domain: domainOf(address), untagged: withoutTag(address) } : {}
 
 /**
  * $1 the addresses as JSON, whose plan is generic: with an array, PostgreSQL would plan the statement again at
@@ -15,8 +32,19 @@ interface ChannelAddress {
 const EXISTING = {
   name: 'addresses exist',
   text: `
-    select exists (select from address a where a.channel = q.channel and a.value = q.address) as found
-      from json_to_recordset($1) as q(n int, channel "Channel", address text) order by q.n`,
+    select exists (select from address a where a.channel = q.channel and a.value = q.address)
+           or (q.domain is not null and exists (select from domain d where ${CATCHING})) as found
+      from json_to_recordset($1) as q(n int, channel "Channel", address text, domain text, untagged text) order by q.n`,
+}
+
+/** The catch-all agent's own address: that on the domain, if it has one. */
+const CAUGHT = {
+  name: 'addresses of catch-all agents',
+  text: `
+    select (select t.value from domain d join address t on t.agent_id = d.catch_all_agent_id and t.channel = 'email'
+             where ${CATCHING}
+             order by d.state = 'verified' desc, t.domain_id is not distinct from d.id desc, t."primary" desc, t.created_at limit 1) as found
+      from json_to_recordset($1) as q(n int, address text, domain text, untagged text) order by q.n`,
 }
 
 /** $1 email addresses as JSON. */
@@ -31,23 +59,31 @@ const LOCAL = {
 const MAX = 200
 
 /** Lookups at the same time share a statement. */
-const createLookup = <Address extends object>(
+const createLookup = <Address extends object, Found = boolean>(
   { pool }: Pick<Db, 'pool'>,
   statement: Statement,
-): Batch<Address, boolean> =>
+  partsOf: (address: Address) => object = (address) => address,
+): Batch<Address, Found> =>
   createBatch(
     async (addresses) => {
-      const values = [JSON.stringify(addresses.map((each, n) => ({ n, ...each })))]
-      const { rows } = await pool.query<{ found: boolean }>({ ...statement, values })
+      const values = [JSON.stringify(addresses.map((each, n) => ({ n, ...partsOf(each) })))]
+      const { rows } = await pool.query<{ found: Found }>({ ...statement, values })
       return rows.map(({ found }) => found)
     },
     { most: MAX, parallel: 2, patienceMs: 5, isUnavailable },
   )
 
-/** Finds whether agents have these addresses. */
+/** Finds whether agents have these addresses, or get the mail to them because nobody has. */
 export type AddressLookup = Batch<ChannelAddress, boolean>
 
-export const createAddressLookup = (db: Pick<Db, 'pool'>): AddressLookup => createLookup(db, EXISTING)
+export const createAddressLookup = (db: Pick<Db, 'pool'>): AddressLookup =>
+  createLookup(db, EXISTING, (one) => ({ ...one, ...partsOf(one) }))
+
+/** Finds the addresses of the agents that get mail to these email addresses because nobody has them; null for all others. */
+export type CatchAllLookup = Batch<Pick<ChannelAddress, 'address'>, string | null>
+
+export const createCatchAllLookup = (db: Pick<Db, 'pool'>): CatchAllLookup =>
+  createLookup(db, CAUGHT, ({ address }) => ({ address, ...partsOf({ channel: 'email', address }) }))
 
 /**
  * Finds whether email addresses certainly belong to agents of this service. The addresses of a custom domain

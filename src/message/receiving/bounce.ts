@@ -20,7 +20,7 @@ export interface ApplyBounceDeps extends Db {
   metrics?: Metrics
 }
 
-type Sent = Pick<Message, 'id' | 'agentId' | 'workspaceId' | 'channel' | 'to' | 'cc'>
+type Sent = Pick<Message, 'id' | 'agentId' | 'workspaceId' | 'channel' | 'to' | 'cc' | 'bcc'>
 
 /**
  * Returns the recipient that the report applies to, or null when that cannot be determined. The return path
@@ -30,12 +30,12 @@ type Sent = Pick<Message, 'id' | 'agentId' | 'workspaceId' | 'channel' | 'to' | 
  */
 const findRecipient = async (
   tx: Prisma.TransactionClient,
-  { id, agentId, to, cc }: Sent,
+  { id, agentId, to, cc, bcc }: Sent,
   { recipient }: BounceReport,
 ): Promise<Recipient | null> => {
   const sentTo = await tx.recipient.findMany({ where: { messageId: id, agentId } })
   if (recipient === null) return sentTo.length === 1 ? sentTo[0]! : null
-  const named = [...to, ...cc][recipient]
+  const named = [...to, ...cc, ...bcc][recipient]
   return sentTo.find(({ address }) => address === named) ?? null
 }
 
@@ -136,7 +136,12 @@ const apply = async (
 export const applyBounce = async (deps: ApplyBounceDeps, returned: BounceReport): Promise<void> => {
   const message = await deps.prisma.message.findFirst({
     where: { id: returned.messageId, direction: 'outbound' },
-    select: { id: true, agentId: true, workspaceId: true, channel: true, to: true, cc: true },
+    select: {
+      ...{ id: true, agentId: true, workspaceId: true, channel: true },
+      to: true,
+      cc: true,
+      bcc: true,
+    },
   })
   const { messageId, kind } = returned
   if (!message || (await isDeleted(deps, message.agentId)))

@@ -21,6 +21,7 @@ import { type Plans, type RateLimits, WORKSPACE_CHANGED } from '../../workspace/
 import { CODES_STORED, codesOf } from '../code/queue.ts'
 import { newMessage } from '../stored/row.ts'
 import { dueOf, EVENT_DELAYED } from './delayed-events.ts'
+import { type CatchAllDeps, withCatchAll } from './catch-all.ts'
 import { instructorOf, mayInstruct } from './instructor.ts'
 import { limitRefused } from './refused-retention.ts'
 import { identityOf, inTurn, isRepeated, signedQuery, weighed } from './replay.ts'
@@ -29,7 +30,7 @@ import { type Arrival, type ArrivalStore, placeArrival } from './store.ts'
 import { AGENT_CHECK, type Target, type TargetLookup } from './target.ts'
 import { limitWakes, type StoredArrival } from './wake-limits.ts'
 
-export interface ReceiveDeps extends Db {
+export interface ReceiveDeps extends Db, CatchAllDeps {
   notifier: Pick<Notifier, 'publish'>
   clock: Clock
   log: Logger
@@ -97,8 +98,8 @@ const fingerprintOf = ({ channel, raw, messageId, deliveryId }: Inbound): Uint8A
 }
 
 /** How the message names the agent at its address; `bcc` when it does not. */
-const addressedBy = ({ channel, to, cc }: Inbound, { address }: Target): Addressed => {
-  const isNamed = (names: readonly string[]) => names.includes(address)
+const addressedBy = ({ channel, to, cc }: Inbound, { address, names = [address] }: Target): Addressed => {
+  const isNamed = (named: readonly string[]) => names.some((name) => named.includes(name))
   return !CHANNELS[channel].mail || isNamed(to) ? 'to' : isNamed(cc) ? 'cc' : 'bcc'
 }
 
@@ -280,9 +281,10 @@ export const receive = (deps: ReceiveDeps, inbound: Inbound): Promise<void> =>
 const receiveNext = async (deps: ReceiveDeps, inbound: Inbound): Promise<void> => {
   const fingerprint = fingerprintOf(inbound)
   const chat = deps.channels[inbound.channel]?.threads === 'counterpart'
-  const query = { message: inbound, chat, signed: signedQuery(inbound) }
+  const asked = { message: inbound, chat, signed: signedQuery(inbound) }
+  const { query, reached } = await withCatchAll(deps, asked)
   const found = await deps.targets.add(query).catch(refuseUnstorable)
-  const targets = found.filter((target) => !isRepeated(deps, inbound, target))
+  const targets = found.map(reached).filter((target) => !isRepeated(deps, inbound, target))
   const { keyword: _, ...rest } = inbound
   const message: Inbound = (await applyKeyword(deps, inbound, targets, fingerprint)) ? inbound : rest
   const arrivals = await Promise.all(targets.map((target) => arrivalOf(deps, message, target, fingerprint)))

@@ -51,6 +51,8 @@ export interface Target {
   conversation: string | null
   /** The agent's address that the message was sent to. */
   address: string
+  /** The recipients that are this agent, if it also gets mail to addresses that nobody has. */
+  names?: readonly string[]
   /**
    * Number of messages from agents that the thread has admitted within the last hour, at most
    * `AGENT_TURNS_AN_HOUR`; 0 when a person writes. Verified and unverified messages are counted separately,

@@ -15,6 +15,7 @@ export interface OutgoingMessage {
   from: { address: string; name: string } | null
   to: string[]
   cc: string[]
+  bcc: string[]
   subject: string | null
   text: string
   html: string | null
@@ -76,7 +77,8 @@ const CLAIM = {
     ),
     found as materialized (
       select m.id, m.agent_id, json_build_object(
-             'id', m.id, 'agentId', m.agent_id, 'workspaceId', m.workspace_id, 'channel', m.channel, 'to', m."to", 'cc', m.cc, 'subject', m.subject, 'text', m.text, 'html', m.html,
+             'id', m.id, 'agentId', m.agent_id, 'workspaceId', m.workspace_id, 'channel', m.channel, 'to', m."to", 'cc', m.cc, 'bcc', m.bcc, 'subject', m.subject,
+             'text', m.text, 'html', m.html,
              'internetMessageId', m.internet_message_id,
              'answered', (select json_build_object('internetMessageId', p.internet_message_id, 'threadMessageId', p.thread_message_id,
                                                    'threadReferences', p.thread_references)

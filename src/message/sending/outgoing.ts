@@ -56,14 +56,21 @@ const spellEach = (
   return new Map([...spelled, ...spelled.toReversed()])
 }
 
+const ensureCopies = ({ kind, limits }: Channel, { cc, bcc }: SendIntent): void => {
+  if (limits.cc) return
+  if (cc.length > 0) throw invalidInput('cc', `the ${kind} channel does not support Cc recipients`)
+  if (bcc.length > 0) throw invalidInput('bcc', `the ${kind} channel does not support Bcc recipients`)
+}
+
+/** Each recipient once: whom the message names gets no blind copy. */
 const recipientsOf = (channel: Channel, plan: SendIntent, { to: named, cc: copied }: SendInput) => {
-  if (plan.cc.length > 0 && !channel.limits.cc)
-    throw invalidInput('cc', `the ${channel.kind} channel does not support Cc recipients`)
+  ensureCopies(channel, plan)
   const to = spellEach(channel, plan.to, (index) => (named ? `to[${index}]` : 'replyTo'))
-  const copies = [...spellEach(channel, plan.cc, (index) => (copied ? `cc[${index}]` : 'replyTo'))].filter(
-    ([normalized]) => !to.has(normalized),
-  )
-  return { to: [...to.values()], cc: copies.map(([, spelled]) => spelled) }
+  const cc = spellEach(channel, plan.cc, (index) => (copied ? `cc[${index}]` : 'replyTo'))
+  for (const normalized of to.keys()) cc.delete(normalized)
+  const bcc = spellEach(channel, plan.bcc, (index) => `bcc[${index}]`)
+  for (const normalized of [...to.keys(), ...cc.keys()]) bcc.delete(normalized)
+  return { to: [...to.values()], cc: [...cc.values()], bcc: [...bcc.values()] }
 }
 
 /** Returns all message ids of the conversation, oldest first: the References of a reply (RFC 5322 3.6.4). */
@@ -122,7 +129,7 @@ export const outgoingOf = async (deps: OutgoingDeps, sender: Sender, input: Send
   const own = await contentOf(channel, input, sender.agentId)
   const { text, html } = withQuoted(own, plan.quoted)
   ensureFits(channel, text)
-  const { to, cc } = recipientsOf(channel, plan, input)
+  const { to, cc, bcc } = recipientsOf(channel, plan, input)
   const attachments = await attachmentsOf(deps, channel, plan, input)
   if (attachments.length > 0) channel.checkFiles?.(attachments)
   const id = newId()
@@ -130,7 +137,7 @@ export const outgoingOf = async (deps: OutgoingDeps, sender: Sender, input: Send
   const answered = mode === 'reply' ? plan.original : null
   const { mail: isMail } = CHANNELS[plan.channel]
   return {
-    recipients: [...to, ...cc],
+    recipients: [...to, ...cc, ...bcc],
     sentWith: sender.by.memberId === null ? null : sender.sentWith,
     attachments,
     files: attachments.map(({ name, type, content }) => ({ name, type, size: content.byteLength })),
@@ -146,6 +153,7 @@ export const outgoingOf = async (deps: OutgoingDeps, sender: Sender, input: Send
       counterpartName: plan.counterpartName,
       to,
       cc,
+      bcc,
       subject: channel.limits.subject && plan.subject !== null ? withoutInvisible(plan.subject) : null,
       text,
       html,
@@ -158,6 +166,7 @@ export const outgoingOf = async (deps: OutgoingDeps, sender: Sender, input: Send
           : [],
       threadId,
       conversation: input.conversation ?? null,
+      metadata: { ...input.metadata },
       replyToId: answered?.id ?? null,
       forwardOfId: mode === 'forward' ? plan.original!.id : null,
       checks: [],

@@ -42,7 +42,7 @@ const FILES = {
 
 /** A draft with its content. */
 export const draftOf = ({ id, agentId, content, files, createdAt, updatedAt, ...draft }: SavedDraft) => {
-  const { text, html, replyTo, replyAll, forward, channel, to, cc, subject, sendAt } =
+  const { text, html, replyTo, replyAll, forward, channel, to, cc, bcc, subject, metadata, sendAt } =
     content as unknown as DraftContent
   return {
     id,
@@ -54,7 +54,9 @@ export const draftOf = ({ id, agentId, content, files, createdAt, updatedAt, ...
     channel: channel ?? null,
     to: [...(to ?? [])],
     cc: [...(cc ?? [])],
+    bcc: [...(bcc ?? [])],
     subject: subject ?? null,
+    metadata: metadata ?? {},
     sendAt: sendAt ? new Date(sendAt) : null,
     attachments: files,
     savedBy: authorOf(agentId, { memberId: draft.savedByMemberId, name: draft.savedByName }),

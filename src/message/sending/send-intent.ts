@@ -1,3 +1,4 @@
+import { domainOf } from '../../core/address/email-address.ts'
 import type { InboundAttachment } from '../../core/channel/inbound.ts'
 import type { ChannelKind } from '../../core/channels.ts'
 import { invalidInput } from '../../core/errors.ts'
@@ -5,6 +6,7 @@ import { lowerCase } from '../../core/text/lower-case.ts'
 import type { Viewer } from '../../workspace/index.ts'
 import { messageOf, type ReadDeps } from '../reading/read.ts'
 import type { Writer } from '../stored/author.ts'
+import type { Metadata } from '../stored/metadata.ts'
 import type { MessageWithFiles } from '../stored/row.ts'
 
 /** The sending agent, the workspace of the caller, which may or may not have that agent, and the caller with the token. */
@@ -33,9 +35,13 @@ export interface SendInput {
   channel?: ChannelKind | undefined
   to?: readonly string[] | undefined
   cc?: readonly string[] | undefined
+  /** Recipients whom no copy names. */
+  bcc?: readonly string[] | undefined
   subject?: string | undefined
   /** The agent's own key of the thread, which its later messages have too. */
   conversation?: string | undefined
+  /** What programs keep with it; no mail contains it. */
+  metadata?: Metadata | undefined
   /** When to send it. Left out: at once. */
   sendAt?: Date | undefined
   /** Attachments, in addition to those of a forwarded message. */
@@ -50,6 +56,7 @@ export interface SendIntent {
   channel: ChannelKind
   to: readonly string[]
   cc: readonly string[]
+  bcc: readonly string[]
   subject: string | null
   /** The message that is replied to or forwarded. */
   original: MessageWithFiles | null
@@ -104,9 +111,25 @@ const answerTo = (original: MessageWithFiles): string[] =>
 /** Maximum numbers of recipients, as `core/rules.ts` has them. */
 const [MAX_TO, MAX_CC] = [10, 50]
 
+/** The addresses which a message names and nobody has, so that the agent gets their mail as the catch-all of their domain. */
+const caughtBy = async (
+  prisma: ReadDeps['prisma'],
+  { agentId, to, cc }: MessageWithFiles,
+): Promise<string[]> => {
+  const domains = await prisma.domain.findMany({
+    where: { catchAllAgentId: agentId },
+    select: { name: true },
+  })
+  if (domains.length === 0) return []
+  const names = new Set(domains.map(({ name }) => name))
+  const there = [...to, ...cc].map(lowerCase).filter((address) => names.has(domainOf(address)))
+  const had = await prisma.address.findMany({ where: { channel: 'email', value: { in: there } } })
+  return there.filter((address) => had.every(({ value }) => value !== address))
+}
+
 /**
  * Returns the recipients of a reply to all: where replies go and the other recipients of the message, and in copy those
- * who had a copy, without the addresses of the agent itself. Channels other than email have no others.
+ * who had a copy that the others know of, without the addresses of the agent itself. Channels other than email have no others.
  */
 const everybodyOf = async (
   { prisma }: ReadDeps,
@@ -117,7 +140,8 @@ const everybodyOf = async (
   const answer = answerTo(original)
   if (original.channel !== 'email') return { to: answer, cc: copied }
   const own = await prisma.address.findMany({ where: { agentId: original.agentId, channel: 'email' } })
-  const seen = new Set(own.map(({ value }) => lowerCase(value)))
+  const caught = await caughtBy(prisma, original)
+  const seen = new Set([...own.map(({ value }) => value), ...caught].map(lowerCase))
   const others = (addresses: readonly string[]) =>
     addresses.filter((address) => !seen.has(lowerCase(address)) && seen.add(lowerCase(address)))
   const [to, cc] = [others([...answer, ...original.to]), others([...original.cc, ...copied])]
@@ -143,6 +167,7 @@ const planReply = async (deps: ReadDeps, sender: Sender, input: SendInput): Prom
     channel: original.channel as ChannelKind,
     to,
     cc,
+    bcc: input.bcc ?? [],
     subject: input.subject ?? prefixed('Re', original.subject),
     original,
     counterpartName: input.to || lowerCase(to[0]!) !== original.counterpart ? null : original.counterpartName,
@@ -174,6 +199,7 @@ const planForward = async (deps: ReadDeps, sender: Sender, input: SendInput): Pr
     channel: original.channel as ChannelKind,
     to: input.to,
     cc: input.cc ?? [],
+    bcc: input.bcc ?? [],
     subject: input.subject ?? prefixed('Fwd', original.subject),
     original,
     counterpartName: null,
@@ -183,12 +209,13 @@ const planForward = async (deps: ReadDeps, sender: Sender, input: SendInput): Pr
 
 const planStart = (input: SendInput): SendIntent => {
   if (!input.to) throw invalidInput('to', 'is required to start a conversation')
-  const { channel, to, cc = [], subject = null } = input
+  const { channel, to, cc = [], bcc = [], subject = null } = input
   return {
     mode: 'start',
     channel: channel!,
     to,
     cc,
+    bcc,
     subject,
     original: null,
     counterpartName: null,

@@ -54,10 +54,10 @@ const outboundOf = (
   job: SendJob,
   attachments: InboundAttachment[],
 ): Outbound | null => {
-  const { id, from, to, cc, subject, text, html, answered, recipients } = message
+  const { id, from, to, cc, bcc, subject, text, html, answered, recipients } = message
   if (!from) return null
   return {
-    ...{ id, from, to, cc, subject, text, html },
+    ...{ id, from, to, cc, bcc, subject, text, html },
     workspaceId: message.workspaceId,
     envelopeTo: recipients.map(({ address }) => address),
     messageId: message.internetMessageId ?? id,
@@ -165,7 +165,8 @@ const settlementOf = (deps: TransmitDeps, { message, job, result, startedAt }: A
   const { failed, dueAt } = conclude(deps, job, result)
   deps.metrics?.count('sends', dueAt ? 'retried' : failed.length > 0 ? 'failed' : 'sent')
   const { rejected } = result
-  const error = rejected.length > 0 ? { error: errorOf(rejected, message.to.length + message.cc.length) } : {}
+  const { to, cc, bcc } = message
+  const error = rejected.length > 0 ? { error: errorOf(rejected, to.length + cc.length + bcc.length) } : {}
   const at = deps.clock.now()
   return {
     ...{ job, dueAt, at },

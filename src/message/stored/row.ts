@@ -13,9 +13,9 @@ const nameOf = (field: keyof Message): string =>
 const COLUMNS = new Map(FIELDS.map((field) => [field, raw(`m."${nameOf(field)}"`)]))
 
 type Nullable = { [Field in keyof Message]: null extends Message[Field] ? Field : never }[keyof Message]
-type Defaulted = Nullable | 'labels' | 'handled' | 'codes'
+type Defaulted = Nullable | 'labels' | 'handled' | 'codes' | 'bcc' | 'metadata'
 
-/** What a new message is made of: what is left out is null, and it has no labels and no codes, and is not handled. */
+/** What a new message is made of: what is left out is null, and it has no labels, codes, blind copies and metadata, and is not handled. */
 export type NewMessage = Omit<Message, Defaulted> & Partial<Pick<Message, Defaulted>>
 
 const DEFAULTS = {
@@ -23,6 +23,8 @@ const DEFAULTS = {
   labels: [],
   handled: false,
   codes: [],
+  bcc: [],
+  metadata: {},
 }
 
 /** Returns a new message with all of its columns. */

@@ -6,16 +6,10 @@ import { composedOf } from '../../db/sql/statement.ts'
 import { atomically } from '../../db/transaction.ts'
 import { ensureMember, noteChange, type Viewer } from '../../workspace/index.ts'
 import { isOpen, isUnread } from '../reading/filter.ts'
-import {
-  type Changes,
-  ensureFewLabels,
-  ensureNoContradiction,
-  type MarkDeps,
-  mark,
-} from '../reading/marks.ts'
+import { type Changes, ensureFew, ensureNoContradiction, type MarkDeps, mark } from '../reading/marks.ts'
 
 /** What to change of threads. What is left out stays; null ends what was set. */
-export interface ThreadChanges extends Omit<Changes, 'labels'> {
+export interface ThreadChanges extends Omit<Changes, 'labels' | 'metadata'> {
   done?: boolean | undefined
   snoozedUntil?: Date | null | undefined
   assignedTo?: string | null | undefined
@@ -127,7 +121,7 @@ const markAll = async (deps: MarkDeps, parts: readonly Part[], changes: ThreadCh
       parts.filter(({ agent_id }) => agent_id === agentId),
       changes,
     ))
-      ensureFewLabels('addLabels', (await mark(deps, agentId, one.ids, one.changes)).values())
+      ensureFew('addLabels', (await mark(deps, agentId, one.ids, one.changes)).values())
 }
 
 const keyOf = (agentId: string, threadId: string): string => `${agentId} ${threadId}`

@@ -8,6 +8,7 @@ import { type Issue, inputError } from '../../core/input-error.ts'
 import type { Logger } from '../../core/logger.ts'
 import { publicError } from '../../db/failure.ts'
 import type { RestEnv } from './env.ts'
+import { type QueryValues, withParts } from './query-parts.ts'
 
 export const notJson = () =>
   new AppError('invalid_input', 'body: the Content-Type must be application/json, in UTF-8')
@@ -40,5 +41,8 @@ const WHOLE: Record<string, string> = { json: 'body', query: 'query', param: 'pa
 export const onInvalid: Hook<unknown, RestEnv, any, any> = (result, c) => {
   if (result.success) return undefined
   const { data } = result as { data?: unknown } // passed by the validator, but missing in its types
-  return answerError(c, inputError(result.error.issues as Issue[], data, WHOLE[result.target] ?? 'request'))
+  const issues = result.error.issues as Issue[]
+  const keyed = issues.flatMap(({ path }) => (path.length > 1 ? [String(path[0])] : []))
+  const given = result.target === 'query' ? withParts(data as QueryValues, keyed) : data
+  return answerError(c, inputError(issues, given, WHOLE[result.target] ?? 'request'))
 }

@@ -11,6 +11,7 @@ import {
   sentenceOf,
 } from '../../api/resource.ts'
 import type { RestEnv } from './env.ts'
+import { type QueryValues, withParts } from './query-parts.ts'
 import {
   body,
   failures,
@@ -99,6 +100,7 @@ const inUrl = (rule: z.ZodType): z.ZodType => {
   if (rule instanceof z.ZodNumber)
     return integer(rule.minValue ?? 0, rule.maxValue ?? Number.MAX_SAFE_INTEGER)
   if (rule instanceof z.ZodBoolean) return flag
+  if (rule instanceof z.ZodRecord) return rule.meta({ param: { style: 'deepObject', explode: true } })
   return rule.meta()?.format === 'date-time' ? moment : rule
 }
 
@@ -123,6 +125,15 @@ const summarize = (says: string): { summary: string; description?: string } => {
   return { summary: says.slice(0, end), description: says.slice(end + 2) }
 }
 
+/** The query, in which several parameters are the parts of one field that has keys. */
+const queryOf = (fields: Fields) => {
+  const query = z.strictObject(fields)
+  const keyed = Object.keys(fields).filter((name) => innermost(fields[name]!) instanceof z.ZodRecord)
+  if (keyed.length === 0) return query
+  // The route takes it as what it makes; so does the document that is printed from it.
+  return z.preprocess((given) => withParts(given as QueryValues, keyed), query) as z.ZodType as typeof query
+}
+
 type Asked = Pick<Operation<Fields, never>, 'rest' | 'input' | 'example' | 'mayBeEmpty' | 'restRequires'>
 
 /** What a request must be: path parameters, and a query or a body for all others. */
@@ -138,7 +149,7 @@ const requestOf = ({ rest, input, example, mayBeEmpty, restRequires = [] }: Aske
     )
   const params = names.length > 0 ? { params: z.object(pick(true, inUrl)) } : {}
   if (Object.keys(input).length === names.length) return params
-  if (method === 'GET') return { ...params, query: z.strictObject(pick(false, inUrl)) }
+  if (method === 'GET') return { ...params, query: queryOf(pick(false, inUrl)) }
   const given = z.strictObject(pick(false)).openapi(example ? { example } : {})
   return { ...params, ...(mayBeEmpty ? optionalBody(given) : body(given)) }
 }

@@ -64,6 +64,7 @@ export const ACTIONS = [
   'number.release',
   'domain.add',
   'domain.verify',
+  'domain.update',
   'domain.remove',
 ] as const
 export type Action = (typeof ACTIONS)[number]

@@ -37,6 +37,13 @@ def _given(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: plain(value) for name, value in values.items() if value is not NOT_GIVEN}
 
 
+def _pairs(name: str, value: Any) -> list[tuple[str, Any]]:
+    """The parameters of a URL; a field with keys has one for each: ``metadata.order=4711``."""
+    if isinstance(value, Mapping):
+        return [(f"{name}.{key}", one) for key, one in value.items()]
+    return [(name, str(value).lower() if isinstance(value, bool) else value)]
+
+
 @dataclass
 class Page(Generic[T]):
     """A page of a list, and the cursor of the next one."""
@@ -72,7 +79,7 @@ class Call(Generic[T]):
     def target(self) -> str:
         """The path with all values, and the query."""
         path = re.sub(r"\{(\w+)\}", lambda name: quote(str(self.values[name[1]]), safe=""), self.path)
-        pairs = [(name, str(value).lower() if isinstance(value, bool) else value) for name, value in self.query.items()]
+        pairs = [pair for name, value in self.query.items() for pair in _pairs(name, value)]
         return f"{path}?{urlencode(pairs)}" if pairs else path
 
 

@@ -57,6 +57,7 @@ class Domains(Owner[M]):
     add = request(api.add_domain)
     read = request(api.read_domain)
     verify = request(api.verify_domain)
+    update = request(api.update_domain)
     remove = request(api.remove_domain)
 
 

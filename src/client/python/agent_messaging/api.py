@@ -196,7 +196,7 @@ class Workspace(TypedDict):
     createdAt: str
 
 
-AuditEntryAction = Literal["secret.reveal", "secret.set", "secret.delete", "agent.create", "agent.delete", "address.add", "address.update", "address.remove", "webhook.add", "webhook.update", "webhook.rotate", "webhook.remove", "suppression.remove", "agent.approval", "message.send", "message.refuse", "message.hold", "message.approve", "message.reject", "message.cancel", "message.unsubscribe", "message.reschedule", "token.create", "token.revoke", "session.link", "session.create", "session.refuse", "session.revoke", "app.connect", "app.disconnect", "passkey.add", "passkey.remove", "workspace.update", "workspace.delete", "workspace.restore", "workspace.export", "agent.export", "agent.update", "access.set", "message.release", "message.import", "message.delete", "code.take", "question.answer", "question.withdraw", "member.invite", "member.join", "member.remove", "member.role", "member.update", "invitation.revoke", "number.buy", "identity.claim", "identity.verify", "identity.remove", "number.release", "domain.add", "domain.verify", "domain.remove"]
+AuditEntryAction = Literal["secret.reveal", "secret.set", "secret.delete", "agent.create", "agent.delete", "address.add", "address.update", "address.remove", "webhook.add", "webhook.update", "webhook.rotate", "webhook.remove", "suppression.remove", "agent.approval", "message.send", "message.refuse", "message.hold", "message.approve", "message.reject", "message.cancel", "message.unsubscribe", "message.reschedule", "token.create", "token.revoke", "session.link", "session.create", "session.refuse", "session.revoke", "app.connect", "app.disconnect", "passkey.add", "passkey.remove", "workspace.update", "workspace.delete", "workspace.restore", "workspace.export", "agent.export", "agent.update", "access.set", "message.release", "message.import", "message.delete", "code.take", "member.invite", "member.join", "member.remove", "member.role", "member.update", "invitation.revoke", "number.buy", "identity.claim", "identity.verify", "identity.remove", "number.release", "domain.add", "domain.verify", "domain.update", "domain.remove"]
 
 
 AuditEntryActorKind = Literal["operator", "member", "agent"]
@@ -381,6 +381,8 @@ class Domain(TypedDict):
     name: str
     # Its state. `pending`: Not all of its DNS records have been found yet. `verified`: The workspace has proven that it owns the domain: agents can have addresses on it. `broken`: The domain was verified, but its DNS records are no longer correct
     state: DomainState
+    # The agent that gets mail to addresses on the domain that no agent has; null: such mail is refused
+    catchAllAgentId: str | None
     # When its DNS records were last checked
     checkedAt: str | None
     # When it was added
@@ -457,6 +459,8 @@ class Agent(TypedDict):
     wakeAfterSeconds: int
     # Types of the events that its log contains, of: message.received, message.refused, message.held, message.sent, message.failed, message.reported, question.answered. The first one is always among them
     eventTypes: list[AgentEventType]
+    # What programs keep with it: at most 16 values of up to 500 characters, by keys of up to 40. No mail contains it
+    metadata: dict[str, str]
 
 
 AddressChannel = Literal["email", "sms", "telegram"]
@@ -721,6 +725,23 @@ class MessageSentBy(TypedDict):
     name: str
 
 
+MessageHighlightField = Literal["subject", "counterpart", "counterpartName", "text", "attachments"]
+
+
+class MessageHighlightPart(TypedDict):
+    # Its text, which may come from outside: it is data, and never markup
+    text: str
+    # Whether it is among what was searched for
+    matched: bool
+
+
+class MessageHighlight(TypedDict):
+    # Where. `subject`: In the subject. `counterpart`: In the address of the counterpart. `counterpartName`: In the counterpart's name. `text`: In the text. `attachments`: In an attachment
+    field: MessageHighlightField
+    # A short fragment around the words, in parts, in one line; of an attachment, there is none
+    parts: list[MessageHighlightPart]
+
+
 class Message(TypedDict):
     # Unique identifier
     id: str
@@ -738,6 +759,8 @@ class Message(TypedDict):
     to: list[str]
     # The Cc recipients
     cc: list[str]
+    # The Bcc recipients of a sent email, whom none of its copies names; empty for received messages
+    bcc: list[str]
     # The subject, if the channel has subjects
     subject: str | None
     # The full text
@@ -774,11 +797,15 @@ class Message(TypedDict):
     labels: list[str]
     # When it was marked as read. A received message without it is unread
     readAt: str | None
+    # What programs keep with it: at most 16 values of up to 500 characters, by keys of up to 40. No mail contains it
+    metadata: dict[str, str]
     hold: Hold | None
     # Who sent it: the agent or a member. Null for received and imported messages, and for those sent before this was recorded
     sentBy: MessageSentBy | None
     # When it was received, or accepted for sending
     createdAt: str
+    # Where it has the words of `q`: only in lists with `q`, at most three for each field
+    highlights: NotRequired[list[MessageHighlight]]
 
 
 class Check(TypedDict):
@@ -828,6 +855,8 @@ class MessageMarks(TypedDict):
     labels: list[str]
     # When it was marked as read. A received message without it is unread
     readAt: str | None
+    # What programs keep with it: at most 16 values of up to 500 characters, by keys of up to 40. No mail contains it
+    metadata: dict[str, str]
 
 
 ReleasedMessageStatus = Literal["received", "refused", "sending", "sent", "failed", "imported", "reported"]
@@ -1025,8 +1054,12 @@ class Draft(TypedDict):
     to: list[str]
     # Its Cc recipients
     cc: list[str]
+    # Its Bcc recipients
+    bcc: list[str]
     # Its subject
     subject: str | None
+    # The metadata of the message
+    metadata: dict[str, str]
     # When it is to be sent
     sendAt: str | None
     # Its files
@@ -1301,6 +1334,8 @@ class MessageFields(Fields):
     to: list[str]
     # The Cc recipients
     cc: list[str]
+    # The Bcc recipients of a sent email, whom none of its copies names; empty for received messages
+    bcc: list[str]
     # The subject, if the channel has subjects
     subject: str | None = None
     # The full text
@@ -1333,11 +1368,15 @@ class MessageFields(Fields):
     labels: list[str]
     # When it was marked as read. A received message without it is unread
     read_at: str | None = None
+    # What programs keep with it: at most 16 values of up to 500 characters, by keys of up to 40. No mail contains it
+    metadata: dict[str, str]
     hold: Hold | None = None
     # Who sent it: the agent or a member. Null for received and imported messages, and for those sent before this was recorded
     sent_by: MessageSentBy | None = None
     # When it was received, or accepted for sending
     created_at: str
+    # Where it has the words of `q`: only in lists with `q`, at most three for each field
+    highlights: list[MessageHighlight] | None = None
 
 
 class EventFields(Fields):
@@ -1370,7 +1409,7 @@ class EventFields(Fields):
     question: EndedQuestion | None = None
 
 
-ListAuditAction = Literal["secret.reveal", "secret.set", "secret.delete", "agent.create", "agent.delete", "address.add", "address.update", "address.remove", "webhook.add", "webhook.update", "webhook.rotate", "webhook.remove", "suppression.remove", "agent.approval", "message.send", "message.refuse", "message.hold", "message.approve", "message.reject", "message.cancel", "message.unsubscribe", "message.reschedule", "token.create", "token.revoke", "session.link", "session.create", "session.refuse", "session.revoke", "app.connect", "app.disconnect", "passkey.add", "passkey.remove", "workspace.update", "workspace.delete", "workspace.restore", "workspace.export", "agent.export", "agent.update", "access.set", "message.release", "message.import", "message.delete", "code.take", "question.answer", "question.withdraw", "member.invite", "member.join", "member.remove", "member.role", "member.update", "invitation.revoke", "number.buy", "identity.claim", "identity.verify", "identity.remove", "number.release", "domain.add", "domain.verify", "domain.remove"]
+ListAuditAction = Literal["secret.reveal", "secret.set", "secret.delete", "agent.create", "agent.delete", "address.add", "address.update", "address.remove", "webhook.add", "webhook.update", "webhook.rotate", "webhook.remove", "suppression.remove", "agent.approval", "message.send", "message.refuse", "message.hold", "message.approve", "message.reject", "message.cancel", "message.unsubscribe", "message.reschedule", "token.create", "token.revoke", "session.link", "session.create", "session.refuse", "session.revoke", "app.connect", "app.disconnect", "passkey.add", "passkey.remove", "workspace.update", "workspace.delete", "workspace.restore", "workspace.export", "agent.export", "agent.update", "access.set", "message.release", "message.import", "message.delete", "code.take", "member.invite", "member.join", "member.remove", "member.role", "member.update", "invitation.revoke", "number.buy", "identity.claim", "identity.verify", "identity.remove", "number.release", "domain.add", "domain.verify", "domain.update", "domain.remove"]
 
 
 InviteMemberRole = Literal["owner", "member"]
@@ -1679,6 +1718,11 @@ def read_domain(domain_id: str) -> Call[DomainWithRecords]:
     return Call("GET", "/domains/{domainId}", {"domainId": domain_id})
 
 
+def update_domain(domain_id: str, catch_all_agent_id: str | None | NotGiven = NOT_GIVEN) -> Call[DomainWithRecords]:
+    """Sets the catch-all agent of a verified domain: mail to an address on it that no agent has reaches that agent, with all checks and limits that hold for its own mail."""
+    return Call("PATCH", "/domains/{domainId}", {"domainId": domain_id}, body={"catchAllAgentId": catch_all_agent_id})
+
+
 def remove_domain(domain_id: str) -> Call[None]:
     """Removes a domain on which no agent has an address."""
     return Call("DELETE", "/domains/{domainId}", {"domainId": domain_id})
@@ -1689,14 +1733,14 @@ def verify_domain(domain_id: str, *, key: str | None = None) -> Call[DomainWithR
     return Call("POST", "/domains/{domainId}/verify", {"domainId": domain_id}, key=key)
 
 
-def create_agent(name: str, icon: CreateAgentIcon, *, key: str | None = None) -> Call[Agent]:
+def create_agent(name: str, icon: CreateAgentIcon, *, metadata: dict[str, str] | NotGiven = NOT_GIVEN, key: str | None = None) -> Call[Agent]:
     """Creates an agent with an email address on the service's domain."""
-    return Call("POST", "/agents", {}, body={"name": name, "icon": icon}, key=key)
+    return Call("POST", "/agents", {}, body={"name": name, "icon": icon, "metadata": metadata}, key=key)
 
 
-def list_agents(*, limit: int | NotGiven = NOT_GIVEN) -> Call[Page[Agent]]:
+def list_agents(*, limit: int | NotGiven = NOT_GIVEN, metadata: dict[str, str] | NotGiven = NOT_GIVEN) -> Call[Page[Agent]]:
     """Lists the agents that the token can read."""
-    return Call("GET", "/agents", {}, query={"limit": limit})
+    return Call("GET", "/agents", {}, query={"limit": limit, "metadata": metadata})
 
 
 def read_agent() -> Call[AgentWithTexts]:
@@ -1704,9 +1748,9 @@ def read_agent() -> Call[AgentWithTexts]:
     return Call("GET", "/agents/{id}", {})
 
 
-def update_agent(*, name: str | NotGiven = NOT_GIVEN, icon: UpdateAgentIcon | NotGiven = NOT_GIVEN, approval: UpdateAgentApproval | NotGiven = NOT_GIVEN, instructors: UpdateAgentInstructors | NotGiven = NOT_GIVEN, manipulated: UpdateAgentManipulated | NotGiven = NOT_GIVEN, secrets_in_messages: UpdateAgentSecretsInMessages | NotGiven = NOT_GIVEN, wakes_per_hour: int | None | NotGiven = NOT_GIVEN, wakes_per_thread_day: int | None | NotGiven = NOT_GIVEN, wake_after_seconds: int | NotGiven = NOT_GIVEN, event_types: Sequence[UpdateAgentEventType] | NotGiven = NOT_GIVEN, signature: str | None | NotGiven = NOT_GIVEN, templates: Sequence[UpdateAgentTemplate] | NotGiven = NOT_GIVEN) -> Call[AgentWithTexts]:
-    """Changes an agent's name, icon or settings."""
-    return Call("PATCH", "/agents/{id}", {}, body={"name": name, "icon": icon, "approval": approval, "instructors": instructors, "manipulated": manipulated, "secretsInMessages": secrets_in_messages, "wakesPerHour": wakes_per_hour, "wakesPerThreadDay": wakes_per_thread_day, "wakeAfterSeconds": wake_after_seconds, "eventTypes": listed(event_types), "signature": signature, "templates": templates})
+def update_agent(*, name: str | NotGiven = NOT_GIVEN, icon: UpdateAgentIcon | NotGiven = NOT_GIVEN, approval: UpdateAgentApproval | NotGiven = NOT_GIVEN, instructors: UpdateAgentInstructors | NotGiven = NOT_GIVEN, manipulated: UpdateAgentManipulated | NotGiven = NOT_GIVEN, secrets_in_messages: UpdateAgentSecretsInMessages | NotGiven = NOT_GIVEN, wakes_per_hour: int | None | NotGiven = NOT_GIVEN, wakes_per_thread_day: int | None | NotGiven = NOT_GIVEN, event_types: Sequence[UpdateAgentEventType] | NotGiven = NOT_GIVEN, metadata: dict[str, str | None] | NotGiven = NOT_GIVEN, signature: str | None | NotGiven = NOT_GIVEN, templates: Sequence[UpdateAgentTemplate] | NotGiven = NOT_GIVEN) -> Call[AgentWithTexts]:
+    """Changes an agent's name, icon, metadata or settings."""
+    return Call("PATCH", "/agents/{id}", {}, body={"name": name, "icon": icon, "approval": approval, "instructors": instructors, "manipulated": manipulated, "secretsInMessages": secrets_in_messages, "wakesPerHour": wakes_per_hour, "wakesPerThreadDay": wakes_per_thread_day, "eventTypes": listed(event_types), "metadata": metadata, "signature": signature, "templates": templates})
 
 
 def delete_agent() -> Call[None]:
@@ -1804,34 +1848,34 @@ def list_events(*, after: int | NotGiven = NOT_GIVEN, limit: int | NotGiven = NO
     return Call("GET", "/agents/{id}/events", {}, query={"after": after, "limit": limit, "wait": wait, "types": types})
 
 
-def send_message(*, text: str | NotGiven = NOT_GIVEN, html: str | NotGiven = NOT_GIVEN, reply_to: str | NotGiven = NOT_GIVEN, reply_all: bool | NotGiven = NOT_GIVEN, forward: str | NotGiven = NOT_GIVEN, channel: SendMessageChannel | NotGiven = NOT_GIVEN, to: Sequence[str] | NotGiven = NOT_GIVEN, cc: Sequence[str] | NotGiven = NOT_GIVEN, subject: str | NotGiven = NOT_GIVEN, send_at: datetime | str | NotGiven = NOT_GIVEN, attachments: Sequence[SendMessageAttachment] | NotGiven = NOT_GIVEN, conversation: str | NotGiven = NOT_GIVEN, key: str | None = None) -> Call[Message]:
+def send_message(*, text: str | NotGiven = NOT_GIVEN, html: str | NotGiven = NOT_GIVEN, reply_to: str | NotGiven = NOT_GIVEN, reply_all: bool | NotGiven = NOT_GIVEN, forward: str | NotGiven = NOT_GIVEN, channel: SendMessageChannel | NotGiven = NOT_GIVEN, to: Sequence[str] | NotGiven = NOT_GIVEN, cc: Sequence[str] | NotGiven = NOT_GIVEN, bcc: Sequence[str] | NotGiven = NOT_GIVEN, subject: str | NotGiven = NOT_GIVEN, metadata: dict[str, str] | NotGiven = NOT_GIVEN, send_at: datetime | str | NotGiven = NOT_GIVEN, attachments: Sequence[SendMessageAttachment] | NotGiven = NOT_GIVEN, conversation: str | NotGiven = NOT_GIVEN, key: str | None = None) -> Call[Message]:
     """Sends a message: a reply (`replyTo`), a forward (`forward` with `to`) or a new message (`channel` with `to`)."""
-    return Call("POST", "/agents/{id}/messages", {}, body={"text": text, "html": html, "replyTo": reply_to, "replyAll": reply_all, "forward": forward, "channel": channel, "to": listed(to), "cc": listed(cc), "subject": subject, "sendAt": send_at, "attachments": attachments, "conversation": conversation}, key=key)
+    return Call("POST", "/agents/{id}/messages", {}, body={"text": text, "html": html, "replyTo": reply_to, "replyAll": reply_all, "forward": forward, "channel": channel, "to": listed(to), "cc": listed(cc), "bcc": listed(bcc), "subject": subject, "metadata": metadata, "sendAt": send_at, "attachments": attachments, "conversation": conversation}, key=key)
 
 
-def reply_to_message(reply_to: str, text: str | NotGiven = NOT_GIVEN, *, html: str | NotGiven = NOT_GIVEN, reply_all: bool | NotGiven = NOT_GIVEN, to: Sequence[str] | NotGiven = NOT_GIVEN, cc: Sequence[str] | NotGiven = NOT_GIVEN, subject: str | NotGiven = NOT_GIVEN, send_at: datetime | str | NotGiven = NOT_GIVEN, attachments: Sequence[SendMessageAttachment] | NotGiven = NOT_GIVEN, conversation: str | NotGiven = NOT_GIVEN, key: str | None = None) -> Call[Message]:
+def reply_to_message(reply_to: str, text: str | NotGiven = NOT_GIVEN, *, html: str | NotGiven = NOT_GIVEN, reply_all: bool | NotGiven = NOT_GIVEN, to: Sequence[str] | NotGiven = NOT_GIVEN, cc: Sequence[str] | NotGiven = NOT_GIVEN, bcc: Sequence[str] | NotGiven = NOT_GIVEN, subject: str | NotGiven = NOT_GIVEN, metadata: dict[str, str] | NotGiven = NOT_GIVEN, send_at: datetime | str | NotGiven = NOT_GIVEN, attachments: Sequence[SendMessageAttachment] | NotGiven = NOT_GIVEN, conversation: str | NotGiven = NOT_GIVEN, key: str | None = None) -> Call[Message]:
     """Replies in the same thread, to whoever the message is from unless `to` says otherwise."""
-    return Call("POST", "/agents/{id}/messages", {}, body={"replyTo": reply_to, "text": text, "html": html, "replyAll": reply_all, "to": listed(to), "cc": listed(cc), "subject": subject, "sendAt": send_at, "attachments": attachments, "conversation": conversation}, key=key)
+    return Call("POST", "/agents/{id}/messages", {}, body={"replyTo": reply_to, "text": text, "html": html, "replyAll": reply_all, "to": listed(to), "cc": listed(cc), "bcc": listed(bcc), "subject": subject, "metadata": metadata, "sendAt": send_at, "attachments": attachments, "conversation": conversation}, key=key)
 
 
-def forward_message(forward: str, to: Sequence[str], text: str | NotGiven = NOT_GIVEN, *, html: str | NotGiven = NOT_GIVEN, cc: Sequence[str] | NotGiven = NOT_GIVEN, subject: str | NotGiven = NOT_GIVEN, send_at: datetime | str | NotGiven = NOT_GIVEN, attachments: Sequence[SendMessageAttachment] | NotGiven = NOT_GIVEN, conversation: str | NotGiven = NOT_GIVEN, key: str | None = None) -> Call[Message]:
+def forward_message(forward: str, to: Sequence[str], text: str | NotGiven = NOT_GIVEN, *, html: str | NotGiven = NOT_GIVEN, cc: Sequence[str] | NotGiven = NOT_GIVEN, bcc: Sequence[str] | NotGiven = NOT_GIVEN, subject: str | NotGiven = NOT_GIVEN, metadata: dict[str, str] | NotGiven = NOT_GIVEN, send_at: datetime | str | NotGiven = NOT_GIVEN, attachments: Sequence[SendMessageAttachment] | NotGiven = NOT_GIVEN, conversation: str | NotGiven = NOT_GIVEN, key: str | None = None) -> Call[Message]:
     """Passes a message on with its text and attachments."""
-    return Call("POST", "/agents/{id}/messages", {}, body={"forward": forward, "to": listed(to), "text": text, "html": html, "cc": listed(cc), "subject": subject, "sendAt": send_at, "attachments": attachments, "conversation": conversation}, key=key)
+    return Call("POST", "/agents/{id}/messages", {}, body={"forward": forward, "to": listed(to), "text": text, "html": html, "cc": listed(cc), "bcc": listed(bcc), "subject": subject, "metadata": metadata, "sendAt": send_at, "attachments": attachments, "conversation": conversation}, key=key)
 
 
-def list_messages(*, channel: ListMessagesChannel | NotGiven = NOT_GIVEN, direction: ListMessagesDirection | NotGiven = NOT_GIVEN, status: ListMessagesStatus | NotGiven = NOT_GIVEN, thread: str | NotGiven = NOT_GIVEN, thread_id: str | NotGiven = NOT_GIVEN, q: str | NotGiven = NOT_GIVEN, label: str | NotGiven = NOT_GIVEN, unread: bool | NotGiven = NOT_GIVEN, refusal: ListMessagesRefusal | NotGiven = NOT_GIVEN, has_attachment: bool | NotGiven = NOT_GIVEN, from_: str | NotGiven = NOT_GIVEN, to: str | NotGiven = NOT_GIVEN, subject: str | NotGiven = NOT_GIVEN, hold: ListMessagesHold | NotGiven = NOT_GIVEN, since: datetime | str | NotGiven = NOT_GIVEN, until: datetime | str | NotGiven = NOT_GIVEN, limit: int | NotGiven = NOT_GIVEN) -> Call[Page[Message]]:
+def list_messages(*, channel: ListMessagesChannel | NotGiven = NOT_GIVEN, direction: ListMessagesDirection | NotGiven = NOT_GIVEN, status: ListMessagesStatus | NotGiven = NOT_GIVEN, thread: str | NotGiven = NOT_GIVEN, thread_id: str | NotGiven = NOT_GIVEN, q: str | NotGiven = NOT_GIVEN, label: str | NotGiven = NOT_GIVEN, unread: bool | NotGiven = NOT_GIVEN, refusal: ListMessagesRefusal | NotGiven = NOT_GIVEN, has_attachment: bool | NotGiven = NOT_GIVEN, from_: str | NotGiven = NOT_GIVEN, to: str | NotGiven = NOT_GIVEN, subject: str | NotGiven = NOT_GIVEN, hold: ListMessagesHold | NotGiven = NOT_GIVEN, metadata: dict[str, str] | NotGiven = NOT_GIVEN, since: datetime | str | NotGiven = NOT_GIVEN, until: datetime | str | NotGiven = NOT_GIVEN, limit: int | NotGiven = NOT_GIVEN) -> Call[Page[Message]]:
     """Lists an agent's messages."""
-    return Call("GET", "/agents/{id}/messages", {}, query={"channel": channel, "direction": direction, "status": status, "thread": thread, "threadId": thread_id, "q": q, "label": label, "unread": unread, "refusal": refusal, "hasAttachment": has_attachment, "from": from_, "to": to, "subject": subject, "hold": hold, "since": since, "until": until, "limit": limit})
+    return Call("GET", "/agents/{id}/messages", {}, query={"channel": channel, "direction": direction, "status": status, "thread": thread, "threadId": thread_id, "q": q, "label": label, "unread": unread, "refusal": refusal, "hasAttachment": has_attachment, "from": from_, "to": to, "subject": subject, "hold": hold, "metadata": metadata, "since": since, "until": until, "limit": limit})
 
 
-def mark_messages(ids: Sequence[str], *, add_labels: Sequence[str] | NotGiven = NOT_GIVEN, remove_labels: Sequence[str] | NotGiven = NOT_GIVEN, read: bool | NotGiven = NOT_GIVEN) -> Call[list[MessageMarks]]:
-    """Adds labels to up to 100 messages, removes labels from them, or marks them as read or unread."""
-    return Call("PATCH", "/agents/{id}/messages", {}, body={"ids": listed(ids), "addLabels": listed(add_labels), "removeLabels": listed(remove_labels), "read": read})
+def mark_messages(ids: Sequence[str], *, add_labels: Sequence[str] | NotGiven = NOT_GIVEN, remove_labels: Sequence[str] | NotGiven = NOT_GIVEN, read: bool | NotGiven = NOT_GIVEN, metadata: dict[str, str | None] | NotGiven = NOT_GIVEN) -> Call[list[MessageMarks]]:
+    """Adds labels to up to 100 messages, removes labels from them, sets their metadata, or marks them as read or unread."""
+    return Call("PATCH", "/agents/{id}/messages", {}, body={"ids": listed(ids), "addLabels": listed(add_labels), "removeLabels": listed(remove_labels), "read": read, "metadata": metadata})
 
 
-def list_workspace_messages(*, channel: ListWorkspaceMessagesChannel | NotGiven = NOT_GIVEN, direction: ListWorkspaceMessagesDirection | NotGiven = NOT_GIVEN, status: ListWorkspaceMessagesStatus | NotGiven = NOT_GIVEN, thread: str | NotGiven = NOT_GIVEN, thread_id: str | NotGiven = NOT_GIVEN, q: str | NotGiven = NOT_GIVEN, label: str | NotGiven = NOT_GIVEN, unread: bool | NotGiven = NOT_GIVEN, refusal: ListWorkspaceMessagesRefusal | NotGiven = NOT_GIVEN, has_attachment: bool | NotGiven = NOT_GIVEN, from_: str | NotGiven = NOT_GIVEN, to: str | NotGiven = NOT_GIVEN, subject: str | NotGiven = NOT_GIVEN, hold: ListWorkspaceMessagesHold | NotGiven = NOT_GIVEN, since: datetime | str | NotGiven = NOT_GIVEN, until: datetime | str | NotGiven = NOT_GIVEN, limit: int | NotGiven = NOT_GIVEN) -> Call[Page[WorkspaceMessage]]:
+def list_workspace_messages(*, channel: ListWorkspaceMessagesChannel | NotGiven = NOT_GIVEN, direction: ListWorkspaceMessagesDirection | NotGiven = NOT_GIVEN, status: ListWorkspaceMessagesStatus | NotGiven = NOT_GIVEN, thread: str | NotGiven = NOT_GIVEN, thread_id: str | NotGiven = NOT_GIVEN, q: str | NotGiven = NOT_GIVEN, label: str | NotGiven = NOT_GIVEN, unread: bool | NotGiven = NOT_GIVEN, refusal: ListWorkspaceMessagesRefusal | NotGiven = NOT_GIVEN, has_attachment: bool | NotGiven = NOT_GIVEN, from_: str | NotGiven = NOT_GIVEN, to: str | NotGiven = NOT_GIVEN, subject: str | NotGiven = NOT_GIVEN, hold: ListWorkspaceMessagesHold | NotGiven = NOT_GIVEN, metadata: dict[str, str] | NotGiven = NOT_GIVEN, since: datetime | str | NotGiven = NOT_GIVEN, until: datetime | str | NotGiven = NOT_GIVEN, limit: int | NotGiven = NOT_GIVEN) -> Call[Page[WorkspaceMessage]]:
     """Lists the messages of all agents of the workspace (members only)."""
-    return Call("GET", "/messages", {}, query={"channel": channel, "direction": direction, "status": status, "thread": thread, "threadId": thread_id, "q": q, "label": label, "unread": unread, "refusal": refusal, "hasAttachment": has_attachment, "from": from_, "to": to, "subject": subject, "hold": hold, "since": since, "until": until, "limit": limit})
+    return Call("GET", "/messages", {}, query={"channel": channel, "direction": direction, "status": status, "thread": thread, "threadId": thread_id, "q": q, "label": label, "unread": unread, "refusal": refusal, "hasAttachment": has_attachment, "from": from_, "to": to, "subject": subject, "hold": hold, "metadata": metadata, "since": since, "until": until, "limit": limit})
 
 
 def read_message(message_id: str) -> Call[Message]:
@@ -1839,9 +1883,9 @@ def read_message(message_id: str) -> Call[Message]:
     return Call("GET", "/agents/{id}/messages/{messageId}", {"messageId": message_id})
 
 
-def mark_message(message_id: str, *, labels: Sequence[str] | NotGiven = NOT_GIVEN, read: bool | NotGiven = NOT_GIVEN, send_at: datetime | str | NotGiven = NOT_GIVEN) -> Call[Message]:
-    """Sets the labels of a message, marks it as read or unread, or changes when it is sent."""
-    return Call("PATCH", "/agents/{id}/messages/{messageId}", {"messageId": message_id}, body={"labels": listed(labels), "read": read, "sendAt": send_at})
+def mark_message(message_id: str, *, labels: Sequence[str] | NotGiven = NOT_GIVEN, read: bool | NotGiven = NOT_GIVEN, metadata: dict[str, str | None] | NotGiven = NOT_GIVEN, send_at: datetime | str | NotGiven = NOT_GIVEN) -> Call[Message]:
+    """Sets the labels or the metadata of a message, marks it as read or unread, or changes when it is sent."""
+    return Call("PATCH", "/agents/{id}/messages/{messageId}", {"messageId": message_id}, body={"labels": listed(labels), "read": read, "metadata": metadata, "sendAt": send_at})
 
 
 def delete_message(message_id: str) -> Call[None]:
@@ -1964,9 +2008,9 @@ def delete_thread_note(thread_id: str, note_id: str) -> Call[None]:
     return Call("DELETE", "/agents/{id}/threads/{threadId}/notes/{noteId}", {"threadId": thread_id, "noteId": note_id})
 
 
-def create_draft(*, text: str | None | NotGiven = NOT_GIVEN, html: str | None | NotGiven = NOT_GIVEN, reply_to: str | None | NotGiven = NOT_GIVEN, reply_all: bool | None | NotGiven = NOT_GIVEN, forward: str | None | NotGiven = NOT_GIVEN, channel: CreateDraftChannel | None | NotGiven = NOT_GIVEN, to: Sequence[str] | None | NotGiven = NOT_GIVEN, cc: Sequence[str] | None | NotGiven = NOT_GIVEN, subject: str | None | NotGiven = NOT_GIVEN, send_at: datetime | str | None | NotGiven = NOT_GIVEN, attachments: Sequence[CreateDraftAttachment] | None | NotGiven = NOT_GIVEN, key: str | None = None) -> Call[Draft]:
+def create_draft(*, text: str | None | NotGiven = NOT_GIVEN, html: str | None | NotGiven = NOT_GIVEN, reply_to: str | None | NotGiven = NOT_GIVEN, reply_all: bool | None | NotGiven = NOT_GIVEN, forward: str | None | NotGiven = NOT_GIVEN, channel: CreateDraftChannel | None | NotGiven = NOT_GIVEN, to: Sequence[str] | None | NotGiven = NOT_GIVEN, cc: Sequence[str] | None | NotGiven = NOT_GIVEN, bcc: Sequence[str] | None | NotGiven = NOT_GIVEN, subject: str | None | NotGiven = NOT_GIVEN, metadata: dict[str, str] | None | NotGiven = NOT_GIVEN, send_at: datetime | str | None | NotGiven = NOT_GIVEN, attachments: Sequence[CreateDraftAttachment] | None | NotGiven = NOT_GIVEN, key: str | None = None) -> Call[Draft]:
     """Creates a draft of a message."""
-    return Call("POST", "/agents/{id}/drafts", {}, body={"text": text, "html": html, "replyTo": reply_to, "replyAll": reply_all, "forward": forward, "channel": channel, "to": to, "cc": cc, "subject": subject, "sendAt": send_at, "attachments": attachments}, key=key)
+    return Call("POST", "/agents/{id}/drafts", {}, body={"text": text, "html": html, "replyTo": reply_to, "replyAll": reply_all, "forward": forward, "channel": channel, "to": to, "cc": cc, "bcc": bcc, "subject": subject, "metadata": metadata, "sendAt": send_at, "attachments": attachments}, key=key)
 
 
 def list_drafts(*, limit: int | NotGiven = NOT_GIVEN) -> Call[Page[Draft]]:
@@ -1979,9 +2023,9 @@ def read_draft(draft_id: str) -> Call[Draft]:
     return Call("GET", "/agents/{id}/drafts/{draftId}", {"draftId": draft_id})
 
 
-def update_draft(draft_id: str, *, text: str | None | NotGiven = NOT_GIVEN, html: str | None | NotGiven = NOT_GIVEN, reply_to: str | None | NotGiven = NOT_GIVEN, reply_all: bool | None | NotGiven = NOT_GIVEN, forward: str | None | NotGiven = NOT_GIVEN, channel: UpdateDraftChannel | None | NotGiven = NOT_GIVEN, to: Sequence[str] | None | NotGiven = NOT_GIVEN, cc: Sequence[str] | None | NotGiven = NOT_GIVEN, subject: str | None | NotGiven = NOT_GIVEN, send_at: datetime | str | None | NotGiven = NOT_GIVEN, attachments: Sequence[UpdateDraftAttachment] | None | NotGiven = NOT_GIVEN, unchanged_since: datetime | str | NotGiven = NOT_GIVEN) -> Call[Draft]:
+def update_draft(draft_id: str, *, text: str | None | NotGiven = NOT_GIVEN, html: str | None | NotGiven = NOT_GIVEN, reply_to: str | None | NotGiven = NOT_GIVEN, reply_all: bool | None | NotGiven = NOT_GIVEN, forward: str | None | NotGiven = NOT_GIVEN, channel: UpdateDraftChannel | None | NotGiven = NOT_GIVEN, to: Sequence[str] | None | NotGiven = NOT_GIVEN, cc: Sequence[str] | None | NotGiven = NOT_GIVEN, bcc: Sequence[str] | None | NotGiven = NOT_GIVEN, subject: str | None | NotGiven = NOT_GIVEN, metadata: dict[str, str] | None | NotGiven = NOT_GIVEN, send_at: datetime | str | None | NotGiven = NOT_GIVEN, attachments: Sequence[UpdateDraftAttachment] | None | NotGiven = NOT_GIVEN, unchanged_since: datetime | str | NotGiven = NOT_GIVEN) -> Call[Draft]:
     """Changes a draft."""
-    return Call("PATCH", "/agents/{id}/drafts/{draftId}", {"draftId": draft_id}, body={"text": text, "html": html, "replyTo": reply_to, "replyAll": reply_all, "forward": forward, "channel": channel, "to": to, "cc": cc, "subject": subject, "sendAt": send_at, "attachments": attachments, "unchangedSince": unchanged_since})
+    return Call("PATCH", "/agents/{id}/drafts/{draftId}", {"draftId": draft_id}, body={"text": text, "html": html, "replyTo": reply_to, "replyAll": reply_all, "forward": forward, "channel": channel, "to": to, "cc": cc, "bcc": bcc, "subject": subject, "metadata": metadata, "sendAt": send_at, "attachments": attachments, "unchangedSince": unchanged_since})
 
 
 def delete_draft(draft_id: str) -> Call[None]:

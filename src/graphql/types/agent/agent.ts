@@ -1,6 +1,7 @@
 import { type Agent as AgentRow, findAgent, MAX_AGENTS } from '../../../agent/index.ts'
 import {
   Agent as AGENT,
+  AGENT_FILTER,
   createAgent,
   deleteAgent,
   MANAGED,
@@ -11,7 +12,7 @@ import { invalidInput, notFound } from '../../../core/errors.ts'
 import type { Prisma } from '../../../db/generated/prisma/client.ts'
 import type { Viewer } from '../../../workspace/index.ts'
 import { builder } from '../../builder/builder.ts'
-import { exposed, mutation } from '../../builder/rendered.ts'
+import { argsOf, exposed, mutation, valuesOf } from '../../builder/rendered.ts'
 
 /**
  * Condition for agents that a viewer may read: a member all of the workspace's, an agent's token only its
@@ -48,6 +49,10 @@ const afterAgent = ({ id, createdAt }: AgentRow): Prisma.AgentWhereInput => ({
   OR: [{ createdAt: { gt: createdAt } }, { id: { gt: id } }],
 })
 
+/** The agents with these values in their metadata. */
+const withMetadata = (wanted: Readonly<Record<string, string>> = {}): Prisma.AgentWhereInput[] =>
+  Object.entries(wanted).map(([key, value]) => ({ metadata: { path: [key], equals: value } }))
+
 /** Number of agents that a query without `first` is assumed to return. */
 const ASSUMED = 50
 
@@ -64,15 +69,18 @@ builder.queryFields((t) => ({
         type: 'UUID',
         description: 'Return agents after the agent with this id, the last one of the previous page.',
       }),
+      ...argsOf(AGENT_FILTER),
     },
-    resolve: async (query, _root, { first, after }, { deps, viewer }) => {
+    resolve: async (query, _root, { first, after, ...filter }, { deps, viewer }) => {
       const take = first ?? MAX_AGENTS
       if (take < 1 || take > MAX_AGENTS)
         throw invalidInput('first', `must be a whole number from 1 to ${MAX_AGENTS}`)
       const start = after ? afterAgent(await findAgent(deps, viewer, after)) : {}
       return deps.prisma.agent.findMany({
         ...query,
-        where: { AND: [readableBy(viewer), start] },
+        where: {
+          AND: [readableBy(viewer), start, ...withMetadata(valuesOf(AGENT_FILTER, filter).metadata)],
+        },
         orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
         take,
       })

@@ -2,12 +2,15 @@ import { MessageMarks, markMessage, markMessages } from '../../../api/message/me
 import { mutation, objectOf } from '../../builder/rendered.ts'
 import { messageMutation } from './message.ts'
 
-messageMutation(markMessage, 'The labels and the read mark of a message. Fields left out are not changed.')
+messageMutation(
+  markMessage,
+  'The labels, the read mark and the metadata of a message. Fields left out are not changed.',
+)
 
-mutation(markMessages, 'Changes to the labels and read marks of messages.', (t) => ({
+mutation(markMessages, 'Changes to the labels, read marks and metadata of messages.', (t) => ({
   marks: t.field({
     type: [objectOf(MessageMarks)],
-    description: 'The labels and read marks, in the order of `ids`.',
+    description: 'The labels, read marks and metadata, in the order of `ids`.',
     resolve: ({ result }) => result,
   }),
 }))

@@ -3,6 +3,7 @@ import {
   Domain as DOMAIN,
   DomainRecord,
   removeDomain,
+  updateDomain,
   verifyDomain,
 } from '../../../api/workspace/domain.ts'
 import { recordsOfAll } from '../../../email-domain/index.ts'
@@ -52,6 +53,15 @@ mutation(verifyDomain, 'The domain to check.', (t) => ({
   domain: t.prismaField({
     type: Domain,
     description: 'The domain, with what was found for each record.',
+    resolve: (query, { result: { id } }, _args, { deps }) =>
+      deps.prisma.domain.findUniqueOrThrow({ ...query, where: { id } }),
+  }),
+}))
+
+mutation(updateDomain, 'The changes to a domain. Fields left out are not changed.', (t) => ({
+  domain: t.prismaField({
+    type: Domain,
+    description: 'The updated domain.',
     resolve: (query, { result: { id } }, _args, { deps }) =>
       deps.prisma.domain.findUniqueOrThrow({ ...query, where: { id } }),
   }),

@@ -4,6 +4,7 @@ import {
   listDomains,
   readDomain,
   removeDomain,
+  updateDomain,
   verifyDomain,
 } from '../../../api/workspace/domain.ts'
 import type { RestEnv } from '../../route/env.ts'
@@ -14,5 +15,6 @@ export const domainRoutes = (app: OpenAPIHono<RestEnv>): void => {
   route(app, addDomain)
   route(app, readDomain)
   route(app, verifyDomain)
+  route(app, updateDomain)
   route(app, removeDomain)
 }

@@ -1,0 +1,41 @@
+import { graphql } from '../live/graphql.ts'
+import { announce } from '../live/live.ts'
+import { useAction } from '../live/use.ts'
+import { Select } from '../parts/form/field.tsx'
+import { useAgents, useViewer } from '../screen/viewer.tsx'
+import type { Domain } from './query.ts'
+import { text } from './strings.ts'
+
+const UPDATE = graphql(`
+  mutation UpdateDomain($input: UpdateDomainInput!) { updateDomain(input: $input) { domain { id catchAllAgentId } } }
+`)
+
+/** Which agent gets the mail to addresses that no agent has. */
+export const CatchAll = ({ domain }: { domain: Domain }) => {
+  const { may } = useViewer()
+  const agents = useAgents()
+  const { run, busy, failure } = useAction(UPDATE, { quiet: true })
+  const { id: domainId, catchAllAgentId, state } = domain
+  if (state !== 'verified' && !catchAllAgentId) return null
+  const set = async (agentId: string) => {
+    if (await run({ input: { domainId, catchAllAgentId: agentId === '' ? null : agentId } }))
+      announce([{ topic: 'all' }])
+  }
+  return (
+    <Select
+      label={text.catchAll}
+      hint={text.catchAllHint(domain.name)}
+      error={failure?.message}
+      value={catchAllAgentId ?? ''}
+      disabled={busy || !may.manageDomains}
+      onChange={({ target }) => void set(target.value)}
+    >
+      <option value="">{text.nobody}</option>
+      {agents.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+    </Select>
+  )
+}
