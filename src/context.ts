@@ -24,7 +24,6 @@ import type { DnsResolver } from './mail/index.ts'
 import type {
   AddressLookup,
   CatchAllLookup,
-  CodeNews,
   FileTexts,
   LocalMailboxLookup,
   MessageReads,

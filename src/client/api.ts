@@ -2263,7 +2263,7 @@ export interface components {
              * @description The action
              * @enum {string}
              */
-            action: "secret.reveal" | "secret.set" | "secret.delete" | "agent.create" | "agent.delete" | "address.add" | "address.update" | "address.remove" | "webhook.add" | "webhook.update" | "webhook.rotate" | "webhook.remove" | "suppression.remove" | "agent.approval" | "message.send" | "message.refuse" | "message.hold" | "message.approve" | "message.reject" | "message.cancel" | "message.unsubscribe" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "workspace.delete" | "workspace.restore" | "workspace.export" | "agent.export" | "agent.update" | "access.set" | "message.release" | "message.import" | "message.delete" | "code.take" | "member.invite" | "member.join" | "member.remove" | "member.role" | "member.update" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.update" | "domain.remove";
+            action: "secret.reveal" | "secret.set" | "secret.delete" | "agent.create" | "agent.delete" | "address.add" | "address.update" | "address.remove" | "webhook.add" | "webhook.update" | "webhook.rotate" | "webhook.remove" | "suppression.remove" | "agent.approval" | "message.send" | "message.refuse" | "message.hold" | "message.approve" | "message.reject" | "message.cancel" | "message.unsubscribe" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "workspace.delete" | "workspace.restore" | "workspace.export" | "agent.export" | "agent.update" | "access.set" | "message.release" | "message.import" | "message.delete" | "code.take" | "question.answer" | "question.withdraw" | "member.invite" | "member.join" | "member.remove" | "member.role" | "member.update" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.update" | "domain.remove";
             /**
              * Format: uuid
              * @description The agent that was affected, which may have been deleted since; null for the workspace
@@ -2773,8 +2773,10 @@ export interface components {
             wakesPerHour: number | null;
             /** @description How many messages of one thread may wake it in 24 hours; null means no limit */
             wakesPerThreadDay: number | null;
-            /** @description Types of the events that its log contains, of: message.received, message.refused, message.held, message.sent, message.failed, message.reported. The first one is always among them */
-            eventTypes: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
+            /** @description Time in seconds, at most 300, for which a new message waits for others of its thread before the agent hears of all of them together */
+            wakeAfterSeconds: number;
+            /** @description Types of the events that its log contains, of: message.received, message.refused, message.held, message.sent, message.failed, message.reported, question.answered. The first one is always among them */
+            eventTypes: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported" | "question.answered")[];
             /** @description What programs keep with it: at most 16 values of up to 500 characters, by keys of up to 40. No mail contains it */
             metadata: {
                 [key: string]: string;
@@ -4600,8 +4602,10 @@ export interface components {
             wakesPerHour?: number | null;
             /** @description How many messages of one thread may wake it in 24 hours; null means no limit. Only members may change it */
             wakesPerThreadDay?: number | null;
-            /** @description Types of the events that its log contains from now on, of: message.received, message.refused, message.held, message.sent, message.failed, message.reported. The first one is always among them. A listener receives message.received alone until it asks for more */
-            eventTypes?: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported")[];
+            /** @description Time in seconds, at most 300, for which a new message waits for others of its thread before the agent hears of all of them together; 0 means not at all */
+            wakeAfterSeconds?: number;
+            /** @description Types of the events that its log contains from now on, of: message.received, message.refused, message.held, message.sent, message.failed, message.reported, question.answered. The first one is always among them. A listener receives message.received alone until it asks for more */
+            eventTypes?: ("message.received" | "message.refused" | "message.held" | "message.sent" | "message.failed" | "message.reported" | "question.answered")[];
             /** @description Values to keep with it, by keys: others stay, and null removes one. At most 16 keys of 1 to 40 characters; values have at most 500 */
             metadata?: {
                 [key: string]: string | null;
@@ -5573,6 +5577,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -5744,7 +5749,7 @@ export interface operations {
                 /** @description Only entries about this agent, which may have been deleted since */
                 agentId?: string;
                 /** @description Only entries with this action */
-                action?: "secret.reveal" | "secret.set" | "secret.delete" | "agent.create" | "agent.delete" | "address.add" | "address.update" | "address.remove" | "webhook.add" | "webhook.update" | "webhook.rotate" | "webhook.remove" | "suppression.remove" | "agent.approval" | "message.send" | "message.refuse" | "message.hold" | "message.approve" | "message.reject" | "message.cancel" | "message.unsubscribe" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "workspace.delete" | "workspace.restore" | "workspace.export" | "agent.export" | "agent.update" | "access.set" | "message.release" | "message.import" | "message.delete" | "code.take" | "member.invite" | "member.join" | "member.remove" | "member.role" | "member.update" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.update" | "domain.remove";
+                action?: "secret.reveal" | "secret.set" | "secret.delete" | "agent.create" | "agent.delete" | "address.add" | "address.update" | "address.remove" | "webhook.add" | "webhook.update" | "webhook.rotate" | "webhook.remove" | "suppression.remove" | "agent.approval" | "message.send" | "message.refuse" | "message.hold" | "message.approve" | "message.reject" | "message.cancel" | "message.unsubscribe" | "message.reschedule" | "token.create" | "token.revoke" | "session.link" | "session.create" | "session.refuse" | "session.revoke" | "app.connect" | "app.disconnect" | "passkey.add" | "passkey.remove" | "workspace.update" | "workspace.delete" | "workspace.restore" | "workspace.export" | "agent.export" | "agent.update" | "access.set" | "message.release" | "message.import" | "message.delete" | "code.take" | "question.answer" | "question.withdraw" | "member.invite" | "member.join" | "member.remove" | "member.role" | "member.update" | "invitation.revoke" | "number.buy" | "identity.claim" | "identity.verify" | "identity.remove" | "number.release" | "domain.add" | "domain.verify" | "domain.update" | "domain.remove";
                 /** @description Only actions of this member or agent, who may have been removed since */
                 actorId?: string;
                 /** @description Only entries from this time on */

@@ -59,6 +59,7 @@ export const askQuestion = operation({
   says: 'Asks members a question. They hear of it in the web application, by mail with a link and, where they have verified an account and the agent has an address, in Telegram or by SMS. The first answer counts. `conflict` when the agent has 20 open questions, `forbidden` when the question contains values of its secrets.',
   rest: 'POST /agents/{agentId}/questions',
   tag,
+  scope: 'messages:write',
   input: {
     agentId: says(uuid, 'The agent that asks.'),
     text: says(questionText, 'The question.'),
@@ -89,6 +90,7 @@ export const listQuestions = operation({
   says: "Lists the agent's questions. Each is kept for 30 days after its time is over.",
   rest: 'GET /agents/{agentId}/questions',
   tag,
+  scope: 'messages:read',
   input: {
     agentId: says(uuid, 'The agent that asked.'),
     status: says(QuestionStatus, 'Only questions of which this became.').optional(),
@@ -105,6 +107,7 @@ export const readQuestion = operation({
   says: 'Returns a question, or waits for its answer. Waiting makes nobody a listener.',
   rest: 'GET /agents/{agentId}/questions/{questionId}',
   tag,
+  scope: 'messages:read',
   input: {
     ...KEY,
     seconds: says(
@@ -122,6 +125,7 @@ export const answerQuestion = operation({
   says: "Answers a question (members only; if it names some, only these). The first answer counts: later ones get `conflict`, which says what became of the question. `forbidden` when the answer contains values of the agent's secrets.",
   rest: 'POST /agents/{agentId}/questions/{questionId}/answer',
   tag,
+  scope: 'messages:write',
   input: { ...KEY, text: says(answerText, 'The answer; one of the options if there are any.') },
   example: { text: 'Yes' },
   fails: ['agent', 'conflict'],
@@ -135,6 +139,7 @@ export const withdrawQuestion = operation({
   says: 'Withdraws a question: it cannot be answered any more. `conflict` when it has ended.',
   rest: 'DELETE /agents/{agentId}/questions/{questionId}',
   tag,
+  scope: 'messages:write',
   input: KEY,
   fails: ['agent', 'conflict'],
   output: nothing,

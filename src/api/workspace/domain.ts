@@ -172,6 +172,7 @@ export const updateDomain = operation({
   says: 'Sets the catch-all agent of a verified domain: mail to an address on it that no agent has reaches that agent, with all checks and limits that hold for its own mail. Members only.',
   rest: 'PATCH /domains/{domainId}',
   tag,
+  scope: 'billing',
   input: {
     domainId,
     catchAllAgentId: says(

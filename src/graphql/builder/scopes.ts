@@ -16,7 +16,7 @@ const READ: Partial<Record<Scope, readonly string[]>> = {
   'messages:read': [
     ...['Message', 'MessageConnection', 'Thread', 'ThreadConnection', 'ThreadNote', 'Transcript'],
     ...['Draft', 'DraftConnection', 'Recipient', 'HeaderField', 'AttachmentLink', 'AttachmentText'],
-    ...['Suppression', 'SuppressionConnection', 'DayCounts', 'DomainHealth'],
+    ...['Suppression', 'SuppressionConnection', 'DayCounts', 'DomainHealth', 'Question', 'QuestionConnection'],
   ],
   events: [
     ...['Event', 'EventConnection', 'Listener', 'Connection', 'WorkspaceChanges', 'WebhookChange'],
@@ -36,10 +36,10 @@ const FREE: readonly string[] = [
 
 /** Parts of what needs a scope, with which they come. */
 const PARTS: readonly string[] = [
-  ...['Access', 'Attachment', 'AuditActor', 'AuditEdge', 'Author', 'Check', 'Code', 'DraftFile', 'DraftEdge'],
+  ...['Access', 'Answer', 'Attachment', 'AuditActor', 'AuditEdge', 'Author', 'Check', 'Code', 'DraftFile', 'DraftEdge'],
   ...['DeliveryAnswer', 'DeliveryAttempt', 'DeliveryEdge', 'DeliveryRequest', 'HttpHeader', 'DomainRecord'],
-  ...['EventEdge', 'EventSender', 'Hold', 'MessageEdge', 'MessageMarks', 'Participant', 'PlanLimits'],
-  ...['PlanUsage', 'Price', 'RefusalCount', 'RevealedSecret', 'SuppressionEdge', 'TakenCode', 'ThreadEdge'],
+  ...['EndedQuestion', 'EventEdge', 'EventSender', 'Hold', 'MessageEdge', 'MessageMarks', 'Participant', 'PlanLimits'],
+  ...['PlanUsage', 'Price', 'QuestionEdge', 'RefusalCount', 'RevealedSecret', 'SuppressionEdge', 'TakenCode', 'ThreadEdge'],
   ...['ThreadHeaders', 'ThreadMember', 'ThreadWriter', 'TraceMoment', 'TranscriptEntry', 'WorkspaceChange'],
 ]
 
@@ -53,7 +53,7 @@ const OWN: Readonly<Record<string, Needed>> = {
   'Subscription.messageChanged': ['events', 'messages:read'],
   // An entry of a page that needed the scope, or what a change returned.
   ...Object.fromEntries(
-    ['Audit', 'Delivery', 'Draft', 'Event', 'Message', 'Suppression', 'Thread'].map((name) => [
+    ['Audit', 'Delivery', 'Draft', 'Event', 'Message', 'Question', 'Suppression', 'Thread'].map((name) => [
       `${name}Edge.node`,
       'any' as const,
     ]),

@@ -69,6 +69,7 @@ const awaitAnswer = async (call: ToolCall, questionId: string, seconds: number):
 
 export const askMember = tool({
   name: 'ask_member',
+  scope: ['messages:write', 'messages:read'],
   title: 'Ask a member',
   description: 'Ask the people you work for, and wait for the answer.',
   hints: SENDS,
