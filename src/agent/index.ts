@@ -70,7 +70,6 @@ export {
   type Subscription,
   type SubscriptionOptions,
   Subscriptions,
-  type Via,
 } from './listening/subscriptions.ts'
 export { beginWaiting, endWaiting } from './listening/waiter.ts'
 export { findOptOuts, isOptedOut, noteKeyword } from './opt-out.ts'

@@ -33,7 +33,7 @@ const ended = (row: QuestionRow) =>
 const letters = (text: string): string => text.normalize('NFC').trim().toLowerCase()
 
 /** Returns the option that is meant by its text or, in a chat, by its number from 1; the text of an answer in words as it is. */
-export const chosen = (
+const chosen = (
   { options }: Pick<QuestionRow, 'options'>,
   text: string,
   { byNumber = false }: { byNumber?: boolean } = {},

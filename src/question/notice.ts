@@ -10,7 +10,7 @@ export interface NoticeDeps extends ChatDeps {
   publicUrl(): string
 }
 
-export const ANSWER_PATH = '/answer'
+const ANSWER_PATH = '/answer'
 
 /** Time for which the link then still tells what became of the question: a week. */
 const OPENS_MS = 7 * 24 * 3_600_000

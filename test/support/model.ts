@@ -37,7 +37,14 @@ export const startModel = async (plan: (prompt: string) => Call[], end: (lastRes
       : { role: 'assistant', content: end(results.at(-1).content) }
     const choice = { index: 0, message, finish_reason: call ? 'tool_calls' : 'stop' }
     response.setHeader('content-type', 'application/json')
-    response.end(JSON.stringify({ id: `m${asked.length}`, object: 'chat.completion', model: 'scripted', choices: [choice] }))
+    response.end(
+      JSON.stringify({
+        id: `m${asked.length}`,
+        object: 'chat.completion',
+        model: 'scripted',
+        choices: [choice],
+      }),
+    )
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`

@@ -44,7 +44,7 @@ export const useViewer = (): Viewer => useFrameData().viewer
 export const useAgents = (): readonly AgentRef[] => useFrameData().agents
 
 /** How many questions of agents wait for an answer of the member. */
-export const useQuestionCount = (): number => useViewer().workspace.questions.length
+const useQuestionCount = (): number => useViewer().workspace.questions.length
 
 /** How many messages and questions wait for the member. */
 export const useWaitingCount = (): number =>
