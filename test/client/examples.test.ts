@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { cpSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { installClient } from '../support/client-package.ts'
 import { newest, post } from '../support/letter.ts'
+import { type Call, startModel } from '../support/model.ts'
 import { temporaryDir } from '../support/postgres.ts'
 import {
   createTestAgent,
@@ -71,40 +70,6 @@ const isConnected = (agent: TestAgent) =>
 const answerOf = async (agent: TestAgent) => {
   await until(async () => (await newest(agent))[0]?.direction === 'outbound')
   return (await newest(agent))[0]
-}
-
-interface Call {
-  name: string
-  arguments: unknown
-}
-
-/** A model behind the chat completions API: makes the calls that it plans for a prompt in turn, then ends with a text. */
-const startModel = async (plan: (prompt: string) => Call[], end: (lastResult: string) => string) => {
-  // biome-ignore lint/suspicious/noExplicitAny: the test reaches into it
-  const asked: any[] = []
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk as Buffer)
-    const body = JSON.parse(Buffer.concat(chunks).toString())
-    asked.push(body)
-    const results = body.messages.filter(({ role }: { role: string }) => role === 'tool')
-    const [prompt] = body.messages.filter(({ role }: { role: string }) => role === 'user')
-    const next = plan(prompt.content)[results.length]
-    const call = next && {
-      id: `c${results.length}`,
-      type: 'function',
-      function: { name: next.name, arguments: JSON.stringify(next.arguments) },
-    }
-    const message = call
-      ? { role: 'assistant', content: null, tool_calls: [call] }
-      : { role: 'assistant', content: end(results.at(-1).content) }
-    const choice = { index: 0, message, finish_reason: call ? 'tool_calls' : 'stop' }
-    response.setHeader('content-type', 'application/json')
-    response.end(JSON.stringify({ id: 'm', object: 'chat.completion', model: 'scripted', choices: [choice] }))
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
-  return { url, asked, close: () => server.close() }
 }
 
 test('each can be read in a minute', () => {

@@ -2,7 +2,7 @@ import type { Clock } from '../../core/clock.ts'
 import { messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import { MAX_WAKE_AFTER_S } from '../../core/rules.ts'
-import type { Db, RootDb, Statements } from '../../db/client.ts'
+import type { Db, RootDb } from '../../db/client.ts'
 import type { Notifier } from '../../db/notify.ts'
 import { define, type Rows, rows, type Sql, sql } from '../../db/sql/sql.ts'
 import { statement } from '../../db/sql/statement.ts'
@@ -11,7 +11,6 @@ import {
   APPEND_EVENTS,
   type AppendedRow,
   type Feed,
-  type LoggedEvent,
   lockAllLogs,
   MESSAGE_RECEIVED,
   RAISED,
@@ -95,29 +94,20 @@ const WAKE = statement<Wake>(
 ${SELECT_APPENDED}`,
 )
 
-/** Wakes these agents, within a transaction, for the threads whose events are due `by` then. Returns the events. */
-const wakeAgents = async (
-  { pool }: Statements,
-  agentIds: readonly string[],
-  { by, now }: { by: Date; now: Date },
-): Promise<LoggedEvent[]> => {
-  await pool.query(LOCK({ agentIds }))
-  const { rows } = await pool.query<AppendedRow>(
-    WAKE({ agentIds, by, now, type: MESSAGE_RECEIVED }, agentIds),
-  )
-  return toAppended(rows)
-}
+type WakeDeps = Db & { clock: Clock; feed: Pick<Feed, 'committed'> }
+
+/** Wakes these agents for the threads whose events are due `by` then. */
+const wakeAgents = (deps: WakeDeps, agentIds: readonly string[], by: Date): Promise<void> =>
+  atomically(deps, async (db) => {
+    await db.pool.query(LOCK({ agentIds }))
+    const wake = { agentIds, by, now: deps.clock.now(), type: MESSAGE_RECEIVED }
+    const { rows } = await db.pool.query<AppendedRow>(WAKE(wake, agentIds))
+    db.afterCommit(() => deps.feed.committed(toAppended(rows)))
+  })
 
 /** Wakes an agent at once for all that waits, because its setting has changed. */
-export const wakeNow = (
-  deps: Db & { clock: Clock; feed: Pick<Feed, 'committed'> },
-  agentId: string,
-): Promise<void> =>
-  atomically(deps, async (db) => {
-    const now = deps.clock.now()
-    const events = await wakeAgents(db, [agentId], { by: dueOf(now, MAX_WAKE_AFTER_S), now })
-    db.afterCommit(() => deps.feed.committed(events))
-  })
+export const wakeNow = (deps: WakeDeps, agentId: string): Promise<void> =>
+  wakeAgents(deps, [agentId], dueOf(deps.clock.now(), MAX_WAKE_AFTER_S))
 
 /** Interval at which a process looks for events of others, which may have been killed. */
 const POLL_MS = 5_000
@@ -177,15 +167,14 @@ export class DelayedEvents {
 
   /** Wakes those that are due, and plans to look again when the next one is. */
   async #wakeDue(): Promise<void> {
-    const { pool, clock, feed } = this.#deps
+    const { pool, clock } = this.#deps
     for (let due = ['any']; due.length > 0 && !this.#stopping.signal.aborted; ) {
       const { rows } = await pool.query<{ agent_id: string; due_at: Date }>(NEXT)
       const now = clock.now()
       due = [...new Set(rows.filter(({ due_at }) => due_at <= now).map(({ agent_id }) => agent_id))]
       const later = rows.find(({ due_at }) => due_at > now)
       if (later) this.#next = Math.min(this.#next, later.due_at.getTime())
-      if (due.length > 0)
-        feed.committed(await atomically(this.#deps, (db) => wakeAgents(db, due, { by: now, now })))
+      if (due.length > 0) await wakeAgents(this.#deps, due, now)
     }
   }
 }
