@@ -105,7 +105,7 @@ browserTest('a token is for what is chosen, and the list says so', async () => {
     const name = phone ? 'phone' : 'reader'
     await button(page, 'New token').click()
     await page.getByLabel('Name').fill(name)
-    for (const scope of ['secrets', 'settings', 'manage tokens', 'send'])
+    for (const scope of ['reveal secrets', 'change settings', 'manage tokens', 'send'])
       await page.getByRole('checkbox', { name: new RegExp(scope) }).uncheck()
     await expectAccessible(page)
     await picture(page, `token-scopes-${name}`)

@@ -6,7 +6,6 @@ import { sql } from '../../db/sql/sql.ts'
 import { composedOf } from '../../db/sql/statement.ts'
 import { rawIn } from '../../db/transaction.ts'
 import type { Holder, NewToken } from './token.ts'
-import type { Viewer } from './viewer.ts'
 
 /** Tokens that are made with tokens: they have no more than these, and end with them. */
 
@@ -36,12 +35,19 @@ const hold = async (tx: Tx, id: string): Promise<ParentRow> => {
   return rows[0]
 }
 
+/** Whoever makes a token, as far as that matters here. */
+interface Maker {
+  tokenId: string
+  /** Null for a bearer token. */
+  session: object | null
+}
+
 /**
  * Returns the token that the viewer makes another one with, which cannot be revoked until the transaction ends. A member's
  * session is none: what they make in the web application outlives it. If they signed in with a token, that one is it.
  * Throws `unauthorized` when it has been revoked.
  */
-export const holdParent = async (tx: Tx, { tokenId, session }: Viewer): Promise<Parent> => {
+export const holdParent = async (tx: Tx, { tokenId, session }: Maker): Promise<Parent> => {
   const own = await hold(tx, tokenId)
   if (session === null) return { id: own.id, expiresAt: own.expires_at, scopes: own.scopes }
   if (own.parent_id === null) return { id: null, expiresAt: null, scopes: null }
@@ -54,8 +60,7 @@ const scopesFor = (parent: Parent, holder: Holder, asked: NewToken['scopes']): S
   const possible = scopesOf('agentId' in holder ? 'agent' : 'member')
   if (!asked) {
     if (parent.scopes === null) return null
-    const scopes = parent.scopes.filter((scope) => possible.includes(scope))
-    return scopes
+    return parent.scopes.filter((scope) => possible.includes(scope))
   }
   const impossible = asked.find((scope) => !possible.includes(scope))
   if (impossible !== undefined) throw invalidInput('scopes', `${impossible} is only for tokens of members`)
