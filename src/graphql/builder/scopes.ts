@@ -38,7 +38,7 @@ const FREE: readonly string[] = [
 const PARTS: readonly string[] = [
   ...['Access', 'Answer', 'Attachment', 'AuditActor', 'AuditEdge', 'Author', 'Check', 'Code', 'DraftFile', 'DraftEdge'],
   ...['DeliveryAnswer', 'DeliveryAttempt', 'DeliveryEdge', 'DeliveryRequest', 'HttpHeader', 'DomainRecord'],
-  ...['EndedQuestion', 'EventEdge', 'EventSender', 'Hold', 'MessageEdge', 'MessageMarks', 'Participant', 'PlanLimits'],
+  ...['EndedQuestion', 'EventEdge', 'EventSender', 'Highlight', 'HighlightPart', 'Hold', 'MessageEdge', 'MessageMarks', 'Participant', 'PlanLimits'],
   ...['PlanUsage', 'Price', 'QuestionEdge', 'RefusalCount', 'RevealedSecret', 'SuppressionEdge', 'TakenCode', 'ThreadEdge'],
   ...['ThreadHeaders', 'ThreadMember', 'ThreadWriter', 'TraceMoment', 'TranscriptEntry', 'WorkspaceChange'],
 ]
