@@ -34,11 +34,26 @@ const BUILT: Record<string, Omit<Found, 'file'>[]> = {
   'src/mcp/outside-text/markers.ts': [...MARKERS.map(({ pattern }) => pattern), ANY_MARKER].map(
     ({ source, flags }) => ({ pattern: source, flags }),
   ),
-  'src/message/approval/approval-request.ts': [
+  'src/workspace/member/member-link.ts': [
     {
       pattern:
         '^(([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\\.(\\d{1,12}))\\.([\\w-]{43})$',
       flags: '',
+    },
+  ],
+  'src/core/channel/reply-code.ts': [
+    {
+      pattern: '^\\s*\\[?([ABCDEFGHJKMNPQRSTUVWXYZ23456789]{6})\\]?(?:[\\s:.,-]+([\\s\\S]*))?$',
+      flags: 'i',
+    },
+    { pattern: '\\[([ABCDEFGHJKMNPQRSTUVWXYZ23456789]{6})\\]', flags: 'g' },
+  ],
+  'src/core/codes/lines.ts': [{ pattern: '.{1,1500}', flags: 'g' }],
+  'src/message/highlights/highlights.ts': [
+    {
+      pattern:
+        '[\\u0e00-\\u0eff\\u4e00-\\u9fff]\\p{M}*|[[\\p{L}\\p{M}\\p{N}\\xad]--[\\u0e00-\\u0eff\\u4e00-\\u9fff]]+',
+      flags: 'gv',
     },
   ],
   'src/core/http/encoding.ts': ['br', 'gzip'].map((name) => ({

@@ -1,9 +1,9 @@
 import type { components } from '../api.ts'
 import { type Command, type Input, repeated, valued } from './command.ts'
-import { UsageError } from './failure.ts'
+import { UsageError } from './terminal/failure.ts'
 import { metadataOf } from './metadata.ts'
 import { openWorkspace, readCredentials } from './settings.ts'
-import { oneLine, printableJson } from './terminal.ts'
+import { oneLine, printableJson } from './terminal/terminal.ts'
 
 type Icon = components['schemas']['Agent']['icon']
 type Instructors = components['schemas']['Agent']['instructors']

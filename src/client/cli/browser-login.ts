@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { AmsError } from '../errors.ts'
 import { openBrowser } from './browser.ts'
-import type { Terminal } from './terminal.ts'
+import type { Terminal } from './terminal/terminal.ts'
 
 /** A member has this long to sign in and to choose an agent. */
 const PATIENCE_MS = 10 * 60_000

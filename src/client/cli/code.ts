@@ -1,8 +1,8 @@
 import type { CodeOptions } from '../code.ts'
 import { type Command, valued } from './command.ts'
-import { UsageError } from './failure.ts'
+import { UsageError } from './terminal/failure.ts'
 import { NONE_CAME } from './message-actions.ts'
-import { oneLine, printableJson } from './terminal.ts'
+import { oneLine, printableJson } from './terminal/terminal.ts'
 
 const DEFAULT_SECONDS = 30
 

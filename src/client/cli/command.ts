@@ -1,9 +1,9 @@
 import type { Agent } from '../agent.ts'
 import type { AmsError } from '../errors.ts'
 import type { ClientOptions } from '../http.ts'
-import { UsageError } from './failure.ts'
+import { UsageError } from './terminal/failure.ts'
 import { type Credentials, openAgent, readCredentials } from './settings.ts'
-import { oneLine, printableJson, type Terminal } from './terminal.ts'
+import { oneLine, printableJson, type Terminal } from './terminal/terminal.ts'
 
 interface Option {
   type: 'string' | 'boolean'

@@ -1,6 +1,6 @@
 import { COMMON, type Command } from './command.ts'
-import { UsageError } from './failure.ts'
-import { shellWord } from './terminal.ts'
+import { UsageError } from './terminal/failure.ts'
+import { shellWord } from './terminal/terminal.ts'
 
 type Commands = Record<string, Command>
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import type { Event } from '../index.ts'
 import type { Message } from '../message.ts'
-import { oneLine } from './terminal.ts'
+import { oneLine } from './terminal/terminal.ts'
 
 /** What `ams listen` does with each message. */
 

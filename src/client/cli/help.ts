@@ -1,5 +1,5 @@
 import { COMMON, type Command } from './command.ts'
-import { EXIT_CODES } from './failure.ts'
+import { EXIT_CODES } from './terminal/failure.ts'
 
 const optionLines = (options: Command['options']): string[] =>
   Object.entries(options).map(

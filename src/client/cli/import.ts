@@ -6,7 +6,7 @@ import type { Agent } from '../agent.ts'
 import type { components } from '../api.ts'
 import { AmsError } from '../errors.ts'
 import type { Command, Input } from './command.ts'
-import { oneLine, printableJson } from './terminal.ts'
+import { oneLine, printableJson } from './terminal/terminal.ts'
 
 type Summary = components['schemas']['Import']
 

@@ -1,7 +1,7 @@
 import { AmsError } from '../errors.ts'
 import { endLogin, loginInBrowser } from './browser-login.ts'
 import { type Command, valued } from './command.ts'
-import { UsageError } from './failure.ts'
+import { UsageError } from './terminal/failure.ts'
 import {
   type Credentials,
   deleteStored,
@@ -11,7 +11,7 @@ import {
   readStored,
   writeCredentials,
 } from './settings.ts'
-import { oneLine, printableJson, readStdin, type Terminal } from './terminal.ts'
+import { oneLine, printableJson, readStdin, type Terminal } from './terminal/terminal.ts'
 
 /** Whose token it is. */
 const describe = async (credentials: Credentials, id: string | undefined) => {

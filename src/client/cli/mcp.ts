@@ -4,7 +4,7 @@ import { AmsError } from '../errors.ts'
 import { FrameParser } from '../sse.ts'
 import type { Command } from './command.ts'
 import { type Credentials, readCredentials } from './settings.ts'
-import { shellWord } from './terminal.ts'
+import { shellWord } from './terminal/terminal.ts'
 
 interface Rpc {
   id?: string | number | null

@@ -2,7 +2,7 @@ import { Writable } from 'node:stream'
 import type { ListOptions, Message } from '../message.ts'
 import { type Command, type Input, valued } from './command.ts'
 import { metadataOf, withMeta } from './metadata.ts'
-import { oneLine, printable, printableJson, type Terminal } from './terminal.ts'
+import { oneLine, printable, printableJson, type Terminal } from './terminal/terminal.ts'
 
 const MAX_SHOWN = 70
 

@@ -1,5 +1,5 @@
 import { type Input, repeated } from './command.ts'
-import { UsageError } from './failure.ts'
+import { UsageError } from './terminal/failure.ts'
 
 export const meta = repeated('KEY=VALUE', 'a value to keep with it, by its key')
 export const withMeta = repeated('KEY=VALUE', 'only with this value in the metadata')

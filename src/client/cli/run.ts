@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { AmsError } from '../errors.ts'
 import { type Command, valued } from './command.ts'
-import { UsageError } from './failure.ts'
-import { Mask, MIN_MASKED_LENGTH } from './mask.ts'
+import { UsageError } from './terminal/failure.ts'
+import { Mask, MIN_MASKED_LENGTH } from './terminal/mask.ts'
 
 const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const
 

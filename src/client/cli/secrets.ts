@@ -1,6 +1,6 @@
 import type { Command, Input } from './command.ts'
-import { UsageError } from './failure.ts'
-import { oneLine, printableJson, readStdin } from './terminal.ts'
+import { UsageError } from './terminal/failure.ts'
+import { oneLine, printableJson, readStdin } from './terminal/terminal.ts'
 
 const list = async (input: Input): Promise<void> => {
   const { agent } = await input.open()

@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { AmsError } from '../errors.ts'
 import type { Command } from './command.ts'
-import { UsageError } from './failure.ts'
+import { UsageError } from './terminal/failure.ts'
 import { MAIN } from './mcp.ts'
 import { readCredentials, readStored, writeCredentials, writePrivately } from './settings.ts'
 

@@ -21,8 +21,9 @@ const isToken = (value: string): boolean =>
 const isShortToken = (value: string): boolean =>
   value.length >= 5 && /\d/.test(value) && /^[\w.~+=:%-]+$/.test(value)
 
-const TOKEN_NAMES =
-  /^(?:.*(?:token|code|otp|key|secret|ticket|hash|signature|nonce|jwt|oob).*|t|k|c|sig|h|uid|id|q|flow|data|d|s|u)$/i
+const TOKEN_WORDS = /token|code|otp|key|secret|ticket|hash|signature|nonce|jwt|oob/i
+const TOKEN_NAMES = /^(?:t|k|c|sig|h|uid|id|q|flow|data|d|s|u)$/i
+const namesToken = (name: string): boolean => TOKEN_WORDS.test(name) || TOKEN_NAMES.test(name)
 
 /** The parts of a link after its host. */
 const partsOf = ({ pathname, searchParams, hash }: URL): [string, string][] => [
@@ -43,7 +44,7 @@ const hasToken = (url: URL, isNamed: boolean): boolean =>
     ([name, value]) =>
       isToken(value) ||
       (isNamed && isShortToken(value)) ||
-      (TOKEN_NAMES.test(name) && isShortToken(value) && value.length >= 6),
+      (namesToken(name) && isShortToken(value) && value.length >= 6),
   )
 
 const MAX_LABEL = 160

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Mask } from '../../../src/client/cli/mask.ts'
+import { Mask } from '../../../src/client/cli/terminal/mask.ts'
 
 const masked = (values: string[], ...pieces: (string | Buffer)[]): string => {
   const mask = new Mask(values)

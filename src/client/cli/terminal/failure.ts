@@ -1,4 +1,4 @@
-import { AmsError, type ErrorCode } from '../errors.ts'
+import { AmsError, type ErrorCode } from '../../errors.ts'
 
 /** The command line asks for nothing that there is. */
 export class UsageError extends Error {}

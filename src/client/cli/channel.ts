@@ -1,12 +1,12 @@
-import type { Agent } from '../../agent.ts'
-import type { Received } from '../../inbox.ts'
-import { fileStore } from '../../node.ts'
-import type { PositionStore } from '../../position.ts'
-import type { Command } from '../command.ts'
-import { Bridge, MAIN, serveStdio } from '../mcp.ts'
-import { positionFile } from '../settings.ts'
-import { oneLine, printable, shellWord } from '../terminal.ts'
-import { ChannelHost } from './host.ts'
+import type { Agent } from '../agent.ts'
+import type { Received } from '../inbox.ts'
+import { fileStore } from '../node.ts'
+import type { PositionStore } from '../position.ts'
+import type { Command } from './command.ts'
+import { Bridge, MAIN, serveStdio } from './mcp.ts'
+import { positionFile } from './settings.ts'
+import { oneLine, printable, shellWord } from './terminal/terminal.ts'
+import { ChannelHost } from './channel/host.ts'
 
 /**
  * A channel of Claude Code (https://code.claude.com/docs/en/channels-reference): an MCP server over stdio that pushes each new message
@@ -21,7 +21,7 @@ const attribute = (value: string): string => oneLine(value).replace(/[<>"]/g, "'
 
 /** Nothing in a message may end the tag that the host puts around it. */
 const contentOf = ({ id, replyText, text }: Received['message']): string => {
-  const whole = printable(replyText || text || '').replace(/<(?=\s*\/?\s*channel)/gi, '‹')
+  const whole = printable(replyText || text || '').replace(/<(?=\s{0,3}\/?\s{0,3}channel)/gi, '‹')
   return whole.length <= MAX_LENGTH
     ? whole
     : `${whole.slice(0, MAX_LENGTH)}\n[cut: ${whole.length - MAX_LENGTH} more characters, read_message ${id}]`
