@@ -200,7 +200,7 @@ test('labels and read marks are changed, and lists can be limited to them', asyn
   expect(missing.result.error).toMatchObject({ code: 'invalid_input', message })
 })
 
-test('the instructions stay under 2,000 characters, and the list of tools under 2,800 tokens', async () => {
+test('the instructions stay under 2,000 characters, and the list of tools under 3,000 tokens', async () => {
   for (const instructors of ['none', 'members', 'listed'] as const)
     expect(instructionsFor(instructors).length).toBeLessThan(2_000)
   const { mcp } = await start()
@@ -208,7 +208,7 @@ test('the instructions stay under 2,000 characters, and the list of tools under 
   opened.push(member)
   for (const { client } of [mcp, member]) {
     const size = JSON.stringify((await client.listTools()).tools).length
-    expect(size / TOKEN_CHARACTERS).toBeLessThan(2_800)
+    expect(size / TOKEN_CHARACTERS).toBeLessThan(3_000)
   }
 })
 
