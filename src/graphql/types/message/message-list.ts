@@ -42,6 +42,8 @@ export const MessageConnection = builder.connectionObject(
       highlights: t.field({
         type: [objectOf(Highlight)],
         description: 'Where it has the words of `q`, in short fragments; empty in lists without `q`.',
+        // There are few, and all of a page take one statement.
+        complexity: { field: 3, multiplier: 0 },
         resolve: (edge, _args, context) => {
           const { q, node } = edge as unknown as FoundEdge
           if (q === undefined) return []
