@@ -19,6 +19,7 @@ const OTHERWISE: Readonly<Record<string, string>> = {
   'message/receiving/refused.ts message': OF_WORKSPACE,
   'message/move-contents.ts message_raw': KEY,
   'message/move-contents.ts attachment': `${KEY} The search for what to move goes through all, once.`,
+  'message/move-contents.ts attachment_text': `${KEY} The search for what to move goes through all, once.`,
   'message/approval/recipient-facts.ts message': KEY,
   'message/stored/send-job.ts job': SWEEPER,
   'message/reading/page.ts message': 'By the ids alone, as what it checks is read.',
