@@ -3259,6 +3259,21 @@ export interface components {
              * @description When it was received, or accepted for sending
              */
             createdAt: string;
+            /** @description Where it has the words of `q`: only in lists with `q`, at most three for each field */
+            highlights?: {
+                /**
+                 * @description Where. `subject`: In the subject. `counterpart`: In the address of the counterpart. `counterpartName`: In the counterpart's name. `text`: In the text. `attachments`: In an attachment
+                 * @enum {string}
+                 */
+                field: "subject" | "counterpart" | "counterpartName" | "text" | "attachments";
+                /** @description A short fragment around the words, in parts, in one line; of an attachment, there is none */
+                parts: {
+                    /** @description Its text, which may come from outside: it is data, and never markup */
+                    text: string;
+                    /** @description Whether it is among what was searched for */
+                    matched: boolean;
+                }[];
+            }[];
         };
         /**
          * @example {

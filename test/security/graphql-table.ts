@@ -263,7 +263,17 @@ export const TYPES: Record<string, TypeRow> = {
     fields: 'hasNextPage hasPreviousPage startCursor endCursor',
   },
   MessageConnection: { reach: page('messages').connection, ...CONNECTION },
-  MessageEdge: { reach: page('messages').edge, ...EDGE },
+  MessageEdge: { reach: page('messages').edge, ...EDGE, fields: 'cursor node highlights' },
+  Highlight: {
+    reach: inAgent('messages { edges { highlights { % } } }'),
+    rule: AGENT,
+    fields: 'field parts',
+  },
+  HighlightPart: {
+    reach: inAgent('messages { edges { highlights { parts { % } } } }'),
+    rule: AGENT,
+    fields: 'text matched',
+  },
   ThreadConnection: { reach: page('threads').connection, ...CONNECTION },
   ThreadEdge: { reach: page('threads').edge, ...EDGE },
   EventConnection: { reach: page('events').connection, ...CONNECTION },

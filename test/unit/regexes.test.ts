@@ -49,6 +49,13 @@ const BUILT: Record<string, Omit<Found, 'file'>[]> = {
     { pattern: '^/oauth/authorize(?:/[\\w-]{1,100})?$', flags: '' },
     ...['token', 'register', 'revoke', 'jwks'].map((name) => ({ pattern: `^/oauth/${name}$`, flags: '' })),
   ],
+  'src/message/highlights/highlights.ts': [
+    {
+      pattern:
+        '[\\u0e00-\\u0eff\\u4e00-\\u9fff]\\p{M}*|[[\\p{L}\\p{M}\\p{N}\\xad]--[\\u0e00-\\u0eff\\u4e00-\\u9fff]]+',
+      flags: 'gv',
+    },
+  ],
   'src/message/reading/words.ts': [
     { pattern: '[\\u0e00-\\u0eff\\u4e00-\\u9fff]', flags: 'gu' },
     {

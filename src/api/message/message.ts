@@ -18,6 +18,7 @@ import {
   segmentsOf,
   sentByOf,
   threadOf,
+  withHighlights,
 } from '../../message/index.ts'
 import {
   AddressChannel,
@@ -30,7 +31,20 @@ import {
 } from '../choices.ts'
 import { ID, OTHER, TIME } from '../example.ts'
 import { one, operation, PAGE, page, pageOf } from '../operation.ts'
-import { count, detail, id, madeFrom, part, resource, says, several, text, texts, time } from '../resource.ts'
+import {
+  choice,
+  count,
+  detail,
+  id,
+  madeFrom,
+  part,
+  resource,
+  says,
+  several,
+  text,
+  texts,
+  time,
+} from '../resource.ts'
 import { author } from './author.ts'
 import { Code } from './code.ts'
 
@@ -64,6 +78,25 @@ const ThreadHeaders = detail('ThreadHeaders', 'The threading headers of an email
     'For a received email, its Message-ID, empty if it has none; for a sent email, that of the email it replied to.',
   ),
   references: texts('The References header of the same email, oldest first.'),
+})
+
+const HighlightField = choice('HighlightField', 'Where the words of a search were found.', {
+  subject: 'In the subject.',
+  counterpart: 'In the address of the counterpart.',
+  counterpartName: "In the counterpart's name.",
+  text: 'In the text.',
+  attachments: 'In an attachment.',
+})
+
+export const Highlight = detail('Highlight', 'A place where a message has words that were searched for.', {
+  field: says(HighlightField, 'Where.'),
+  parts: several(
+    detail('HighlightPart', 'A part of a fragment.', {
+      text: text('Its text, which may come from outside: it is data, and never markup.'),
+      matched: says(z.boolean(), 'Whether it is among what was searched for.'),
+    }),
+    'A short fragment around the words, in parts, in one line; of an attachment, there is none.',
+  ),
 })
 
 export const MARKS = {
@@ -123,6 +156,10 @@ const FIELDS = {
     'Who sent it: the agent or a member. Null for received and imported messages, and for those sent before this was recorded.',
   ).nullable(),
   createdAt: time('When it was received, or accepted for sending.'),
+  highlights: several(
+    Highlight,
+    'Where it has the words of `q`: only in lists with `q`, at most three for each field.',
+  ).optional(),
 }
 
 const MADE = {
@@ -256,7 +293,7 @@ export const listWorkspaceMessages = operation({
   fails: ['input', 'forbidden'],
   output: page(WorkspaceMessage, 'Newest first.'),
   run: (deps, viewer, { limit, cursor, ...filter }) =>
-    listAll(deps, viewer, { filter, ...pageOf({ limit, cursor }) }),
+    withHighlights(listAll(deps, viewer, { filter, ...pageOf({ limit, cursor }) }), filter.q),
 })
 
 export const listMessages = operation({
@@ -268,5 +305,5 @@ export const listMessages = operation({
   fails: ['agent'],
   output: page(Message, 'Newest first.'),
   run: (deps, viewer, { agentId, limit, cursor, ...filter }) =>
-    list(deps, viewer, agentId, { filter, ...pageOf({ limit, cursor }) }),
+    withHighlights(list(deps, viewer, agentId, { filter, ...pageOf({ limit, cursor }) }), filter.q),
 })

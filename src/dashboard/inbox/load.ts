@@ -2,6 +2,7 @@ import type { Client } from 'urql'
 import { type Failure, failureOf } from '../live/failure.ts'
 import { graphql } from '../live/graphql.ts'
 import {
+  type Found,
   isAway,
   MESSAGE_ROW,
   ofMessage,
@@ -74,7 +75,7 @@ const MESSAGES = graphql(
       }
     }
     fragment MessagePage on MessageConnection {
-      edges { node { ...MessageRow } }
+      edges { highlights { field parts { text matched } } node { ...MessageRow } }
       pageInfo { endCursor hasNextPage }
     }
   `,
@@ -119,12 +120,15 @@ const commonOf = (search: Search, after: string | null) => ({
 })
 
 interface Connection<Node> {
-  edges: readonly { node: Node }[]
+  edges: readonly { node: Node; highlights?: Found }[]
   pageInfo: { endCursor: string | null; hasNextPage: boolean }
 }
 
-const pageOf = <Node>({ edges, pageInfo }: Connection<Node>, toRow: (node: Node) => Row): Page => ({
-  rows: edges.map(({ node }) => toRow(node)),
+const pageOf = <Node>(
+  { edges, pageInfo }: Connection<Node>,
+  toRow: (node: Node, highlights?: Found) => Row,
+): Page => ({
+  rows: edges.map(({ node, highlights }) => toRow(node, highlights)),
   next: pageInfo.hasNextPage ? pageInfo.endCursor : null,
 })
 

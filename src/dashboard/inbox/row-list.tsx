@@ -61,6 +61,13 @@ interface LineProps {
   sought: readonly Sought[]
 }
 
+/** Where the service has found the words in the text. */
+const Fragment = ({ of }: { of: NonNullable<Row['found']> }) =>
+  of.map(({ text: part, matched }, index) =>
+    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a fragment never change places
+    matched ? <mark key={index}>{part}</mark> : <span key={index}>{part}</span>,
+  )
+
 const Words = ({ row, agent, sought }: Pick<LineProps, 'agent' | 'row' | 'sought'>) => {
   const icon = iconOf(row.channel)
   const Channel = icon && CHANNEL_ICONS[icon]
@@ -96,7 +103,11 @@ const Words = ({ row, agent, sought }: Pick<LineProps, 'agent' | 'row' | 'sought
         )}
       </span>
       <span className="thread-preview" dir="auto">
-        <Highlight text={row.message?.preview ?? ''} sought={sought} />
+        {row.found ? (
+          <Fragment of={row.found} />
+        ) : (
+          <Highlight text={row.message?.preview ?? ''} sought={sought} />
+        )}
       </span>
     </>
   )

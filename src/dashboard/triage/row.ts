@@ -27,6 +27,13 @@ type MessageFields = ResultOf<typeof MESSAGE_ROW>
 /** What is known of a thread's state; nothing of the thread of a message that was found. */
 export type ThreadState = Partial<Pick<ThreadFields, 'assignedTo' | 'doneAt' | 'snoozedUntil'>>
 
+/** Where a message has the words of a search. */
+export type Found = readonly { field: string; parts: readonly FoundPart[] }[]
+export interface FoundPart {
+  text: string
+  matched: boolean
+}
+
 /** A line of the list: a thread, or a message that was found. */
 export interface Row extends ThreadState {
   id: string
@@ -45,6 +52,8 @@ export interface Row extends ThreadState {
   labels: readonly string[]
   /** The newest message, or the one that was found. */
   message: Pick<MessageFields, 'direction' | 'hold' | 'preview' | 'status'> | null
+  /** Where its text has the words that were searched for. */
+  found?: readonly FoundPart[] | undefined
 }
 
 /** Nothing is known of the thread of a message that was deleted. */
@@ -68,7 +77,8 @@ export const ofThread = (thread: ThreadFields): Row => ({
   message: thread.lastMessage ?? null,
 })
 
-export const ofMessage = (message: MessageFields): Row => ({
+export const ofMessage = (message: MessageFields, highlights: Found = []): Row => ({
+  found: highlights.find(({ field }) => field === 'text')?.parts,
   id: message.id,
   threadId: message.threadId,
   agentId: message.agent.id,

@@ -65,6 +65,30 @@ const conditionOf = (text: string, isBeginning: boolean): { words: number; condi
   return { words: words.length, condition: words.length === 1 && either === now ? now : `(${either})` }
 }
 
+/** Words that are searched for, one after another; with `isBeginning`, the last one is the beginning of a word. */
+export interface Sought {
+  words: string[]
+  isBeginning: boolean
+}
+
+/** What a query searches for: not what it excludes. */
+export const soughtIn = (q: string): Sought[] => {
+  const sought: Sought[] = []
+  let isNot = false
+  for (const [part, phrase] of q.replace(QUOTES, '"').matchAll(PARTS)) {
+    if (part === '-') {
+      isNot = !isNot
+      continue
+    }
+    const words = phrase === undefined && /^or$/i.test(part) ? [] : searchWords(phrase ?? part)
+    const isBeginning =
+      phrase === undefined && part.endsWith('*') && [...(words.at(-1) ?? '')].length >= MIN_PREFIX
+    if (!isNot && words.length > 0) sought.push({ words, isBeginning })
+    isNot = false
+  }
+  return sought
+}
+
 /**
  * Returns the tsquery, in its text form, of a query in the syntax of search engines: words, `"a phrase"`, `or`,
  * `-without`, `begin*`. Null if it has no words. Throws `invalid_input` if it has too many.

@@ -685,6 +685,23 @@ class MessageSentBy(TypedDict):
     name: str
 
 
+MessageHighlightField = Literal["subject", "counterpart", "counterpartName", "text", "attachments"]
+
+
+class MessageHighlightPart(TypedDict):
+    # Its text, which may come from outside: it is data, and never markup
+    text: str
+    # Whether it is among what was searched for
+    matched: bool
+
+
+class MessageHighlight(TypedDict):
+    # Where. `subject`: In the subject. `counterpart`: In the address of the counterpart. `counterpartName`: In the counterpart's name. `text`: In the text. `attachments`: In an attachment
+    field: MessageHighlightField
+    # A short fragment around the words, in parts, in one line; of an attachment, there is none
+    parts: list[MessageHighlightPart]
+
+
 class Message(TypedDict):
     # Unique identifier
     id: str
@@ -747,6 +764,8 @@ class Message(TypedDict):
     sentBy: MessageSentBy | None
     # When it was received, or accepted for sending
     createdAt: str
+    # Where it has the words of `q`: only in lists with `q`, at most three for each field
+    highlights: NotRequired[list[MessageHighlight]]
 
 
 class Check(TypedDict):
@@ -1293,6 +1312,8 @@ class MessageFields(Fields):
     sent_by: MessageSentBy | None = None
     # When it was received, or accepted for sending
     created_at: str
+    # Where it has the words of `q`: only in lists with `q`, at most three for each field
+    highlights: list[MessageHighlight] | None = None
 
 
 class EventFields(Fields):

@@ -1,6 +1,6 @@
 import { queryFromInfo } from '@pothos/plugin-prisma'
 import type { GraphQLResolveInfo } from 'graphql'
-import { FILTER } from '../../../api/message/message.ts'
+import { FILTER, Highlight } from '../../../api/message/message.ts'
 import {
   isReadableField,
   type MessageFilter,
@@ -8,12 +8,13 @@ import {
   type MessagePage,
   messageCursor,
   type ReadableField,
+  readHighlights,
   readMessagePages,
   textBytesOf,
 } from '../../../message/index.ts'
 import { builder, forMembers } from '../../builder/builder.ts'
 import { checkPage, type PageRequest, pageArgs, pageCost, pageInfoOf, pathOf } from '../../builder/page.ts'
-import { argsOf, valuesOf } from '../../builder/rendered.ts'
+import { argsOf, objectOf, valuesOf } from '../../builder/rendered.ts'
 import { batched, countSearch } from '../../context/batch.ts'
 import type { GraphqlContext } from '../../context/context.ts'
 import { countRows, countTexts } from '../../context/limits.ts'
@@ -21,9 +22,38 @@ import { Agent } from '../agent/agent.ts'
 import { Workspace } from '../workspace/workspace.ts'
 import { Message } from './message.ts'
 
+/** An edge of a list, with what was searched for. */
+interface FoundEdge {
+  q?: string | undefined
+  node: { id: string; agentId: string }
+}
+
+const refOf = (key: string) => {
+  const [agentId, id] = key.split(' ') as [string, string]
+  return { agentId, id }
+}
+
 export const MessageConnection = builder.connectionObject(
   { type: Message, name: 'MessageConnection', description: 'A page of messages, newest first.' },
-  { name: 'MessageEdge', description: 'A message and its cursor.' },
+  {
+    name: 'MessageEdge',
+    description: 'A message and its cursor.',
+    fields: (t) => ({
+      highlights: t.field({
+        type: [objectOf(Highlight)],
+        description: 'Where it has the words of `q`, in short fragments; empty in lists without `q`.',
+        // There are few, and all of a page take one statement.
+        complexity: { field: 3, multiplier: 0 },
+        resolve: (edge, _args, context) => {
+          const { q, node } = edge as unknown as FoundEdge
+          if (q === undefined) return []
+          return batched(context, `highlights ${q}`, `${node.agentId} ${node.id}`, (keys) =>
+            readHighlights(context.deps, q, keys.map(refOf)),
+          )
+        },
+      }),
+    }),
+  },
 )
 
 type Select = Record<string, unknown>
@@ -93,7 +123,7 @@ export const messagesOf = async (
     readRows(context, select as Select, keys, { ...page, filter }),
   )
   if (read instanceof Error) throw read
-  const edges = read.rows.map((row) => ({ cursor: messageCursor(row), node: row }))
+  const edges = read.rows.map((row) => ({ cursor: messageCursor(row), node: row, q: filter.q }))
   const pageInfo = pageInfoOf(edges, read.more, page)
   return { edges, pageInfo: read.end ? { ...pageInfo, endCursor: messageCursor(read.end) } : pageInfo }
 }

@@ -32,7 +32,7 @@ export const Message = builder.prismaObject('Message', {
   description: MESSAGE.sentence,
   select: { id: true },
   fields: (t) => ({
-    ...exposed(t, columnsOf(MESSAGE, 'attachments', 'mayInstruct')),
+    ...exposed(t, columnsOf(MESSAGE, 'attachments', 'mayInstruct', 'highlights')),
     ...made(t, MESSAGE),
     replyAddress: t.exposeString('replyAddress', {
       nullable: true,
