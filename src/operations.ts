@@ -85,7 +85,7 @@ const createEmail = (
   const { clock, log, metrics, tracer, resolver, get, returnPathKeys } = platform
   return createEmailChannel({
     mailDomain: config.mailDomain,
-    smtp: { ...config.smtp, tls: config.smtp.tls ?? null },
+    smtp: { ...config.smtp, tls: config.smtp.tls ?? null, trustProxy: config.trustProxy },
     relayUrl: config.smtp.relayUrl ?? null,
     directAs: config.smtp.direct ? config.mailHost : null,
     getPolicy: get,

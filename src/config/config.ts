@@ -83,7 +83,7 @@ export interface Config {
   readonly telegram: { readonly managerToken: string | undefined; readonly apiUrl: string }
   /** Hosts, `host:port`, IP addresses and CIDRs, in lowercase. */
   readonly webhookAllow: readonly string[]
-  /** Addresses and CIDRs of proxies whose X-Forwarded-For is trusted. */
+  /** Addresses and CIDRs of proxies whose X-Forwarded-For and PROXY headers are trusted. */
   readonly trustProxy: readonly string[]
   /** Maximum number of requests per minute and token. */
   readonly rateLimit: number

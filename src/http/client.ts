@@ -1,15 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
-import ipaddr from 'ipaddr.js'
 import { isLoopback, sourceOf } from '../core/address/source.ts'
-
-type Range = ReturnType<typeof ipaddr.parseCIDR>
-
-const rangeOf = (entry: string): Range => {
-  if (ipaddr.isValidCIDR(entry)) return ipaddr.parseCIDR(entry)
-  const address = ipaddr.process(entry)
-  return [address, address.kind() === 'ipv4' ? 32 : 128]
-}
+import { createTrust } from '../core/address/trusted.ts'
 
 /** More proxies than any real request passes through: entries further left in the header are ignored. */
 const MAX_HOPS = 20
@@ -41,12 +33,7 @@ export interface Clients {
  * or a proxy that names no client. Limits by address do not apply to it, since it may stand for everyone.
  */
 export const createClients = (trusted: readonly string[]): Clients => {
-  const ranges = trusted.map(rangeOf)
-  const isTrusted = (text: string): boolean => {
-    if (isIP(text) === 0) return false
-    const address = ipaddr.process(text)
-    return ranges.some((range) => range[0].kind() === address.kind() && address.match(range))
-  }
+  const isTrusted = createTrust(trusted)
   const named = (request: IncomingMessage): string => {
     const hops = String(request.headers['x-forwarded-for'] ?? '')
       .split(',')

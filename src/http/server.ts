@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { createTrust } from '../core/address/trusted.ts'
 import type { Route } from '../core/channel/callback-route.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'
@@ -19,6 +20,7 @@ import { Connections } from './connections.ts'
 import { HTTP_LIMITS, type HttpLimits } from './limits.ts'
 import { measure, traceRequest } from './measure.ts'
 import { PipelinedRequests } from './pipelined-requests.ts'
+import { followProxies } from './proxied.ts'
 import { answerRoot } from './root.ts'
 import { targetOf } from './target.ts'
 import { UnreadResponses } from './unread-responses.ts'
@@ -239,7 +241,7 @@ export interface HttpOptions {
   callbacks?: readonly Route[]
   /** Whether PUBLIC_URL is https, so that browsers are told to use nothing else (RFC 6797). */
   https?: boolean
-  /** Addresses and CIDRs of proxies whose X-Forwarded-For is trusted; none if omitted. */
+  /** Addresses and CIDRs of proxies whose X-Forwarded-For and PROXY headers are trusted; none if omitted. */
   trustProxy?: readonly string[]
   limits?: Partial<HttpLimits>
   clock?: Clock
@@ -292,6 +294,7 @@ export const startHttp = async ({
   server.on('checkExpectation', (request, response) => begin(request, response, expected))
   refuseUnreadable(server, observers.log)
   const silent = trackSilent(server)
+  if (trustProxy.length > 0) followProxies(server, createTrust(trustProxy))
   const address = await listen(server, host, port)
   const name = address.family === 'IPv6' ? `[${address.address}]` : address.address
   return {

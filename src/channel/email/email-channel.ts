@@ -50,6 +50,8 @@ export interface EmailChannelOptions {
     readonly port: number
     /** Null: a self-signed certificate, created once in `dataDir`. */
     readonly tls: TlsFiles | null
+    /** Addresses and CIDRs of proxies that may say who their client is; none if omitted. */
+    readonly trustProxy?: readonly string[]
     readonly limits?: Partial<SmtpLimits>
   }
   /** URL of the relay for outgoing mail (`smtp://` or `smtps://`). Null when there is none. */
@@ -175,6 +177,7 @@ export function createEmailChannel(options: EmailChannelOptions): EmailChannel {
       return listenSmtp({
         host: smtp.host,
         port: smtp.port,
+        trustProxy: smtp.trustProxy,
         mailDomain,
         tls: smtp.tls ?? (await ownCertificate(options.dataDir, mailDomain, clock.now())),
         ...receptionFor(sink),

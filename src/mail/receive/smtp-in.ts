@@ -25,6 +25,8 @@ export interface SmtpInOptions extends RecipientOptions {
   /** 0 selects a free port. */
   port: number
   tls: TlsPair | TlsFiles
+  /** Addresses and CIDRs of proxies that may say who their client is. */
+  trustProxy?: readonly string[] | undefined
   /**
    * Resolves once the message is committed for every recipient. Rejects with `unavailable` if the client
    * should retry; the error's message is sent to it.
@@ -100,6 +102,7 @@ class Sessions {
         authOptional: true,
         disableReverseLookup: true,
         logger: false,
+        trustProxy: options.trustProxy ?? [],
         onRcptTo: (address, session, done) => this.#settle(this.#recipients.check(address, session), done),
         onData: (stream, session, done) => this.#settle(this.#data(stream, session), done),
       },

@@ -1,7 +1,9 @@
 import type { Socket } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js'
+import { takeProxyHeader } from '../../core/address/proxy-header.ts'
 import { publicSourceOf, sourceOf } from '../../core/address/source.ts'
+import { createTrust } from '../../core/address/trusted.ts'
 import type { Clock } from '../../core/clock.ts'
 import { WindowCounts } from '../../core/window-counts.ts'
 import type { Wait } from '../reading/mail-reader.ts'
@@ -11,6 +13,11 @@ import type { SmtpLimits } from './smtp-limits.ts'
 /** Open sockets allowed per session: a disconnected client may keep its end open for some seconds. */
 const SOCKETS_PER_SESSION = 2
 const ERRORS_WINDOW_MS = 600_000
+/**
+ * Time in milliseconds within which a proxy must have sent its header. A trusted client that sends none, such as a mail server
+ * on the same machine, is greeted that much later.
+ */
+const PROXY_HEADER_MS = 500
 
 /**
  * An SMTPServer that greets immediately and always has capacity for another sender. smtp-server delays its greeting to
@@ -25,12 +32,18 @@ export class PromptSmtpServer extends SMTPServer {
   /** By session id, the messages that are being received. */
   readonly waits = new Map<string, Wait>()
   readonly #sockets = new Set<Socket>()
+  readonly #isProxy: (address: string) => boolean
   #timer: NodeJS.Timeout | undefined
 
-  constructor(options: ConstructorParameters<typeof SMTPServer>[0], limits: SmtpLimits, clock: Clock) {
+  constructor(
+    options: ConstructorParameters<typeof SMTPServer>[0] & { trustProxy: readonly string[] },
+    limits: SmtpLimits,
+    clock: Clock,
+  ) {
     super(options)
     this.limits = limits
     this.clock = clock
+    this.#isProxy = createTrust(options.trustProxy)
     this.errors = new WindowCounts(clock, ERRORS_WINDOW_MS)
   }
 
@@ -42,6 +55,21 @@ export class PromptSmtpServer extends SMTPServer {
     if (this.#sockets.size >= SOCKETS_PER_SESSION * this.limits.connections) return void socket.destroy()
     this.#sockets.add(socket)
     socket.once('close', () => this.#sockets.delete(socket))
+    if (this.#isProxy(socket.remoteAddress ?? '')) this.#beginProxied(socket, options)
+    else this.#begin(socket, options)
+  }
+
+  #beginProxied(socket: Socket, options?: SMTPConnectionOptions | null): void {
+    takeProxyHeader(socket, PROXY_HEADER_MS).then(
+      (client) => {
+        const named = client && { remoteAddress: client.address, remotePort: client.port }
+        this.#begin(socket, { ...options, ...named })
+      },
+      () => socket.destroy(),
+    )
+  }
+
+  #begin(socket: Socket, options?: SMTPConnectionOptions | null): void {
     const connection = new PromptConnection(this, socket, options)
     this.connections.add(connection)
     connection.on('error', (error) => this.emit('error', error))
@@ -161,6 +189,8 @@ class PromptConnection extends SMTPConnection implements EvictableSession {
   }
 
   #refusalOf(verb: string): string | null {
+    // In binary, a header ends the session by itself: it contains QUIT.
+    if (verb === 'PROXY') return 'PROXY headers are not accepted from your address'
     // A client that sends one message after another is never idle when sessions are checked.
     if (verb === 'MAIL ' && this.#isOld(this.#server.clock.now().getTime())) return TOO_OLD
     const over =
