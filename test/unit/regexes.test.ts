@@ -49,13 +49,6 @@ const BUILT: Record<string, Omit<Found, 'file'>[]> = {
     { pattern: '\\[([ABCDEFGHJKMNPQRSTUVWXYZ23456789]{6})\\]', flags: 'g' },
   ],
   'src/core/codes/lines.ts': [{ pattern: '.{1,1500}', flags: 'g' }],
-  'src/message/highlights/highlights.ts': [
-    {
-      pattern:
-        '[\\u0e00-\\u0eff\\u4e00-\\u9fff]\\p{M}*|[[\\p{L}\\p{M}\\p{N}\\xad]--[\\u0e00-\\u0eff\\u4e00-\\u9fff]]+',
-      flags: 'gv',
-    },
-  ],
   'src/core/http/encoding.ts': ['br', 'gzip'].map((name) => ({
     pattern: `\\b${name}\\b(?!;q=0(?![.\\d]))`,
     flags: '',
