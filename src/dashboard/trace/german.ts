@@ -32,6 +32,7 @@ export const trace: typeof text = {
     check: 'Geprüft',
     recipient: 'Empfänger',
     event: 'Ereignis',
+    event_delayed: 'Weckt den Agenten zusammen mit anderen der Unterhaltung',
     webhook_answered: 'Webhook hat geantwortet',
     webhook_delivery: 'Webhook: Ergebnis',
     webhook_skips: 'Webhook will solche Ereignisse nicht',

@@ -34,6 +34,7 @@ export const text = words('trace', {
     check: 'Checked',
     recipient: 'Recipient',
     event: 'Event',
+    event_delayed: 'Wakes the agent together with others of its thread',
     webhook_answered: 'Webhook answered',
     webhook_delivery: 'Webhook: outcome',
     webhook_skips: 'Webhook does not ask for such events',
