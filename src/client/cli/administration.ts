@@ -1,8 +1,8 @@
 import type { components } from '../api.ts'
 import { type Command, type Input, repeated, valued } from './command.ts'
-import { UsageError } from './terminal/failure.ts'
 import { metadataOf } from './metadata.ts'
 import { openWorkspace, readCredentials } from './settings.ts'
+import { UsageError } from './terminal/failure.ts'
 import { oneLine, printableJson } from './terminal/terminal.ts'
 
 type Icon = components['schemas']['Agent']['icon']

@@ -1,6 +1,6 @@
 import { type Command, repeated, valued } from './command.ts'
-import { UsageError } from './terminal/failure.ts'
 import { NONE_CAME } from './message-actions.ts'
+import { UsageError } from './terminal/failure.ts'
 import { oneLine, printable, printableJson } from './terminal/terminal.ts'
 
 const UNITS = { s: 1, m: 60, h: 3_600, d: 86_400 }

@@ -2,11 +2,11 @@ import type { Agent } from '../agent.ts'
 import type { Received } from '../inbox.ts'
 import { fileStore } from '../node.ts'
 import type { PositionStore } from '../position.ts'
+import { ChannelHost } from './channel/host.ts'
 import type { Command } from './command.ts'
 import { Bridge, MAIN, serveStdio } from './mcp.ts'
 import { positionFile } from './settings.ts'
 import { oneLine, printable, shellWord } from './terminal/terminal.ts'
-import { ChannelHost } from './channel/host.ts'
 
 /**
  * A channel of Claude Code (https://code.claude.com/docs/en/channels-reference): an MCP server over stdio that pushes each new message

@@ -1,7 +1,7 @@
 import type { CodeOptions } from '../code.ts'
 import { type Command, valued } from './command.ts'
-import { UsageError } from './terminal/failure.ts'
 import { NONE_CAME } from './message-actions.ts'
+import { UsageError } from './terminal/failure.ts'
 import { oneLine, printableJson } from './terminal/terminal.ts'
 
 const DEFAULT_SECONDS = 30

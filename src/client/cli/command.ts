@@ -1,8 +1,8 @@
 import type { Agent } from '../agent.ts'
 import type { AmsError } from '../errors.ts'
 import type { ClientOptions } from '../http.ts'
-import { UsageError } from './terminal/failure.ts'
 import { type Credentials, openAgent, readCredentials } from './settings.ts'
+import { UsageError } from './terminal/failure.ts'
 import { oneLine, printableJson, type Terminal } from './terminal/terminal.ts'
 
 interface Option {

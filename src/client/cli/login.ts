@@ -1,7 +1,6 @@
 import { AmsError } from '../errors.ts'
 import { endLogin, loginInBrowser } from './browser-login.ts'
 import { type Command, valued } from './command.ts'
-import { UsageError } from './terminal/failure.ts'
 import {
   type Credentials,
   deleteStored,
@@ -11,6 +10,7 @@ import {
   readStored,
   writeCredentials,
 } from './settings.ts'
+import { UsageError } from './terminal/failure.ts'
 import { oneLine, printableJson, readStdin, type Terminal } from './terminal/terminal.ts'
 
 /** Whose token it is. */

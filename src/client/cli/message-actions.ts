@@ -6,9 +6,9 @@ import { pipeline } from 'node:stream/promises'
 import type { Attachment } from '../attachment.ts'
 import type { Message } from '../message.ts'
 import { type Command, type Input, repeated, valued } from './command.ts'
-import { UsageError } from './terminal/failure.ts'
 import { print } from './messages.ts'
 import { meta, metadataOf } from './metadata.ts'
+import { UsageError } from './terminal/failure.ts'
 import { oneLine, printable, printableJson } from './terminal/terminal.ts'
 
 const metadataChangesOf = (input: Input): Record<string, string | null> => ({

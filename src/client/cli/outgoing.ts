@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
 import { CHANNELS } from '../api.ts'
 import { type Command, type Input, repeated, valued } from './command.ts'
-import { UsageError } from './terminal/failure.ts'
 import { print } from './messages.ts'
 import { meta, metadataOf } from './metadata.ts'
+import { UsageError } from './terminal/failure.ts'
 import { readStdin } from './terminal/terminal.ts'
 
 /** The text and the HTML to send. With HTML, the service makes the text from it unless TEXT is given. */

@@ -3,9 +3,9 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { AmsError } from '../errors.ts'
 import type { Command } from './command.ts'
-import { UsageError } from './terminal/failure.ts'
 import { MAIN } from './mcp.ts'
 import { readCredentials, readStored, writeCredentials, writePrivately } from './settings.ts'
+import { UsageError } from './terminal/failure.ts'
 
 /** How a host starts the service's MCP server: the token stays where ams login stored it. */
 const SERVER = { command: process.execPath, args: [MAIN, 'mcp'] }

@@ -16,7 +16,14 @@ const READ: Partial<Record<Scope, readonly string[]>> = {
   'messages:read': [
     ...['Message', 'MessageConnection', 'Thread', 'ThreadConnection', 'ThreadNote', 'Transcript'],
     ...['Draft', 'DraftConnection', 'Recipient', 'HeaderField', 'AttachmentLink', 'AttachmentText'],
-    ...['Suppression', 'SuppressionConnection', 'DayCounts', 'DomainHealth', 'Question', 'QuestionConnection'],
+    ...[
+      'Suppression',
+      'SuppressionConnection',
+      'DayCounts',
+      'DomainHealth',
+      'Question',
+      'QuestionConnection',
+    ],
   ],
   events: [
     ...['Event', 'EventConnection', 'Listener', 'Connection', 'WorkspaceChanges', 'WebhookChange'],
@@ -36,10 +43,41 @@ const FREE: readonly string[] = [
 
 /** Parts of what needs a scope, with which they come. */
 const PARTS: readonly string[] = [
-  ...['Access', 'Answer', 'Attachment', 'AuditActor', 'AuditEdge', 'Author', 'Check', 'Code', 'DraftFile', 'DraftEdge'],
+  ...[
+    'Access',
+    'Answer',
+    'Attachment',
+    'AuditActor',
+    'AuditEdge',
+    'Author',
+    'Check',
+    'Code',
+    'DraftFile',
+    'DraftEdge',
+  ],
   ...['DeliveryAnswer', 'DeliveryAttempt', 'DeliveryEdge', 'DeliveryRequest', 'HttpHeader', 'DomainRecord'],
-  ...['EndedQuestion', 'EventEdge', 'EventSender', 'Highlight', 'HighlightPart', 'Hold', 'MessageEdge', 'MessageMarks', 'Participant', 'PlanLimits'],
-  ...['PlanUsage', 'Price', 'QuestionEdge', 'RefusalCount', 'RevealedSecret', 'SuppressionEdge', 'TakenCode', 'ThreadEdge'],
+  ...[
+    'EndedQuestion',
+    'EventEdge',
+    'EventSender',
+    'Highlight',
+    'HighlightPart',
+    'Hold',
+    'MessageEdge',
+    'MessageMarks',
+    'Participant',
+    'PlanLimits',
+  ],
+  ...[
+    'PlanUsage',
+    'Price',
+    'QuestionEdge',
+    'RefusalCount',
+    'RevealedSecret',
+    'SuppressionEdge',
+    'TakenCode',
+    'ThreadEdge',
+  ],
   ...['ThreadHeaders', 'ThreadMember', 'ThreadWriter', 'TraceMoment', 'TranscriptEntry', 'WorkspaceChange'],
 ]
 
