@@ -122,6 +122,40 @@ test('it is a channel with the tools of the service, and starts a turn only for 
   expect(await host.ams.exited).toMatchObject({ code: 0 })
 })
 
+test('members are asked whether a tool may run, and their answer is passed on; a message is none', async () => {
+  const { agent, friend, env } = await createPair()
+  const host = new Host(env, [])
+  await host.open()
+  await listens(agent)
+  const verdicts = () => host.lines.filter(({ method }) => method === 'notifications/claude/channel/permission')
+  const ask = async (request_id: string) => {
+    const about = { tool_name: 'Bash', description: 'List files', input_preview: '{"command":"ls"}' }
+    host.write({ method: 'notifications/claude/channel/permission_request', params: { request_id, ...about } })
+    const open = async () =>
+      (await owner.api('GET', `/agents/${agent.id}/questions?status=open`)).body.items[0]
+    return until(open)
+  }
+  const answer = (id: string, text: string, api = owner.api) =>
+    api('POST', `/agents/${agent.id}/questions/${id}/answer`, { text })
+
+  const first = await ask('abcde')
+  expect(first).toMatchObject({ options: ['Allow', 'Deny'], text: expect.stringContaining('Bash: List files') })
+  await write(friend, agent, 'yes abcde')
+  expect((await answer(first.id, 'Allow', agent.api)).status).toBe(403)
+  expect(verdicts()).toEqual([])
+  expect((await answer(first.id, 'Allow')).status).toBe(200)
+  await until(() => verdicts().length === 1)
+  const second = await ask('fghij')
+  await answer(second.id, 'Deny')
+  await until(() => verdicts().length === 2)
+  expect(verdicts().map(({ params }) => params)).toEqual([
+    { request_id: 'abcde', behavior: 'allow' },
+    { request_id: 'fghij', behavior: 'deny' },
+  ])
+  host.ams.child.stdin!.end()
+  await host.ams.exited
+})
+
 test('no turn is lost or taken twice, whichever side is killed', async () => {
   const { agent, friend, env } = await createPair()
   const turns: Turn[] = []

@@ -18,6 +18,8 @@ const CAPABILITIES = { 'claude/channel': {}, 'claude/channel/permission': {} }
 const QUESTION_SECONDS = 3600
 const ALLOW = 'Allow'
 const DENY = 'Deny'
+/** Whoever has a mailed link, and whoever forges a number, could allow it otherwise. */
+const PROVEN: readonly string[] = ['app', 'api', 'telegram']
 
 /** The host at the other end of standard input and output, as far as it is told of messages and asks for permissions. */
 export class ChannelHost {
@@ -98,8 +100,10 @@ export class ChannelHost {
     try {
       const options = { options: [ALLOW, DENY], expiresIn: QUESTION_SECONDS }
       const { answer } = await this.#agent.ask(text.slice(0, 2_000), options)
-      if (answer?.text !== ALLOW && answer?.text !== DENY) return
+      if (!answer) return
       const behavior = answer.text === ALLOW ? 'allow' : 'deny'
+      if (behavior === 'allow' && !PROVEN.includes(answer.through))
+        return this.#note(`ams: ${oneLine(answer.by)} allowed it by ${answer.through}: confirm it here`)
       this.#send({
         method: 'notifications/claude/channel/permission',
         params: { request_id: requestId, behavior },
