@@ -200,7 +200,7 @@ const QUIET = new Set([
   ...['deleteThreadNote', 'linkAttachment', 'linkMessageHtml', 'linkRawMessage', 'linkTelegram'],
   ...['releasePhoneNumber', 'removeAddress', 'removeDomain', 'removeIdentity', 'removeSuppression'],
   ...['restoreWorkspace', 'revealSecrets', 'revokeInvitation', 'setAccess', 'setSecret', 'setUpAddress'],
-  ...['updateAgent', 'updateDraft', 'updateOwnMember', 'verifyDomain', 'verifyIdentity'],
+  ...['updateAgent', 'updateDomain', 'updateDraft', 'updateOwnMember', 'verifyDomain', 'verifyIdentity'],
 ])
 /** Called otherwise: over a path of its own, with what another takes, or after a request to a server outside. */
 const LIKE = {

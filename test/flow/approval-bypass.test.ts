@@ -65,7 +65,11 @@ const childOf = async ({ api }: Pick<TestAgent, 'api'>): Promise<Caller> => {
 /** Creates one, and a token of it. */
 const armedChildOf = async (parent: Pick<TestAgent, 'api'>): Promise<TestAgent> => {
   const { id } = await childOf(parent)
-  const { token } = (await parent.api('POST', `/agents/${id}/tokens`, { name: 'mine' })).body
+  return withToken(id, parent.api)
+}
+/** An agent with a token that this caller makes, and with whose token it ends. */
+const withToken = async (id: string, maker: TestAgent['api']): Promise<TestAgent> => {
+  const { token } = (await maker('POST', `/agents/${id}/tokens`, { name: 'mine' })).body
   const api: TestAgent['api'] = (method, path, body, headers) =>
     owner.api(method, path, body, { ...headers, Authorization: `Bearer ${token}` })
   return { id, address: '', token, api }
@@ -106,7 +110,8 @@ describe('limits hold for the agents that an agent creates', () => {
   test('when a member tightens them later, through all generations and past a deleted one', async () => {
     const child = await armedChildOf(agent)
     const middle = await armedChildOf(child)
-    const last = await armedChildOf(middle)
+    const made = await armedChildOf(middle)
+    const last = await withToken(made.id, owner.api)
     expect((await middle.api('DELETE', `/agents/${middle.id}`)).status).toBe(204)
     await limit(last, { wakesPerHour: 3 })
     await limit(agent, { approval: 'strangers', wakesPerHour: 10 })

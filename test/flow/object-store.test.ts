@@ -41,7 +41,7 @@ const letterTo = (agent: TestAgent, content: Buffer | string, subject = 'A file'
   to: agent.address,
   subject,
   html: `<p>See the file of ${subject}</p>`,
-  attachments: [{ filename: 'a.bin', content: Buffer.from(content) }],
+  attachments: [{ filename: 'a.png', content: Buffer.from(content) }],
 })
 const pathOf = (agent: TestAgent, { id }: { id: string }) => `/agents/${agent.id}/messages/${id}`
 const bytesAt = async (agent: TestAgent, path: string): Promise<Buffer> => {

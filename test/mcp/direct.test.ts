@@ -111,7 +111,7 @@ test.each<[Viewer['kind'], Changes]>([
   ['member', {}],
   ['agent', { body: { id: 'a "word"' } }],
 ])('the list of tools for a(n) %s, byte by byte as the SDK answers', async (kind, changes) => {
-  const viewer = { kind } as Viewer
+  const viewer = { kind, scopes: null } as Viewer
   const { headers, body, list } = listed(changes)
   const exchange = { call: { viewer }, method: 'tools/list' } as unknown as Exchange
   const server = createMcpHandler(({ era }) => serverFor(era, exchange))

@@ -243,7 +243,7 @@ describe('requests', () => {
         { method: 'tools/list' },
         { 'MCP-Protocol-Version': protocolVersion },
       )
-      expect(listed.result.tools).toHaveLength(16)
+      expect(listed.result.tools).toHaveLength(17)
     },
   )
 

@@ -68,10 +68,11 @@ describe('what can be heard', () => {
   test('every type of the log, by push, poll and webhook, with what it takes and tells', async () => {
     const agent = await createOpenAgent()
     const { result } = await ask(agent.token, 'events/list')
-    const names = ['received', 'refused', 'held', 'sent', 'failed', 'reported']
+    const types = ['received', 'refused', 'held', 'sent', 'failed', 'reported']
+    const names = [...types.map((name) => `message.${name}`), 'question.answered']
     expect(result.events).toEqual(
       names.map((name) => ({
-        name: `message.${name}`,
+        name,
         description: expect.any(String),
         delivery: ['push', 'poll', 'webhook'],
         inputSchema: expect.objectContaining({ type: 'object', additionalProperties: false }),

@@ -83,6 +83,7 @@ const WRONG: Record<string, unknown[]> = {
   integer: [null, 'x', true, [], {}, 1.5, -1],
   boolean: [null, 'x', 7, [], {}],
   array: [null, 'x', 7, true, {}, [7], [null]],
+  object: [null, 'x', 7, true, [], { a: 7 }],
   several: [null, 7, true, {}, [7], [null]],
 }
 
@@ -124,7 +125,7 @@ describe('arguments of tools', () => {
         for (const wrong of WRONG[type ?? 'several']!)
           expect(await refusal(token, name, { ...valid, [key]: wrong }), `${key} ${wrong}`).toMatchObject({
             code: 'invalid_input',
-            message: expect.stringMatching(new RegExp(`^${key}(\\[0\\])?: `)),
+            message: expect.stringMatching(new RegExp(`^${key}(\\[0\\]|\\.a|\\[a\\])?: `)),
             next: 'Correct this argument and call again.',
           })
       for (const key of required)

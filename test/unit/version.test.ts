@@ -51,6 +51,6 @@ test.each(['README.md', 'src/client/README.md', 'docs/operations.md'])(
   },
 )
 
-test('the change log begins with this version', () => {
-  expect(/^## (\S+)/m.exec(read('CHANGELOG.md'))?.[1]).toBe(VERSION)
+test('the change log begins with this version, below what is not released', () => {
+  expect(/^## (?!Unreleased)(\S+)/m.exec(read('CHANGELOG.md'))?.[1]).toBe(VERSION)
 })
