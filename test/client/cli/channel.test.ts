@@ -127,10 +127,14 @@ test('members are asked whether a tool may run, and their answer is passed on; a
   const host = new Host(env, [])
   await host.open()
   await listens(agent)
-  const verdicts = () => host.lines.filter(({ method }) => method === 'notifications/claude/channel/permission')
+  const verdicts = () =>
+    host.lines.filter(({ method }) => method === 'notifications/claude/channel/permission')
   const ask = async (request_id: string) => {
     const about = { tool_name: 'Bash', description: 'List files', input_preview: '{"command":"ls"}' }
-    host.write({ method: 'notifications/claude/channel/permission_request', params: { request_id, ...about } })
+    host.write({
+      method: 'notifications/claude/channel/permission_request',
+      params: { request_id, ...about },
+    })
     const open = async () =>
       (await owner.api('GET', `/agents/${agent.id}/questions?status=open`)).body.items[0]
     return until(open)
@@ -139,7 +143,10 @@ test('members are asked whether a tool may run, and their answer is passed on; a
     api('POST', `/agents/${agent.id}/questions/${id}/answer`, { text })
 
   const first = await ask('abcde')
-  expect(first).toMatchObject({ options: ['Allow', 'Deny'], text: expect.stringContaining('Bash: List files') })
+  expect(first).toMatchObject({
+    options: ['Allow', 'Deny'],
+    text: expect.stringContaining('Bash: List files'),
+  })
   await write(friend, agent, 'yes abcde')
   expect((await answer(first.id, 'Allow', agent.api)).status).toBe(403)
   expect(verdicts()).toEqual([])
