@@ -1,6 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import { type Page, pageOf, readMoment, writeCursor } from '../core/cursor.ts'
 import { AppError, notFound } from '../core/errors.ts'
+import type { Metadata, MetadataChanges } from '../core/rules.ts'
 import type { Db } from '../db/client.ts'
 import type { Address, Agent } from '../db/generated/prisma/client.ts'
 import type { Notifier } from '../db/notify.ts'
@@ -22,7 +23,7 @@ import { type Limits, passOnChildren, tightenDescendants } from './access/superv
 import { type ReleaseDeps, releaseAddress } from './address/release.ts'
 import { noteDeleted } from './deleted-agents.ts'
 import { changeGuard } from './guard.ts'
-import { changedMetadata, type Metadata, type MetadataChanges } from './metadata.ts'
+import { changedMetadata } from './metadata.ts'
 import { saveTexts, type TextChanges } from './texts.ts'
 
 export type { Agent }

@@ -1,6 +1,7 @@
 import { v7 as newId } from 'uuid'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'
+import type { Metadata } from '../core/rules.ts'
 import type { Db } from '../db/client.ts'
 import type { Agent } from '../db/generated/prisma/client.ts'
 import { define, raw, rows, sql } from '../db/sql/sql.ts'
@@ -12,7 +13,6 @@ import { defaultAccess } from './access/access.ts'
 import { AGENT_COLUMNS } from './access/permission.ts'
 import { giveEmailAddress } from './address/address.ts'
 import type { Icon } from './agent.ts'
-import type { Metadata } from './metadata.ts'
 
 export interface AgentDeps extends Db {
   clock: Clock

@@ -1,11 +1,6 @@
 import { invalidInput } from '../core/errors.ts'
-import { MAX_METADATA_KEYS } from '../core/rules.ts'
+import { MAX_METADATA_KEYS, type Metadata, type MetadataChanges } from '../core/rules.ts'
 import type { Prisma } from '../db/generated/prisma/client.ts'
-
-/** What programs keep with an agent: texts by their keys. */
-export type Metadata = Readonly<Record<string, string>>
-/** Null removes a key; keys that are left out keep their values. */
-export type MetadataChanges = Readonly<Record<string, string | null>>
 
 /** Returns the metadata of an agent with the changes, having locked the agent. Throws `invalid_input` for too many keys. */
 export const changedMetadata = async (

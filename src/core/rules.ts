@@ -129,8 +129,10 @@ const byKey = <Value extends z.ZodType>(value: Value) =>
 const metadataValue = text(0, 500)
 /** What programs keep with a message or an agent. */
 export const metadata = byKey(metadataValue)
-/** Changes of metadata: null removes a key. */
+export type Metadata = Readonly<z.output<typeof metadata>>
+/** Changes of metadata: null removes a key, and keys that are left out keep their values. */
 export const metadataChanges = byKey(metadataValue.nullable())
+export type MetadataChanges = Readonly<z.output<typeof metadataChanges>>
 /** The agent's own key of a conversation. */
 export const conversationKey = text(1, 100, z.string().trim()).refine(
   (value) => !NOT_IN_NAMES.test(value),

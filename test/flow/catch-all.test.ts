@@ -95,6 +95,22 @@ test('it answers from the address that it has on the domain', async () => {
   expect(answer.body).toMatchObject({ addressId: address.id, to: ['ann@example.com'], cc: [] })
 })
 
+test('a reply to all leaves out what it catches, and reaches members and tagged agents of the domain', async () => {
+  await setTo(agent.id)
+  await give(other, at('help'))
+  const { member: id } = owner
+  await service.db.prisma.member.update({ where: { id }, data: { email: at('boss') } })
+  const to = [at('sales'), at('help+x'), at('boss'), 'cy@example.com']
+  const raw = ['From: ann@example.com', `To: ${to.join(', ')}`, 'Subject: All', '', 'hi', ''].join('\r\n')
+  await post(service, { raw, envelope: { from: 'ann@example.com', to: [at('sales')] } })
+  const [{ id: replyTo }] = await newest(agent)
+  const answer = { replyTo, replyAll: true, text: 'Hello all' }
+  const { body } = await owner.api('POST', `/agents/${agent.id}/messages`, answer)
+  expect([...body.to, ...body.cc].sort()).toEqual(
+    ['ann@example.com', at('boss'), at('help+x'), 'cy@example.com'].sort(),
+  )
+})
+
 test('one mail to many such addresses is one message, beside those of agents that are named', async () => {
   await setTo(agent.id)
   await give(other, at('help'))

@@ -1,6 +1,7 @@
 import { normalizeGiven } from '../../core/address/email-address.ts'
 import { readMoment } from '../../core/cursor.ts'
 import { invalidInput } from '../../core/errors.ts'
+import type { Metadata } from '../../core/rules.ts'
 import { lowerCase, lowerCaseSql } from '../../core/text/lower-case.ts'
 import {
   Channel,
@@ -10,7 +11,7 @@ import {
   type Refusal,
 } from '../../db/generated/prisma/enums.ts'
 import { allOf, bind, raw, type Sql, sql } from '../../db/sql/sql.ts'
-import { HAS_METADATA, hasMetadata, isWanted, type Metadata } from '../stored/metadata.ts'
+import { HAS_METADATA, hasMetadata, isWanted } from '../stored/metadata.ts'
 import { sameAgent } from '../stored/same-agent.ts'
 import { joinMessage } from './for-each.ts'
 import { searchWords } from './words.ts'

@@ -10,11 +10,17 @@ import type { Message } from '../../db/generated/prisma/client.ts'
 import type { Apart } from '../../db/transaction.ts'
 import { contentOf, ensureFits, withQuoted } from '../approval/content.ts'
 import { checkSendAt } from '../approval/hold.ts'
-import type { ReadDeps } from '../reading/read.ts'
 import { type AttachmentView, newMessage, type Unplaced } from '../stored/row.ts'
-import { type Sender, type SendInput, type SendIntent, type SentWith, sendIntentOf } from './send-intent.ts'
+import {
+  type IntentDeps,
+  type Sender,
+  type SendInput,
+  type SendIntent,
+  type SentWith,
+  sendIntentOf,
+} from './send-intent.ts'
 
-export interface OutgoingDeps extends ReadDeps {
+export interface OutgoingDeps extends IntentDeps {
   channels: Channels
   clock: Clock
   mailDomain: string

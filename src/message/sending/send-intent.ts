@@ -1,13 +1,17 @@
-import { domainOf } from '../../core/address/email-address.ts'
 import type { InboundAttachment } from '../../core/channel/inbound.ts'
 import type { ChannelKind } from '../../core/channels.ts'
 import { invalidInput } from '../../core/errors.ts'
+import type { Metadata } from '../../core/rules.ts'
 import { lowerCase } from '../../core/text/lower-case.ts'
 import type { Viewer } from '../../workspace/index.ts'
 import { messageOf, type ReadDeps } from '../reading/read.ts'
+import type { CatchAllLookup } from '../receiving/address-lookup.ts'
 import type { Writer } from '../stored/author.ts'
-import type { Metadata } from '../stored/metadata.ts'
 import type { MessageWithFiles } from '../stored/row.ts'
+
+export interface IntentDeps extends ReadDeps {
+  caught: CatchAllLookup
+}
 
 /** The sending agent, the workspace of the caller, which may or may not have that agent, and the caller with the token. */
 export interface Sender {
@@ -111,20 +115,17 @@ const answerTo = (original: MessageWithFiles): string[] =>
 /** Maximum numbers of recipients, as `core/rules.ts` has them. */
 const [MAX_TO, MAX_CC] = [10, 50]
 
-/** The addresses which a message names and nobody has, so that the agent gets their mail as the catch-all of their domain. */
-const caughtBy = async (
-  prisma: ReadDeps['prisma'],
+/** The addresses at which the agent gets mail: its own, and those of the message that nobody has and it catches. */
+const addressesOf = async (
+  { prisma, caught }: IntentDeps,
   { agentId, to, cc }: MessageWithFiles,
 ): Promise<string[]> => {
-  const domains = await prisma.domain.findMany({
-    where: { catchAllAgentId: agentId },
-    select: { name: true },
-  })
-  if (domains.length === 0) return []
-  const names = new Set(domains.map(({ name }) => name))
-  const there = [...to, ...cc].map(lowerCase).filter((address) => names.has(domainOf(address)))
-  const had = await prisma.address.findMany({ where: { channel: 'email', value: { in: there } } })
-  return there.filter((address) => had.every(({ value }) => value !== address))
+  const found = await prisma.address.findMany({ where: { agentId, channel: 'email' } })
+  const own = found.map(({ value }) => lowerCase(value))
+  const catches = async (address: string) => own.includes((await caught.add({ address })) ?? '')
+  const named = [...to, ...cc].map(lowerCase)
+  const caughtHere = await Promise.all(named.map(catches))
+  return [...own, ...named.filter((_, index) => caughtHere[index])]
 }
 
 /**
@@ -132,16 +133,14 @@ const caughtBy = async (
  * who had a copy that the others know of, without the addresses of the agent itself. Channels other than email have no others.
  */
 const everybodyOf = async (
-  { prisma }: ReadDeps,
+  deps: IntentDeps,
   original: MessageWithFiles,
   { to: named, cc: copied = [] }: SendInput,
 ): Promise<Pick<SendIntent, 'to' | 'cc'>> => {
   if (named) throw invalidInput('to', 'cannot be combined with replyAll')
   const answer = answerTo(original)
   if (original.channel !== 'email') return { to: answer, cc: copied }
-  const own = await prisma.address.findMany({ where: { agentId: original.agentId, channel: 'email' } })
-  const caught = await caughtBy(prisma, original)
-  const seen = new Set([...own.map(({ value }) => value), ...caught].map(lowerCase))
+  const seen = new Set(await addressesOf(deps, original))
   const others = (addresses: readonly string[]) =>
     addresses.filter((address) => !seen.has(lowerCase(address)) && seen.add(lowerCase(address)))
   const [to, cc] = [others([...answer, ...original.to]), others([...original.cc, ...copied])]
@@ -156,7 +155,7 @@ const everybodyOf = async (
     : { to: to.slice(0, MAX_TO), cc: [...to.slice(MAX_TO), ...cc] }
 }
 
-const planReply = async (deps: ReadDeps, sender: Sender, input: SendInput): Promise<SendIntent> => {
+const planReply = async (deps: IntentDeps, sender: Sender, input: SendInput): Promise<SendIntent> => {
   const original = await findOriginal(deps, sender, 'replyTo', input.replyTo!)
   const { to, cc } = input.replyAll
     ? await everybodyOf(deps, original, input)
@@ -224,7 +223,11 @@ const planStart = (input: SendInput): SendIntent => {
 }
 
 /** Resolves a send request. Throws `invalid_input` naming the field. */
-export const sendIntentOf = async (deps: ReadDeps, sender: Sender, input: SendInput): Promise<SendIntent> => {
+export const sendIntentOf = async (
+  deps: IntentDeps,
+  sender: Sender,
+  input: SendInput,
+): Promise<SendIntent> => {
   if (input.text === undefined && input.html === undefined) throw invalidInput('text', 'is required')
   const mode = modeOf(input)
   if (mode === 'reply') return planReply(deps, sender, input)

@@ -1,9 +1,5 @@
+import type { Metadata } from '../../core/rules.ts'
 import { bind, type Sql, sql } from '../../db/sql/sql.ts'
-
-/** What programs keep with a message: texts by their keys. */
-export type Metadata = Readonly<Record<string, string>>
-/** Null removes a key. */
-export type MetadataChanges = Readonly<Record<string, string | null>>
 
 /** A message `m` with any metadata; these are the conditions of the indexes of such messages. */
 export const HAS_METADATA: Sql = sql`m.metadata <> '{}'::jsonb`
