@@ -127,7 +127,7 @@ describe('of a message', () => {
     const { id } = (await send({ canary: 'seen-4711-nowhere' })).body
     const named = () => readdirSync(join(service.dataDir, 'outbox')).find((name) => name.includes(id))
     const file = await until(named)
-    const mail = readFileSync(join(service.dataDir, 'outbox', file), 'latin1')
+    const mail = await until(() => readFileSync(join(service.dataDir, 'outbox', file), 'latin1') || null)
     expect(mail).toContain('Hello')
     expect(mail).not.toMatch(/canary|seen-4711-nowhere/i)
   })
