@@ -71,7 +71,7 @@ const outboundOf = (
   return {
     ...{ from: { address: from, name: null }, envelopeTo: [to], to: [to], cc: [], subject: null },
     ...{ text: words, messageId: randomUUID(), inReplyTo: null, references: [], attachments: [], createdAt },
-    buttons: options.map((option, index) => ({ text: option, data: `${code} ${index + 1}` })),
+    buttons: options.map((option, index) => ({ text: option, data: `${code} #${index + 1}` })),
   }
 }
 
@@ -95,6 +95,15 @@ const send = async (deps: ChatDeps, kind: ChannelKind, outbound: Outbound): Prom
   }
 }
 
+/** What is told to who answers where the workspace wants more proof, as links in its mails do. */
+export const NEEDS_PASSKEY =
+  'This workspace requires passkeys: answer in the web application, signed in with yours.'
+
+const needsPasskey = async ({ prisma }: Pick<Db, 'prisma'>, id: string): Promise<boolean> => {
+  const found = await prisma.workspace.findUnique({ where: { id }, select: { requirePasskeys: true } })
+  return found?.requirePasskeys === true
+}
+
 /** Asks these members in the chats in which they have proven who they are and the agent has an address, once that is committed. */
 export const askInChats = async (
   deps: ChatDeps,
@@ -102,7 +111,8 @@ export const askInChats = async (
   members: readonly Pick<Member, 'id'>[],
 ): Promise<void> => {
   const addresses = await addressesOf(deps, asked.agentId)
-  if (addresses.size === 0) return
+  const [first] = addresses.values()
+  if (!first || (await needsPasskey(deps, first.workspaceId))) return
   const identities = await deps.prisma.memberIdentity.findMany({
     where: { memberId: { in: members.map(({ id }) => id) }, channel: { in: [...CHATS] } },
   })
@@ -123,6 +133,8 @@ export interface Reply {
   member: Member
   /** What they replied, without the code. */
   text: string
+  /** Whether it decides nothing, because the workspace requires passkeys. */
+  needsPasskey: boolean
   /** Whether the code is that of what this id names. */
   isTo(id: string): boolean
 }
@@ -148,5 +160,8 @@ export const readReplyOf = async (
   const { agentId } = address
   const { member } = identity
   const isTo = (id: string) => replyCode(approvalKey, { memberId: member.id, agentId, id }) === reply.code
-  return { agentId, member, text: reply.answer, isTo }
+  return {
+    ...{ agentId, member, text: reply.answer, isTo },
+    needsPasskey: await needsPasskey({ prisma }, address.workspaceId),
+  }
 }

@@ -1,4 +1,5 @@
 import { askInChats, type ChatDeps } from '../../agent/index.ts'
+import { defanged } from '../../core/text/defanged.ts'
 import { quoted } from '../../core/text/quoted.ts'
 import type { Db } from '../../db/client.ts'
 import type { Agent, Member, Message } from '../../db/generated/prisma/client.ts'
@@ -51,7 +52,10 @@ const hasBlindCopies = async (
   return recipients.some(({ address }) => !named.has(address.toLowerCase()))
 }
 
-/** Asks in chats too if these show all that is sent: neither HTML nor files nor blind copies, nor a long text. */
+/**
+ * Asks in chats too if these show all that is sent: neither HTML nor files nor blind copies, nor a long text, as long as it is with
+ * its links made harmless; and none for later, as its time can change while it waits.
+ */
 const askInChat = async (
   deps: ApprovalRequestDeps,
   agent: string,
@@ -59,13 +63,10 @@ const askInChat = async (
   members: readonly Member[],
 ): Promise<void> => {
   const { id, agentId, to, cc, subject, text, html, sendAt } = message
-  const head = [
-    `To: ${[...to, ...cc].join(', ')}`,
-    ...(subject ? [`Subject: ${subject}`] : []),
-    ...(sendAt ? [`At: ${sendAt.toISOString()}`] : []),
-  ]
+  if (html !== null || sendAt !== null) return
+  const head = [`To: ${[...to, ...cc].join(', ')}`, ...(subject ? [`Subject: ${subject}`] : [])]
   const shown = `${head.join('\n')}\n\n${text}`
-  if (html !== null || shown.length > MAX_IN_CHAT || (await hasBlindCopies(deps, message))) return
+  if (defanged(shown).length > MAX_IN_CHAT || (await hasBlindCopies(deps, message))) return
   if ((await deps.prisma.attachment.count({ where: { messageId: id, agentId } })) > 0) return
   const intro = `${quoted(agent)} wants to send this message:`
   await askInChats(deps, { id, agentId, intro, text: shown, options: APPROVE_OR_REJECT }, members)
