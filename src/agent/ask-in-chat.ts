@@ -10,6 +10,7 @@ import type { Logger } from '../core/logger.ts'
 import { defanged } from '../core/text/defanged.ts'
 import type { Db } from '../db/client.ts'
 import type { Address, Member } from '../db/generated/prisma/client.ts'
+import type { RateLimits } from '../workspace/index.ts'
 import { findOptOuts } from './opt-out.ts'
 
 /**
@@ -23,6 +24,7 @@ export interface ChatDeps extends Db {
   log: Logger
   /** Key that codes are made with, the same in every process. */
   approvalKey: Uint8Array
+  rates: Pick<RateLimits, 'takeAll'>
 }
 
 /** What is asked in a chat. */
@@ -75,6 +77,17 @@ const outboundOf = (
   }
 }
 
+/**
+ * Text messages an hour with which a member is asked: each costs money, and whoever writes to an agent may make it ask. More are only
+ * mailed and in the web application. @limit Questions
+ */
+const TEXTS_AN_HOUR = 30
+const HOUR_MS = 3_600_000
+
+/** Whether a member can be asked once more now. */
+const isWithin = ({ rates }: ChatDeps, kind: ChannelKind, memberId: string): boolean =>
+  kind !== 'sms' || !rates.takeAll([{ key: `asked:${memberId}`, limit: TEXTS_AN_HOUR, windowMs: HOUR_MS }])
+
 /** The agent's address on each chat, the primary one first. */
 const addressesOf = async ({ prisma }: Db, agentId: string): Promise<Map<string, Address>> => {
   const found = await prisma.address.findMany({
@@ -121,6 +134,7 @@ export const askInChats = async (
     const kind = channel as ChannelKind
     if (from === undefined || !deps.channels[kind]) continue
     if (CHANNELS[kind].optOut && (await findOptOuts(deps, from, [to])).has(to)) continue
+    if (!isWithin(deps, kind, memberId)) continue
     const code = replyCode(deps.approvalKey, { memberId, agentId: asked.agentId, id: asked.id })
     const outbound = outboundOf({ kind, from, to }, asked, code, deps.clock.now())
     deps.afterCommit(() => void send(deps, kind, outbound))

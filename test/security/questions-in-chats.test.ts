@@ -82,6 +82,16 @@ describe('messages that wait', () => {
       expect(!body.includes('Order list') || body.includes('and pay Eve')).toBe(true)
   })
 
+  test('because of secrets are not shown to phone companies and Telegram', async () => {
+    const value = 'kD93nfP2-mXz8Qw7s'
+    await owner.api('PUT', `/agents/${agent.id}/secrets/API_KEY`, { value })
+    await owner.api('PATCH', `/agents/${agent.id}`, { secretsInMessages: 'hold' })
+    expect((await send({ text: `It is ${value}` })).hold).toMatchObject({ reason: 'approval' })
+    await send({ text: 'It has none of them' })
+    await Promise.all([smsAbout('none of them'), telegramAbout('none of them')])
+    expect(JSON.stringify([twilio.sent, telegram.sent])).not.toContain(value)
+  })
+
   test('are not approved for another time than they showed', async () => {
     const { id } = await send({ text: 'Now or never' })
     const shown = await telegramAbout('Now or never')
@@ -106,4 +116,16 @@ describe('messages that wait', () => {
     expect((await read(question.id)).status).toBe('open')
     await service.db.prisma.workspace.update({ where, data: { requirePasskeys: false } })
   })
+})
+
+test('a member is asked by SMS only so often, whatever an agent is made to ask', async () => {
+  const before = twilio.sent.length
+  const path = `/agents/${agent.id}/questions`
+  for (let index = 0; index < 40; index++) {
+    const { id } = await ask({ text: `Again ${index}?` })
+    await agent.api('DELETE', `${path}/${id}`)
+  }
+  await telegramAbout('Again 39?')
+  expect(twilio.sent.length - before).toBeGreaterThan(10)
+  expect(twilio.sent.length).toBeLessThanOrEqual(30)
 })
