@@ -10,6 +10,7 @@ import type { Logger } from '../core/logger.ts'
 import { defanged } from '../core/text/defanged.ts'
 import type { Db } from '../db/client.ts'
 import type { Address, Member } from '../db/generated/prisma/client.ts'
+import type { RateLimits } from '../workspace/index.ts'
 import { findOptOuts } from './opt-out.ts'
 
 /**
@@ -23,6 +24,7 @@ export interface ChatDeps extends Db {
   log: Logger
   /** Key that codes are made with, the same in every process. */
   approvalKey: Uint8Array
+  rates: Pick<RateLimits, 'takeAll'>
 }
 
 /** What is asked in a chat. */
@@ -71,9 +73,20 @@ const outboundOf = (
   return {
     ...{ from: { address: from, name: null }, envelopeTo: [to], to: [to], cc: [], subject: null },
     ...{ text: words, messageId: randomUUID(), inReplyTo: null, references: [], attachments: [], createdAt },
-    buttons: options.map((option, index) => ({ text: option, data: `${code} ${index + 1}` })),
+    buttons: options.map((option, index) => ({ text: option, data: `${code} #${index + 1}` })),
   }
 }
+
+/**
+ * Text messages an hour with which a member is asked: each costs money, and whoever writes to an agent may make it ask. More are only
+ * mailed and in the web application. @limit Questions
+ */
+const TEXTS_AN_HOUR = 30
+const HOUR_MS = 3_600_000
+
+/** Whether a member can be asked once more now. */
+const isWithin = ({ rates }: ChatDeps, kind: ChannelKind, memberId: string): boolean =>
+  kind !== 'sms' || !rates.takeAll([{ key: `asked:${memberId}`, limit: TEXTS_AN_HOUR, windowMs: HOUR_MS }])
 
 /** The agent's address on each chat, the primary one first. */
 const addressesOf = async ({ prisma }: Db, agentId: string): Promise<Map<string, Address>> => {
@@ -95,6 +108,15 @@ const send = async (deps: ChatDeps, kind: ChannelKind, outbound: Outbound): Prom
   }
 }
 
+/** What is told to who answers where the workspace wants more proof, as links in its mails do. */
+export const NEEDS_PASSKEY =
+  'This workspace requires passkeys: answer in the web application, signed in with yours.'
+
+const needsPasskey = async ({ prisma }: Pick<Db, 'prisma'>, id: string): Promise<boolean> => {
+  const found = await prisma.workspace.findUnique({ where: { id }, select: { requirePasskeys: true } })
+  return found?.requirePasskeys === true
+}
+
 /** Asks these members in the chats in which they have proven who they are and the agent has an address, once that is committed. */
 export const askInChats = async (
   deps: ChatDeps,
@@ -102,7 +124,8 @@ export const askInChats = async (
   members: readonly Pick<Member, 'id'>[],
 ): Promise<void> => {
   const addresses = await addressesOf(deps, asked.agentId)
-  if (addresses.size === 0) return
+  const [first] = addresses.values()
+  if (!first || (await needsPasskey(deps, first.workspaceId))) return
   const identities = await deps.prisma.memberIdentity.findMany({
     where: { memberId: { in: members.map(({ id }) => id) }, channel: { in: [...CHATS] } },
   })
@@ -111,6 +134,7 @@ export const askInChats = async (
     const kind = channel as ChannelKind
     if (from === undefined || !deps.channels[kind]) continue
     if (CHANNELS[kind].optOut && (await findOptOuts(deps, from, [to])).has(to)) continue
+    if (!isWithin(deps, kind, memberId)) continue
     const code = replyCode(deps.approvalKey, { memberId, agentId: asked.agentId, id: asked.id })
     const outbound = outboundOf({ kind, from, to }, asked, code, deps.clock.now())
     deps.afterCommit(() => void send(deps, kind, outbound))
@@ -123,6 +147,8 @@ export interface Reply {
   member: Member
   /** What they replied, without the code. */
   text: string
+  /** Whether it decides nothing, because the workspace requires passkeys. */
+  needsPasskey: boolean
   /** Whether the code is that of what this id names. */
   isTo(id: string): boolean
 }
@@ -148,5 +174,8 @@ export const readReplyOf = async (
   const { agentId } = address
   const { member } = identity
   const isTo = (id: string) => replyCode(approvalKey, { memberId: member.id, agentId, id }) === reply.code
-  return { agentId, member, text: reply.answer, isTo }
+  return {
+    ...{ agentId, member, text: reply.answer, isTo },
+    needsPasskey: await needsPasskey({ prisma }, address.workspaceId),
+  }
 }

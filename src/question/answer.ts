@@ -32,19 +32,22 @@ const ended = (row: QuestionRow) =>
 
 const letters = (text: string): string => text.normalize('NFC').trim().toLowerCase()
 
-/** Returns the option that is meant by its text or, in a chat, by its number from 1; the text of an answer in words as it is. */
-const chosen = (
-  { options }: Pick<QuestionRow, 'options'>,
-  text: string,
-  { byNumber = false }: { byNumber?: boolean } = {},
-): string => {
+/** Whether the options have numbers: in a text, which says them, a `2` is the second option, even if another one is called so. */
+type Numbered = 'first' | 'also' | 'no'
+
+/**
+ * Returns the option that is meant by its text or, in a chat, by its number from 1, which buttons send as `#1`; the text of an answer
+ * in words as it is.
+ */
+const chosen = ({ options }: Pick<QuestionRow, 'options'>, text: string, byNumber: Numbered): string => {
   if (options.length === 0) {
     if (text.trim() === '') throw invalidInput('text', 'must not be blank')
     return text
   }
   const named = options.find((option) => letters(option) === letters(text))
-  const numbered = byNumber ? options[Number(/^\s*(\d)[.)\s]*$/.exec(text)?.[1] ?? 0) - 1] : undefined
-  const option = named ?? numbered
+  const [, button, number = 0] = /^\s*(#?)(\d)[.)\s]*$/.exec(text) ?? []
+  const numbered = byNumber === 'no' ? undefined : options[Number(number) - 1]
+  const option = byNumber === 'first' || button ? (numbered ?? named) : (named ?? numbered)
   if (option === undefined) throw invalidInput('text', `must be one of: ${options.join(', ')}`)
   return option
 }
@@ -92,7 +95,7 @@ export const answerQuestion = async (
   deps: AnswerDeps,
   member: Decider,
   { agentId, questionId }: QuestionRef,
-  { text: given, through, byNumber }: Given & { byNumber?: boolean },
+  { text: given, through, byNumber }: Given & { byNumber?: Numbered },
 ): Promise<Question> => {
   const agent = await findAgent(deps, member, agentId)
   const question = await findQuestion(deps.prisma, { agentId, questionId })
@@ -100,7 +103,7 @@ export const answerQuestion = async (
   if (!mayAnswer(question, member.id))
     throw new AppError('forbidden', 'This question was put to other members.')
   if (!isOpen(question, deps.clock.now())) throw ended(question)
-  const text = chosen(question, given, { byNumber: byNumber ?? false })
+  const text = chosen(question, given, byNumber ?? 'no')
   await recordingLeaks(deps, member, agentId, () =>
     ensureNoLeak(deps, agentId, () => [{ name: 'text', text }], { approved: true }),
   )

@@ -1,6 +1,7 @@
-import { type ChatDeps, readReplyOf } from '../agent/index.ts'
+import { type ChatDeps, NEEDS_PASSKEY, readReplyOf } from '../agent/index.ts'
 import type { AnswerClaim } from '../core/channel/inbound.ts'
-import { AppError } from '../core/errors.ts'
+import { AppError, invalidInput } from '../core/errors.ts'
+import { answerText } from '../core/rules.ts'
 import { quoted } from '../core/text/quoted.ts'
 import { deciderOf } from '../workspace/index.ts'
 import { type AnswerDeps, answerQuestion } from './answer.ts'
@@ -19,6 +20,13 @@ const failureOf = (error: unknown): string => {
   return error.message.replace(/^text: /, 'Your answer ')
 }
 
+/** As all other ways to answer check it. */
+const checked = (text: string): string => {
+  const { data, error } = answerText.safeParse(text)
+  if (data === undefined) throw invalidInput('text', error?.issues[0]?.message ?? 'is not valid')
+  return data
+}
+
 /**
  * Takes what a member answers in a chat. Resolves with the reply, or null when it is no answer to a question. Who sent it is proven
  * by Telegram; a number may be forged, so a text counts only with the code that was sent to the number of the member.
@@ -35,10 +43,12 @@ export const answerInChat = async (deps: ReplyDeps, claim: AnswerClaim): Promise
   })
   const question = asked.find(({ id }) => reply.isTo(id))
   if (!question) return null
-  const through = claim.channel === 'sms' ? 'sms' : 'telegram'
+  if (reply.needsPasskey) return NEEDS_PASSKEY
+  const isSms = claim.channel === 'sms'
+  const how = { through: isSms ? 'sms' : 'telegram', byNumber: isSms ? 'first' : 'also' } as const
   try {
     const ref = { agentId, questionId: question.id }
-    const { answer } = await answerQuestion(deps, deciderOf(member), ref, { text, through, byNumber: true })
+    const { answer } = await answerQuestion(deps, deciderOf(member), ref, { text: checked(text), ...how })
     return `Thank you. Your answer: ${quoted(answer?.text ?? text, 200)}.`
   } catch (error) {
     return failureOf(error)

@@ -88,7 +88,7 @@ export {
   revokeToken,
 } from './token/bearer-token.ts'
 export { FailedTokens } from './token/failed-tokens.ts'
-export { holdWithDescendants } from './token/family.ts'
+export { holdParent, holdWithDescendants } from './token/family.ts'
 export { TOKEN_CHECK_MS, watchTokens } from './token/held-tokens.ts'
 export { createSessionToken, deleteSessionTokens, isLimited, pruneSessions } from './token/session-token.ts'
 export {

@@ -3,6 +3,8 @@ import { createSignInLink } from '../../src/auth/sign-in-link.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { hashToken, newToken } from '../../src/workspace/token/token.ts'
 import { openEvents } from '../support/events.ts'
+import { postRpc } from '../support/mcp.ts'
+import { connect, discover } from '../support/oauth.ts'
 import {
   apiOf,
   createTestAgent,
@@ -139,6 +141,20 @@ test('a session that was opened with a token ends with it, and so does what was 
   await owner.api('DELETE', `/tokens/${pasted.id}`)
   expect((await surfer.ask('{ viewer { id } }')).status).toBe(401)
   expect(await statusOf(made.token)).toBe(401)
+})
+
+test('an app that is connected in such a session ends with the token, too', async () => {
+  const expiresAt = inHours(1)
+  const pasted = await make(owner.token, '/tokens', { expiresAt })
+  const surfer = await signedIn(service, pasted.token)
+  const { accessToken } = await connect(await discover(service), surfer, agent.id)
+  const app = (await owner.api('GET', '/connected-apps')).body.at(-1)
+  expect(app.expiresAt).toBe(expiresAt)
+  const mcp = async () => (await postRpc(service.http, accessToken, 'tools/list')).status
+  expect(await mcp()).toBe(200)
+  await owner.api('DELETE', `/tokens/${pasted.id}`)
+  expect(await mcp()).toBe(401)
+  expect((await owner.api('GET', '/connected-apps')).body).toEqual([])
 })
 
 test('a session does not outlast the token that it was opened with, which may not have scopes', async () => {

@@ -40,6 +40,7 @@ const startWorker = (send: Channel['send']) => {
   const links = { linkKey: new Uint8Array(32), publicUrl: () => service.http }
   const approval = {
     approvalKey: new Uint8Array(32),
+    rates: { takeAll: () => null },
     mailer: { normalize: (address: string) => address, send: () => undefined },
   }
   const outbox = new Outbox({

@@ -22,6 +22,7 @@ import {
   type TestAgent,
   type TestService,
 } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 /**
  * What tokens with scopes can do, generated from the descriptions: every caller with each scope, at every route of REST,
@@ -335,4 +336,41 @@ test('the event stream asks for its scope', async () => {
     status: 403,
     body: { error: { message: refusalOf('events') } },
   })
+})
+
+test('what others wrote is not read by changing it', async () => {
+  const sender = await createTestAgent(service, owner, 'Sender')
+  const [address] = (await agent.api('GET', `/agents/${agent.id}/addresses`)).body
+  const text = 'The secret plan'
+  const to = [address.value]
+  await sender.api('POST', `/agents/${sender.id}/messages`, { channel: 'email', to, subject: 'Plan', text })
+  const path = `/agents/${agent.id}/messages`
+  const list = () => agent.api('GET', `${path}?direction=inbound`)
+  const { id } = await until(async () => (await list()).body.items[0])
+  const token = await issue('agent', ['messages:write'])
+  const marked = await apiOf(service.http, token)('PATCH', `${path}/${id}`, { read: true })
+  expect(marked).toMatchObject({
+    status: 200,
+    body: { id, text: '', subject: null, readAt: expect.any(String) },
+  })
+  const query = `mutation { markMessage(input: { agentId: "${agent.id}", messageId: "${id}", read: true }) {
+    message { id text replyText subject preview codes { value } attachments { name } } } }`
+  const { data, errors } = await ask(token, query)
+  expect(errors).toBeUndefined()
+  expect(data).toMatchObject({ markMessage: { message: { id, text: '' } } })
+  expect(JSON.stringify([marked, data])).not.toMatch(/plan/i)
+  const all = await agent.api('PATCH', `${path}/${id}`, { read: true })
+  expect(all.body).toMatchObject({ subject: 'Plan', text: expect.stringContaining(text) })
+})
+
+test('a release lists the sender only with the scope for access', async () => {
+  const token = await issue('member', ['messages:write'])
+  const path = `/agents/${agent.id}/messages`
+  for (const [url, body] of [
+    [`${path}/${randomUUID()}/release`, { listSender: true }],
+    [`${path}/release`, { ids: [randomUUID()], listSender: true }],
+  ] as const)
+    expect((await apiOf(service.http, token)('POST', url, body)).body.error.message).toBe(
+      refusalOf('settings'),
+    )
 })

@@ -9,6 +9,7 @@ import { ID, TIME } from '../example.ts'
 import { list, one, operation } from '../operation.ts'
 import { id, resource, says } from '../resource.ts'
 import { MARKS, Message, ONE } from './message.ts'
+import { seenBy } from './seen.ts'
 
 export const MessageMarks = resource('MessageMarks', "A message's labels, read mark and metadata.", {
   fields: { id: id("The message's id."), ...MARKS },
@@ -43,7 +44,10 @@ export const markMessage = operation({
   example: { labels: ['orders'], read: true },
   fails: ['agent', 'conflict'],
   output: one(Message, 'The updated message.'),
-  run: (deps, viewer, { agentId, messageId, ...marks }) => mark(deps, viewer, { agentId, messageId }, marks),
+  run: async (deps, viewer, { agentId, messageId, ...marks }) => {
+    const marked = await mark(deps, viewer, { agentId, messageId }, marks)
+    return seenBy(viewer, marked, marked)
+  },
 })
 
 /** REST has no path of its own for it. */

@@ -6,6 +6,7 @@ import { ID } from '../example.ts'
 import { list, one, operation } from '../operation.ts'
 import { id, resource, says } from '../resource.ts'
 import { Message, ONE } from './message.ts'
+import { seenBy } from './seen.ts'
 
 const ReleasedMessage = resource('ReleasedMessage', 'A message after its release.', {
   fields: {
@@ -34,7 +35,10 @@ export const releaseMessage = operation({
   example: { listSender: true },
   fails: ['agent', 'plan', 'conflict'],
   output: one(Message, 'The message.'),
-  run: (deps, viewer, { listSender, ...ref }) => release(deps, viewer, ref, { listSender }),
+  run: async (deps, viewer, { listSender, ...ref }) => {
+    const released = await release(deps, viewer, ref, { listSender })
+    return seenBy(viewer, released, released)
+  },
 })
 
 export const releaseMessages = operation({

@@ -14,6 +14,7 @@ import {
   ensureMember,
   hashToken,
   holdMember,
+  holdParent,
   TOKEN_REVOKED,
   type Viewer,
 } from '../../workspace/index.ts'
@@ -60,7 +61,8 @@ export interface AppClient {
 }
 
 /**
- * Connects a client to an agent as its app, which the client's access tokens act as. Returns the app's id.
+ * Connects a client to an agent as its app, which the client's access tokens act as. If the member signed in with a token, the
+ * app ends with that. Returns the app's id.
  * Throws `unauthorized` when the member was removed, and the errors of `findAgent`.
  */
 export const connectApp = async (
@@ -72,10 +74,13 @@ export const connectApp = async (
   ensureMember(viewer)
   const { workspaceId } = await findAgent(deps, viewer, agentId)
   const createdAt = deps.clock.now()
-  const expiresAt = new Date(createdAt.getTime() + CONSENT_S * 1000)
   return deps.prisma.$transaction(async (tx) => {
     await holdMember(tx, viewer.id) // a concurrent removal ends the app too
-    const { id } = await createAppToken(tx, { workspaceId, agentId, name, scopes, createdAt, expiresAt })
+    const parent = await holdParent(tx, viewer)
+    const latest = parent.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY
+    const expiresAt = new Date(Math.min(createdAt.getTime() + CONSENT_S * 1000, latest))
+    const own = { name, scopes, createdAt, expiresAt, parentId: parent.id }
+    const { id } = await createAppToken(tx, { workspaceId, agentId, ...own })
     await tx.connectedApp.create({ data: { tokenId: id, memberId: viewer.id, clientId, host, createdAt } })
     // A registered client that nobody has connected is deleted after a day.
     await tx.oauthRecord.updateMany({

@@ -83,6 +83,7 @@ const PARTS: readonly string[] = [
 
 /** Fields that need something else than the type of what they return. */
 const OWN: Readonly<Record<string, Needed>> = {
+  'Message.attachment': 'messages:read',
   'Message.html': 'messages:read',
   'Message.hiddenText': 'messages:read',
   'Message.rawUrl': 'messages:read',

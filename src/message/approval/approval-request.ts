@@ -1,4 +1,6 @@
 import { askInChats, type ChatDeps } from '../../agent/index.ts'
+import type { Check } from '../../core/channel/inbound.ts'
+import { defanged } from '../../core/text/defanged.ts'
 import { quoted } from '../../core/text/quoted.ts'
 import type { Db } from '../../db/client.ts'
 import type { Agent, Member, Message } from '../../db/generated/prisma/client.ts'
@@ -8,7 +10,17 @@ import { APPROVAL_DAYS, awaitsApproval } from './hold.ts'
 /** What the mail says of a message. */
 type Held = Pick<
   Message,
-  'id' | 'agentId' | 'workspaceId' | 'to' | 'cc' | 'subject' | 'text' | 'html' | 'holdUntil' | 'sendAt'
+  | 'id'
+  | 'agentId'
+  | 'workspaceId'
+  | 'to'
+  | 'cc'
+  | 'subject'
+  | 'text'
+  | 'html'
+  | 'holdUntil'
+  | 'sendAt'
+  | 'checks'
 >
 
 export interface ApprovalRequestDeps extends ChatDeps, MemberLinkDeps {
@@ -51,7 +63,14 @@ const hasBlindCopies = async (
   return recipients.some(({ address }) => !named.has(address.toLowerCase()))
 }
 
-/** Asks in chats too if these show all that is sent: neither HTML nor files nor blind copies, nor a long text. */
+/** Whether a message waits because of secrets: their values are not for phone companies, and a chat does not say why it waits. */
+const waitsForSecrets = ({ checks }: Held): boolean =>
+  (checks as unknown as Check[]).some(({ name }) => name === 'secrets')
+
+/**
+ * Asks in chats too if these show all that is sent: neither HTML nor files nor blind copies, nor a long text, as long as it is with
+ * its links made harmless; none for later, as its time can change while it waits, and none with values of secrets.
+ */
 const askInChat = async (
   deps: ApprovalRequestDeps,
   agent: string,
@@ -59,13 +78,10 @@ const askInChat = async (
   members: readonly Member[],
 ): Promise<void> => {
   const { id, agentId, to, cc, subject, text, html, sendAt } = message
-  const head = [
-    `To: ${[...to, ...cc].join(', ')}`,
-    ...(subject ? [`Subject: ${subject}`] : []),
-    ...(sendAt ? [`At: ${sendAt.toISOString()}`] : []),
-  ]
+  if (html !== null || sendAt !== null || waitsForSecrets(message)) return
+  const head = [`To: ${[...to, ...cc].join(', ')}`, ...(subject ? [`Subject: ${subject}`] : [])]
   const shown = `${head.join('\n')}\n\n${text}`
-  if (html !== null || shown.length > MAX_IN_CHAT || (await hasBlindCopies(deps, message))) return
+  if (defanged(shown).length > MAX_IN_CHAT || (await hasBlindCopies(deps, message))) return
   if ((await deps.prisma.attachment.count({ where: { messageId: id, agentId } })) > 0) return
   const intro = `${quoted(agent)} wants to send this message:`
   await askInChats(deps, { id, agentId, intro, text: shown, options: APPROVE_OR_REJECT }, members)

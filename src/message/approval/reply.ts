@@ -1,4 +1,4 @@
-import { type ChatDeps, readReplyOf } from '../../agent/index.ts'
+import { type ChatDeps, NEEDS_PASSKEY, readReplyOf } from '../../agent/index.ts'
 import type { AnswerClaim } from '../../core/channel/inbound.ts'
 import { AppError } from '../../core/errors.ts'
 import { deciderOf } from '../../workspace/index.ts'
@@ -17,13 +17,19 @@ const failureOf = (error: unknown): string => {
   return error.message
 }
 
-/** `1`, `Approve` or `approve.`; null for anything else. */
+/** `1`, a button's `#1`, `Approve` or `approve.`; null for anything else. */
 const verdictOf = (text: string): (typeof APPROVE_OR_REJECT)[number] | null => {
-  const word = text.trim().toLowerCase().replace(/\.$/, '')
+  const word = text
+    .trim()
+    .toLowerCase()
+    .replace(/^#|\.$/g, '')
   return (
     APPROVE_OR_REJECT.find((one, index) => word === one.toLowerCase() || word === String(index + 1)) ?? null
   )
 }
+
+/** Messages are asked about in chats only if they are sent at once: an agent can set a time later, which nobody saw there. */
+const MOVED = 'It is sent at a time that was set since. Approve it in the web application.'
 
 /** Takes what a member decides in a chat about a message that waits. Resolves with the reply, or null when it is about none. */
 export const decideInChat = async (
@@ -39,17 +45,19 @@ export const decideInChat = async (
       ...{ agentId, direction: 'outbound', createdAt: { gt: since } },
       OR: [{ holdReason: 'approval' }, { holdBy: { not: null } }],
     },
-    select: { id: true },
+    select: { id: true, sendAt: true },
     orderBy: { createdAt: 'desc' },
     take: MAX_LOOKED_AT,
   })
-  const messageId = asked.find(({ id }) => reply.isTo(id))?.id
-  if (messageId === undefined) return null
+  const message = asked.find(({ id }) => reply.isTo(id))
+  if (!message) return null
+  if (reply.needsPasskey) return NEEDS_PASSKEY
   const verdict = verdictOf(reply.text)
   if (verdict === null) return 'Please answer Approve (1) or Reject (2).'
+  if (verdict === 'Approve' && message.sendAt !== null) return MOVED
   const decide = verdict === 'Approve' ? approveMessage : rejectMessage
   try {
-    await decide(deps, deciderOf(member), { agentId, messageId })
+    await decide(deps, deciderOf(member), { agentId, messageId: message.id })
     return verdict === 'Approve' ? 'Approved: it is on its way.' : 'Rejected: it is not sent.'
   } catch (error) {
     return failureOf(error)

@@ -11,6 +11,7 @@ import type { Channels } from '../../channel/channel.ts'
 import type { ChannelKind } from '../../core/channels.ts'
 import type { Clock } from '../../core/clock.ts'
 import { AppError, invalidInput, notFound } from '../../core/errors.ts'
+import { ensureScope } from '../../core/scopes.ts'
 import type { Db } from '../../db/client.ts'
 import type { Message, Prisma } from '../../db/generated/prisma/client.ts'
 import type { Notifier } from '../../db/notify.ts'
@@ -140,6 +141,7 @@ const release = async (
 ): Promise<void> => {
   await findAgent(deps, viewer, agentId)
   await ensureMaySetAccess(deps, viewer)
+  if (listSender) ensureScope(viewer, 'settings')
   await ensureUnsupervised(deps, viewer, 'let in messages that were refused')
   const found = await deps.prisma.message.findMany({
     where: { agentId, id: { in: [...ids] } },

@@ -19,6 +19,8 @@ export interface NewAppToken {
   createdAt: Date
   expiresAt: Date
   scopes: readonly Scope[] | null
+  /** The token that it ends with. */
+  parentId: string | null
 }
 
 /** Creates the token of an app, for the transaction that stores the app. */

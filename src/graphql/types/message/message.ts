@@ -1,10 +1,12 @@
 import { findAgent, findAgents } from '../../../agent/index.ts'
 import { Hold as HOLD, Message as MESSAGE } from '../../../api/message/message.ts'
 import { Recipient as RECIPIENT } from '../../../api/message/message-part.ts'
+import { seenBy } from '../../../api/message/seen.ts'
 import type { Operation } from '../../../api/operation.ts'
 import { columnsOf, type Fields, sentenceOf } from '../../../api/resource.ts'
 import { CHANNELS, type ChannelKind } from '../../../core/channels.ts'
 import { notFound } from '../../../core/errors.ts'
+import { hasScope } from '../../../core/scopes.ts'
 import { readPreviews } from '../../../message/index.ts'
 import { builder } from '../../builder/builder.ts'
 import { exposed, made, mutation, objectOf } from '../../builder/rendered.ts'
@@ -43,15 +45,17 @@ export const Message = builder.prismaObject('Message', {
         'The first 140 characters of the text without quoted history, in one line. In a list, it costs much less than the text.',
       select: { id: true, agentId: true },
       resolve: ({ id, agentId }, _args, context) =>
-        batched(context, 'previews', `${agentId} ${id}`, (keys) =>
-          readPreviews(
-            context.deps,
-            keys.map((key) => {
-              const [owner, message] = key.split(' ')
-              return { agentId: owner!, id: message! }
-            }),
-          ),
-        ),
+        hasScope(context.viewer, 'messages:read')
+          ? batched(context, 'previews', `${agentId} ${id}`, (keys) =>
+              readPreviews(
+                context.deps,
+                keys.map((key) => {
+                  const [owner, message] = key.split(' ')
+                  return { agentId: owner!, id: message! }
+                }),
+              ),
+            )
+          : '',
     }),
     attachments: t.field({
       type: [Attachment],
@@ -97,7 +101,10 @@ export const Message = builder.prismaObject('Message', {
 })
 
 /** Adds the mutation of an operation that returns a message. */
-export const messageMutation = <Input extends Fields, Result extends { id: string; agentId: string }>(
+export const messageMutation = <
+  Input extends Fields,
+  Result extends { id: string; agentId: string; direction: string },
+>(
   operation: Operation<Input, Result>,
   takes: string,
 ): void =>
@@ -105,8 +112,11 @@ export const messageMutation = <Input extends Fields, Result extends { id: strin
     message: t.prismaField({
       type: Message,
       description: operation.output.kind === 'nothing' ? '' : operation.output.sentence,
-      resolve: (query, { result: { id, agentId } }, _args, { deps }) =>
-        deps.prisma.message.findUniqueOrThrow({ ...query, where: { id_agentId: { id, agentId } } }),
+      resolve: async (query, { result }, _args, { deps, viewer }) => {
+        const { id, agentId } = result
+        const where = { id_agentId: { id, agentId } }
+        return seenBy(viewer, result, await deps.prisma.message.findUniqueOrThrow({ ...query, where }))
+      },
     }),
   }))
 
