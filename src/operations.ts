@@ -101,7 +101,7 @@ const createEmail = (
     local: {
       ...sink,
       accepts: (address) => operations().localMailboxes.add({ address }),
-      catches: async (address) => (await operations().caught.add({ address })) !== null,
+      catches: async (address) => (await operations().caught.add({ address, certainly: true })) !== null,
     },
     postmaster: (message) => acceptForPostmaster(operations(), message),
     signingKeysOf: createSigner(platform),

@@ -11,6 +11,7 @@ import {
   type TestAgent,
   type TestService,
 } from '../support/service.ts'
+import { surf } from '../support/surfer.ts'
 import { until } from '../support/until.ts'
 
 /** The agent of a domain that gets mail to addresses which nobody has. */
@@ -50,6 +51,17 @@ const refusal = (to: string) =>
 const give = async ({ id }: TestAgent, value: string) => {
   const [address] = (await owner.api('GET', `/agents/${id}/addresses`)).body
   expect((await owner.api('PATCH', `/agents/${id}/addresses/${address.id}`, { value })).status).toBe(200)
+}
+/** Sends to an address and returns the message when it is no longer on its way. */
+const surelySent = async (to: string) => {
+  const path = `/agents/${other.id}/messages`
+  const { id } = (
+    await other.api('POST', path, { channel: 'email', to: [to], subject: 'Secret', text: 'hi' })
+  ).body
+  return until(async () => {
+    const { body } = await other.api('GET', `${path}/${id}`)
+    return body.status !== 'sending' && body
+  })
 }
 const countOf = async (of: TestAgent) => (await newest(of, 100)).length
 
@@ -129,6 +141,15 @@ test('mail to members and invited people is not its own: such mail signs them in
   expect(await countOf(agent)).toBe(0)
 })
 
+test('a member of another workspace signs in by mail, and no agent can instead', async () => {
+  await setTo(agent.id)
+  await service.workspace('Elsewhere', at('boss'))
+  await surf(service).submit('/app/sign-in/email', { email: at('boss') })
+  expect(await refusal(at('boss'))).toBe(550)
+  await mail(at('later'))
+  expect((await newest(agent, 5)).map(({ subject }: { subject: string }) => subject)).toEqual(['Hello'])
+})
+
 test('mail of other agents of the service reaches it, too', async () => {
   await setTo(agent.id)
   await other.api('POST', `/agents/${other.id}/messages`, {
@@ -191,6 +212,14 @@ describe('who may be set, and by whom', () => {
     await owner.api('DELETE', `/agents/${agent.id}`)
     expect((await owner.api('GET', `/domains/${domain.id}`)).body.catchAllAgentId).toBeNull()
     expect(await refusal(at('a'))).toBe(550)
+  })
+
+  test('of a broken domain, which someone else may own, it gets no mail that is sent from here', async () => {
+    await setTo(agent.id)
+    withdraw(zone, domain, 'ownership')
+    expect((await verify(owner, domain)).body.state).toBe('broken')
+    const there = await surelySent(at('team'))
+    expect([there.status, await countOf(agent)]).toEqual(['sent', 0])
   })
 
   test('a broken domain keeps it until another workspace proves the name', async () => {

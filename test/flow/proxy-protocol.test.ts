@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net'
+import { PassThrough } from 'node:stream'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { proxyHeaderOf } from '../../src/core/address/proxy-header.ts'
+import { proxyHeaderOf, takeProxyHeader } from '../../src/core/address/proxy-header.ts'
 import { fakeResolver } from '../support/dns.ts'
 import { newest } from '../support/letter.ts'
 import { createTestLog } from '../support/log.ts'
@@ -34,6 +35,10 @@ describe('a header', () => {
       Buffer.from('PROXY TCP6 2001:db8::7 2001:db8::1 56324 25\r\n'),
       { address: '2001:db8::7', port: 56_324 },
     ],
+    [
+      Buffer.from('PROXY TCP6 fe80::7%br-lan fe80::1%br-lan 56324 25\r\n'),
+      { address: 'fe80::7', port: 56_324 },
+    ],
     [Buffer.from('PROXY UNKNOWN\r\n'), null],
   ])('%# is read to its end, whatever follows, and however it is cut', (bytes, client) => {
     expect(proxyHeaderOf(Buffer.concat([bytes, Buffer.from('EHLO x\r\n')]))).toEqual({
@@ -65,6 +70,13 @@ describe('a header', () => {
       expect(proxyHeaderOf(Buffer.from(text))).toBe('none')
     },
   )
+})
+
+test.each(['', 'PROXY TCP4 '])('a connection that ends after %j is not waited for', async (text) => {
+  const socket = new PassThrough()
+  const taken = takeProxyHeader(socket as never, 60_000)
+  socket.end(text)
+  await expect(taken).rejects.toThrow('broken PROXY header')
 })
 
 interface Spoken {

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { readAddress } from './source.ts'
 
 /**
  * The PROXY protocol (haproxy's proxy-protocol.txt), version 2 and 1: what a proxy sends before all else, to say who has
@@ -56,8 +57,9 @@ const lineHeader = (bytes: Buffer): ProxyHeader | 'broken' | 'more' => {
   const [line, version, address = '', port] = LINE.exec(text) ?? []
   if (line === undefined) return bytes.length < MAX_LINE && !text.includes('\n') ? 'more' : 'broken'
   if (version === undefined) return { size: line.length, client: null }
-  if (isIP(address) !== Number(version)) return 'broken'
-  return { size: line.length, client: { address: ipaddr.process(address).toString(), port: Number(port) } }
+  const client = isIP(address) === Number(version) ? readAddress(address) : null
+  if (client === null) return 'broken'
+  return { size: line.length, client: { address: client.toString(), port: Number(port) } }
 }
 
 const begins = (bytes: Buffer, word: Buffer): boolean =>
@@ -73,14 +75,14 @@ export const proxyHeaderOf = (bytes: Buffer): ProxyHeader | 'broken' | 'more' | 
 /**
  * Takes the header of a trusted proxy off a connection, before anybody else has read from it. Resolves with the client
  * that it names; null if it names none, or if there is no header: then nothing is taken. Rejects if a header is broken,
- * or not complete within `waitMs`.
+ * not complete within `waitMs`, or never to come: whoever listens next would not hear of the end.
  */
 export const takeProxyHeader = (socket: Socket, waitMs: number): Promise<ProxiedClient | null> =>
   new Promise((resolve, reject) => {
     let bytes: Buffer = Buffer.alloc(0)
     const end = (settle: () => void): void => {
       clearTimeout(timer)
-      socket.off('readable', read).off('close', broken).off('error', broken)
+      socket.off('readable', read).off('end', broken).off('close', broken).off('error', broken)
       settle()
     }
     const broken = () => end(() => reject(new Error('broken PROXY header')))
@@ -98,5 +100,5 @@ export const takeProxyHeader = (socket: Socket, waitMs: number): Promise<Proxied
       else if (header !== 'more') pass(bytes.subarray(header.size), header.client)
     }
     const timer = setTimeout(() => (bytes.length === 0 ? pass(bytes, null) : broken()), waitMs)
-    socket.on('readable', read).once('close', broken).once('error', broken)
+    socket.on('readable', read).once('end', broken).once('close', broken).once('error', broken)
   })

@@ -1,6 +1,13 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
+/**
+ * Parses an IP address; null for anything that is not one. A zone (`fe80::1%br-lan`), which link-local peers have, names only an
+ * interface of this machine; ipaddr.js throws at many of them.
+ */
+export const readAddress = (text: string): ipaddr.IPv4 | ipaddr.IPv6 | null =>
+  isIP(text) === 0 ? null : ipaddr.process(text.replace(/%.*$/s, ''))
+
 const hex = (part: number): string => part.toString(16)
 
 /**
@@ -9,16 +16,15 @@ const hex = (part: number): string => part.toString(16)
  * own. '' for anything that is not an address.
  */
 export const sourceOf = (address: string | undefined): string => {
-  if (address === undefined || isIP(address) === 0) return ''
-  const parsed = ipaddr.process(address)
+  const parsed = readAddress(address ?? '')
+  if (parsed === null) return ''
   if (parsed.kind() === 'ipv4') return parsed.toString()
   const [a = 0, b = 0, c = 0, d = 0] = (parsed as ipaddr.IPv6).parts
   return `${[a, b, c, d & 0xff00].map(hex).join(':')}::/56`
 }
 
 /** Returns whether an IP address is this machine's own: `127.0.0.0/8`, `::1`. */
-export const isLoopback = (address: string): boolean =>
-  isIP(address) !== 0 && ipaddr.process(address).range() === 'loopback'
+export const isLoopback = (address: string): boolean => readAddress(address)?.range() === 'loopback'
 
 /** Networks of the operator's own gateways: everything that passes through one comes from its address. */
 const OWN_NETWORKS = ['loopback', 'private', 'uniqueLocal', 'linkLocal', 'carrierGradeNat']
@@ -27,5 +33,7 @@ const OWN_NETWORKS = ['loopback', 'private', 'uniqueLocal', 'linkLocal', 'carrie
  * Returns `sourceOf` for an address on the public internet. Null for addresses of the operator's own network,
  * which identify no sender, and for anything that is not an address.
  */
-export const publicSourceOf = (address: string): string | null =>
-  isIP(address) === 0 || OWN_NETWORKS.includes(ipaddr.process(address).range()) ? null : sourceOf(address)
+export const publicSourceOf = (address: string): string | null => {
+  const parsed = readAddress(address)
+  return parsed === null || OWN_NETWORKS.includes(parsed.range()) ? null : sourceOf(address)
+}

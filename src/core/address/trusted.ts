@@ -1,5 +1,5 @@
-import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { readAddress } from './source.ts'
 
 type Range = ReturnType<typeof ipaddr.parseCIDR>
 
@@ -13,8 +13,8 @@ const rangeOf = (entry: string): Range => {
 export const createTrust = (entries: readonly string[]): ((address: string) => boolean) => {
   const ranges = entries.map(rangeOf)
   return (text) => {
-    if (isIP(text) === 0) return false
-    const address = ipaddr.process(text)
+    const address = readAddress(text)
+    if (address === null) return false
     return ranges.some((range) => range[0].kind() === address.kind() && address.match(range))
   }
 }

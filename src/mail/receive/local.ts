@@ -12,7 +12,7 @@ export interface LocalDelivery {
    * and on their verified domains.
    */
   sink: Pick<Sink, 'accepts' | 'inbound'> & {
-    /** Whether an agent gets the mail to an address that nobody has. */
+    /** Whether an agent gets the mail to an address that nobody has, on a domain that is verified. */
     catches?(address: string): Promise<boolean>
   }
   reader: MailReader

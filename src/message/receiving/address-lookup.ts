@@ -12,13 +12,12 @@ interface ChannelAddress {
 
 /**
  * The domain `d` of an address `q` that no agent has, with an agent that catches all such mail. An address with a tag is that of
- * the agent that has the address without it. Mail to members and to those who are invited is not the agent's: it signs them in.
- * A domain that broke keeps its agents' mail until another workspace proves that
- * it owns the domain.
+ * the agent that has the address without it. Mail to members of any workspace, and to those whom the domain's own has invited, is not the
+ * agent's: it signs them in. A domain that broke keeps its agents' mail until another workspace proves that it owns the domain.
  */
 const CATCHING = `d.name = q.domain and d.catch_all_agent_id is not null and d.state <> 'pending'
       and not exists (select from address a where a.channel = 'email' and a.value in (q.address, q.untagged))
-      and not exists (select from member p where p.workspace_id = d.workspace_id and p.email in (q.address, q.untagged))
+      and not exists (select from member p where p.email in (q.address, q.untagged))
       and not exists (select from invitation i where i.workspace_id = d.workspace_id and i.email in (q.address, q.untagged) and i.accepted_at is null)`
 
 /** What of an email address decides whether a catch-all agent has it; nothing of others. */
@@ -37,14 +36,17 @@ const EXISTING = {
       from json_to_recordset($1) as q(n int, channel "Channel", address text, domain text, untagged text) order by q.n`,
 }
 
-/** The catch-all agent's own address: that on the domain, if it has one. */
+/**
+ * The catch-all agent's own address: that on the domain, if it has one. Mail that is sent from here goes to a domain that broke as to
+ * any other outside: someone else may own it.
+ */
 const CAUGHT = {
   name: 'addresses of catch-all agents',
   text: `
     select (select t.value from domain d join address t on t.agent_id = d.catch_all_agent_id and t.channel = 'email'
-             where ${CATCHING}
+             where ${CATCHING} and (d.state = 'verified' or not q.certainly)
              order by d.state = 'verified' desc, t.domain_id is not distinct from d.id desc, t."primary" desc, t.created_at limit 1) as found
-      from json_to_recordset($1) as q(n int, address text, domain text, untagged text) order by q.n`,
+      from json_to_recordset($1) as q(n int, address text, certainly boolean, domain text, untagged text) order by q.n`,
 }
 
 /** $1 email addresses as JSON. */
@@ -79,11 +81,17 @@ export type AddressLookup = Batch<ChannelAddress, boolean>
 export const createAddressLookup = (db: Pick<Db, 'pool'>): AddressLookup =>
   createLookup(db, EXISTING, (one) => ({ ...one, ...partsOf(one) }))
 
+/** An email address. `certainly`: only of a domain that is verified now. */
+interface CaughtAddress {
+  address: string
+  certainly: boolean
+}
+
 /** Finds the addresses of the agents that get mail to these email addresses because nobody has them; null for all others. */
-export type CatchAllLookup = Batch<Pick<ChannelAddress, 'address'>, string | null>
+export type CatchAllLookup = Batch<CaughtAddress, string | null>
 
 export const createCatchAllLookup = (db: Pick<Db, 'pool'>): CatchAllLookup =>
-  createLookup(db, CAUGHT, ({ address }) => ({ address, ...partsOf({ channel: 'email', address }) }))
+  createLookup(db, CAUGHT, (one) => ({ ...one, ...partsOf({ channel: 'email', address: one.address }) }))
 
 /**
  * Finds whether email addresses certainly belong to agents of this service. The addresses of a custom domain

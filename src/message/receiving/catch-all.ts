@@ -20,7 +20,7 @@ const caughtOf = async (
   if (!CHANNELS[channel].mail) return new Map()
   const elsewhere = recipients.filter((address) => domainOf(address) !== mailDomain)
   const found = await Promise.all(
-    elsewhere.map(async (address) => [address, await caught.add({ address })] as const),
+    elsewhere.map(async (address) => [address, await caught.add({ address, certainly: false })] as const),
   )
   return new Map(found.flatMap(([address, by]) => (by === null ? [] : [[address, by]])))
 }
