@@ -2,8 +2,9 @@ import { AppError } from './errors.ts'
 
 /** What a token may be used for: each scope, with what it allows. */
 export const SCOPES = {
-  'messages:read': 'Read messages, threads, drafts and files, and take codes.',
-  'messages:write': 'Send messages, write drafts, label and delete messages, and import them.',
+  'messages:read': 'Read messages, threads, drafts, files and questions, and take codes.',
+  'messages:write':
+    'Send messages, write drafts, label and delete messages, import them, and ask and answer questions.',
   events: 'Hear of events: streams, waiting, subscriptions and webhooks.',
   'secrets:reveal': "Reveal the values of the agent's secrets.",
   settings: 'Read and change settings, addresses, access, secrets and webhooks; create and delete agents.',

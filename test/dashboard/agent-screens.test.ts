@@ -190,6 +190,11 @@ browserTest('settings: name, rules, addresses, and deletion by typing its name',
   await expect
     .poll(read)
     .toMatchObject({ name: 'Front Desk', approval: 'all', instructors: 'none', wakesPerHour: 20 })
+  const answers = page.getByLabel(/A question was answered/)
+  expect({ on: await answers.isChecked(), fixed: await answers.isDisabled() }).toEqual({
+    on: true,
+    fixed: true,
+  })
   await page.getByLabel(/A message was refused/).click()
   await expect.poll(read).toMatchObject({ eventTypes: ['message.received', 'message.refused'] })
   await expectNarrow(page)

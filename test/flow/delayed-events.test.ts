@@ -67,6 +67,16 @@ test('a message is readable while its event waits, and has none when it is delet
   await expect.poll(() => heardMessages(agent)).toEqual([next.id])
 })
 
+test('a thread waits from its first message on, also when that is deleted meanwhile', async () => {
+  const agent = await createAgent({ wakeAfterSeconds: 30 })
+  const first = await letter(agent, { messageId: '<first@example.com>' })
+  clock.advance(20_000)
+  const second = await letter(agent, REPLY)
+  await agent.api('DELETE', `/agents/${agent.id}/messages/${first.id}`)
+  clock.advance(10_000)
+  await expect.poll(() => heardMessages(agent)).toEqual([second.id])
+})
+
 test('a change of the setting wakes the agent for what waits, before what comes next', async () => {
   const agent = await createAgent({ wakeAfterSeconds: 300 })
   const first = await letter(agent)

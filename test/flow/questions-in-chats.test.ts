@@ -30,6 +30,12 @@ beforeAll(async () => {
 
 const ask = async (body: object = {}) => (await agent.api('POST', path, { text: 'Refund?', ...body })).body
 const read = async (id: string) => (await agent.api('GET', `${path}/${id}`)).body
+/** The event of the answer to a question. */
+const eventOf = async (id: string) => {
+  const { items } = (await agent.api('GET', `/agents/${agent.id}/events?after=0&types=question.answered`))
+    .body
+  return items.find((one: { messageId: string }) => one.messageId === id)
+}
 const telegramAbout = async (words: string) =>
   (await until(() => telegram.sent.find(({ message }) => message.text?.includes(words)))).message
 const smsAbout = (words: string) =>
@@ -48,6 +54,7 @@ describe('in Telegram', () => {
     expect((await read(id)).status).toBe('open')
     expect(await telegram.tap(message, 'Yes', mo)).toMatch(/Your answer: “Yes”/)
     expect(await read(id)).toMatchObject({ answer: { text: 'Yes', by: owner.email, through: 'telegram' } })
+    expect(await eventOf(id)).toMatchObject({ channel: 'telegram', mayInstruct: true })
     expect(await telegram.tap(message, 'No', mo)).toMatch(/cannot be answered any more: .* answered “Yes”/)
   })
 
@@ -120,6 +127,8 @@ describe('by SMS', () => {
     expect(await sms(PHONE, `${code} 7`)).toContain('Your answer must be one of: Yes, No')
     expect(await sms(PHONE, `${code.toLowerCase()} 2`)).toContain('Your answer: “No”')
     expect(await read(id)).toMatchObject({ answer: { text: 'No', through: 'sms' } })
+    // The number of a text can be forged.
+    expect(await eventOf(id)).toMatchObject({ channel: 'sms', mayInstruct: false })
     expect(await sms(PHONE, `${code} 1`)).toContain('cannot be answered any more')
     expect(await smsStored()).toBe(before)
   })

@@ -19,12 +19,12 @@ const MAX_LENGTH = 20_000
 /** The host writes these into attributes of a tag that it puts around the text. */
 const attribute = (value: string): string => oneLine(value).replace(/[<>"]/g, "'").slice(0, 300)
 
-/** Nothing in a message may end the tag that the host puts around it. */
+/** Nothing in a message may end the tag that the host puts around it, or begin one, for whoever reads over what is not a letter. */
 const contentOf = ({ id, replyText, text }: Received['message']): string => {
-  const whole = printable(replyText || text || '').replace(/<(?=\s{0,3}\/?\s{0,3}channel)/gi, '‹')
+  const whole = printable(replyText || text || '').replace(/<(?=[^\p{L}\p{N}<>]{0,50}channel)/giu, '‹')
   return whole.length <= MAX_LENGTH
     ? whole
-    : `${whole.slice(0, MAX_LENGTH)}\n[cut: ${whole.length - MAX_LENGTH} more characters, read_message ${id}]`
+    : `${whole.slice(0, MAX_LENGTH).toWellFormed()}\n[cut: ${whole.length - MAX_LENGTH} more characters, read_message ${id}]`
 }
 
 const metaOf = ({ message, event }: Received, again: boolean): Record<string, string> => {
@@ -98,7 +98,7 @@ export const channel: Command = {
     const { agent, credentials } = await input.open({ retries: Number.POSITIVE_INFINITY })
     const leaving = new AbortController()
     const write = (line: string) => void process.stdout.write(`${line}\n`)
-    const host = new ChannelHost(agent, write, (line) => input.terminal.note(line))
+    const host = new ChannelHost(agent, write, (line) => input.terminal.note(line), leaving.signal)
     const file = positionFile(process.env, credentials, `${await agent.id()}.channel`)
     const stores = { done: fileStore(file), pushed: fileStore(`${file}.pushed`) }
     let pushing: Promise<void> | undefined

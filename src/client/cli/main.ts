@@ -98,6 +98,7 @@ const main = async (args: string[], terminal: Terminal): Promise<number> => {
 /** What fields of the API are called here, if it is not an option of the same name. */
 const ARGUMENTS: Record<string, string> = {
   ...{ id: '--agent', sendAt: '--at', expiresAt: '--expires', attachments: '--attach', text: 'TEXT' },
+  ...{ wakeAfterSeconds: '--wake-after', expiresIn: '--expires', options: '--option' },
   ...{ messageId: 'ID', tokenId: 'ID', replyTo: 'ID', forward: 'ID', ids: 'ID' },
 }
 const OPTIONS = new Set(Object.values(commands).flatMap(({ options }) => Object.keys(options)))

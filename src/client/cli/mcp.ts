@@ -19,6 +19,7 @@ export const MAIN = fileURLToPath(new URL('main.js', import.meta.url))
 const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion'
 const INTERNAL_ERROR = -32603
 const PARSE_ERROR = -32700
+const INVALID_REQUEST = -32600
 
 const errorFor = (id: Rpc['id'], code: number, message: string) =>
   JSON.stringify({ jsonrpc: '2.0', id: id ?? null, error: { code, message } })
@@ -44,12 +45,14 @@ export class Bridge {
 
   /** Sends one line; resolves when its answer is complete. Never rejects. */
   async send(line: string): Promise<void> {
-    let message: Rpc
+    let message: Rpc | null
     try {
       message = JSON.parse(line)
     } catch {
       return this.#write(errorFor(null, PARSE_ERROR, 'This line is not JSON.'))
     }
+    if (typeof message !== 'object' || message === null)
+      return this.#write(errorFor(null, INVALID_REQUEST, 'This line is not a message.'))
     const { id, method, params } = message
     // Over HTTP, a request is cancelled by ending it.
     if (method === 'notifications/cancelled' && params?.requestId !== undefined)

@@ -1,6 +1,6 @@
 import type { FormEvent } from 'react'
 import { Button } from '../parts/button.tsx'
-import { EventChoice } from '../parts/form/event-choice.tsx'
+import { EventChoice, RECEIVED } from '../parts/form/event-choice.tsx'
 import { Field, Select } from '../parts/form/field.tsx'
 import { toField, toNumber } from '../parts/form/optional-number.ts'
 import { useEdits } from '../parts/form/use-edits.ts'
@@ -136,6 +136,9 @@ const WAITS = [0, 5, 15, 30, 60, 120, 300]
 /** The times to choose from; programs may have set another one. */
 const waitsFor = (seconds: number) => [...new Set([...WAITS, seconds])].sort((one, other) => one - other)
 
+/** The service writes these down whatever the setting says. */
+const IN_EVERY_LOG = [RECEIVED, 'question.answered']
+
 const Events = ({ agent }: { agent: Agent }) => {
   const { update, busy, failure } = useUpdate(agent.id)
   return (
@@ -146,6 +149,7 @@ const Events = ({ agent }: { agent: Agent }) => {
           label={text.eventTypes}
           hint={text.eventTypesHint}
           chosen={agent.eventTypes}
+          always={IN_EVERY_LOG}
           onChoose={(eventTypes) => void update({ eventTypes: [...eventTypes] })}
         />
         <Select

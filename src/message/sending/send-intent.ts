@@ -122,7 +122,8 @@ const addressesOf = async (
 ): Promise<string[]> => {
   const found = await prisma.address.findMany({ where: { agentId, channel: 'email' } })
   const own = found.map(({ value }) => lowerCase(value))
-  const catches = async (address: string) => own.includes((await caught.add({ address })) ?? '')
+  const catches = async (address: string) =>
+    own.includes((await caught.add({ address, certainly: false })) ?? '')
   const named = [...to, ...cc].map(lowerCase)
   const caughtHere = await Promise.all(named.map(catches))
   return [...own, ...named.filter((_, index) => caughtHere[index])]

@@ -160,6 +160,9 @@ test.each([
   [['send', '--to', 'x@', 'text', '--agent'], '--to: '],
   [['send', '--to', 'x@example.com', '--at', 'soon', 'text', '--agent'], '--at: must be'],
   [['messages', '--since', 'soon', '--agent'], '--since: must be'],
+  [['agents', 'set', '--wake-after', '301', '--agent'], '--wake-after: must be'],
+  [['ask', '--expires', '30s', 'Now?', '--agent'], '--expires: must be'],
+  [['ask', '--option', 'Yes', 'Now?', '--agent'], '--option: must contain'],
 ])('%j: the error names the argument that was given', async (args, says) => {
   const own = args.at(-1) === '--agent' ? [agent.id] : []
   const { code, stderr } = await ams({ ...env, AMS_TOKEN: owner.token }, [...args, ...own])

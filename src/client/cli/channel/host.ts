@@ -16,10 +16,15 @@ const REQUEST_ID = /^[a-km-z]{5}$/
 const CAPABILITIES = { 'claude/channel': {}, 'claude/channel/permission': {} }
 /** For how long a question of whether a tool may run is open. */
 const QUESTION_SECONDS = 3600
+/** So much is shown of what the model says that it wants, and of what it would run: the first must not hide the second. */
+const [MAX_SAID, MAX_RUN] = [300, 1_500]
 const ALLOW = 'Allow'
 const DENY = 'Deny'
 /** Whoever has a mailed link, and whoever forges a number, could allow it otherwise. */
 const PROVEN: readonly string[] = ['app', 'api', 'telegram']
+
+const cut = (text: string, length: number): string =>
+  text.length <= length ? text : `${text.slice(0, length).toWellFormed()} […]`
 
 /** The host at the other end of standard input and output, as far as it is told of messages and asks for permissions. */
 export class ChannelHost {
@@ -30,12 +35,20 @@ export class ChannelHost {
   readonly #note: (line: string) => void
   /** What waits for an answer of the host, by the id of the request. */
   readonly #pings = new Map<string, () => void>()
+  readonly #leaving: AbortSignal
   #count = 0
 
-  constructor(agent: Agent, write: (line: string) => void, note: (line: string) => void) {
+  /** `leaving` is aborted when the host has closed its end: nobody waits for members then. */
+  constructor(
+    agent: Agent,
+    write: (line: string) => void,
+    note: (line: string) => void,
+    leaving: AbortSignal,
+  ) {
     this.#agent = agent
     this.#write = write
     this.#note = note
+    this.#leaving = leaving
   }
 
   /** Adds to what the service says of itself that this is a channel. */
@@ -74,6 +87,7 @@ export class ChannelHost {
   /** Pushes a message. Resolves when the host has read it: it answers what comes after it only then. */
   push(content: string, meta: Record<string, string>, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
+      signal.throwIfAborted() // a signal that was aborted before tells nobody
       const id = `ams-${++this.#count}`
       const leave = () => reject(signal.reason)
       signal.addEventListener('abort', leave, { once: true })
@@ -96,10 +110,11 @@ export class ChannelHost {
     const word = (name: string) => (typeof params[name] === 'string' ? params[name] : '')
     const requestId = word('request_id')
     if (!REQUEST_ID.test(requestId)) return
-    const text = `Claude Code wants to use ${oneLine(word('tool_name'))}: ${oneLine(word('description'))}\n\n${printable(word('input_preview'))}`
+    const said = cut(`${oneLine(word('tool_name'))}: ${oneLine(word('description'))}`, MAX_SAID)
+    const text = `Claude Code wants to use ${said}\n\n${cut(printable(word('input_preview')), MAX_RUN)}`
     try {
-      const options = { options: [ALLOW, DENY], expiresIn: QUESTION_SECONDS }
-      const { answer } = await this.#agent.ask(text.slice(0, 2_000), options)
+      const options = { options: [ALLOW, DENY], expiresIn: QUESTION_SECONDS, signal: this.#leaving }
+      const { answer } = await this.#agent.ask(text, options)
       if (!answer) return
       const behavior = answer.text === ALLOW ? 'allow' : 'deny'
       if (behavior === 'allow' && !PROVEN.includes(answer.through))
@@ -109,6 +124,7 @@ export class ChannelHost {
         params: { request_id: requestId, behavior },
       })
     } catch (error) {
+      if (this.#leaving.aborted) return
       this.#note(`ams: the members could not be asked: ${oneLine((error as Error).message)}`)
     }
   }

@@ -9,19 +9,21 @@ interface EventChoiceProps {
   label: string
   hint: string
   chosen: readonly string[]
+  /** The types that cannot be left out. */
+  always?: readonly string[]
   onChoose(types: readonly string[]): void
 }
 
-/** The types of events that an agent or a listener is told of. Received messages are always among them. */
-export const EventChoice = ({ label, hint, chosen, onChoose }: EventChoiceProps) => (
+/** The types of events that an agent or a listener is told of. */
+export const EventChoice = ({ label, hint, chosen, always = [RECEIVED], onChoose }: EventChoiceProps) => (
   <fieldset className="event-choice">
     <legend>{label}</legend>
     {Object.entries(text.events).map(([type, happened]) => (
       <label key={type}>
         <input
           type="checkbox"
-          checked={type === RECEIVED || chosen.includes(type)}
-          disabled={type === RECEIVED}
+          checked={always.includes(type) || chosen.includes(type)}
+          disabled={always.includes(type)}
           onChange={(event) =>
             onChoose(TYPES.filter((one) => (one === type ? event.target.checked : chosen.includes(one))))
           }
