@@ -12,10 +12,11 @@ export const storeCopies = async (
 ): Promise<string> => {
   await pool.query(`
     with made as (
-      insert into message select (json_populate_record(null::message, (to_jsonb(m) || jsonb_build_object('id', md5(m.agent_id || n::text)::uuid,
-        'fingerprint', null, 'created_at', m.created_at - make_interval(secs => n),
-        'reply_to_id', case when n < ${count} then md5(m.agent_id || (n + 1)::text)::uuid end))::json)).*
-        from message m, generate_series(1, ${count}) n where m.id = '${messageId}' returning id, agent_id, workspace_id
+      insert into message select copy.* from message m, generate_series(1, ${count}) n,
+        json_populate_record(null::message, (to_jsonb(m) || jsonb_build_object('id', md5(m.agent_id || n::text)::uuid,
+          'fingerprint', null, 'created_at', m.created_at - make_interval(secs => n),
+          'reply_to_id', case when n < ${count} then md5(m.agent_id || (n + 1)::text)::uuid end))::json) copy
+        where m.id = '${messageId}' returning id, agent_id, workspace_id
     ),
     raw as (insert into message_raw (message_id, agent_id, content) select id, agent_id, 'raw' from made),
     sent as (insert into recipient (message_id, agent_id, address, updated_at) select id, agent_id, 'bo@example.com', now() from made),
