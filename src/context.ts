@@ -34,6 +34,7 @@ import type {
 import type { ServiceMetrics } from './observability/metrics.ts'
 import type { Allow } from './outgoing-http/allowed-address.ts'
 import type { Dialler } from './outgoing-http/dial.ts'
+import type { Fetch } from './outgoing-http/fetch.ts'
 import type { Get } from './outgoing-http/get.ts'
 import type { Lookup } from './outgoing-http/lookup.ts'
 import type { PostForm } from './outgoing-http/post-form.ts'
@@ -154,6 +155,7 @@ interface Network {
   resolver: DnsResolver
   /** A resolver without a cache. */
   freshResolver: DnsResolver
+  fetch: Fetch
   get: Get
   postForm: PostForm
 }

@@ -12,6 +12,7 @@ import { createFreshResolver, createResolver, type DnsResolver } from './mail/in
 import { ServiceMetrics } from './observability/metrics.ts'
 import { createAllow } from './outgoing-http/allowed-address.ts'
 import { Dialler } from './outgoing-http/dial.ts'
+import { createFetch, type Fetch } from './outgoing-http/fetch.ts'
 import { createGet, type Get } from './outgoing-http/get.ts'
 import { createLookup, type Lookup } from './outgoing-http/lookup.ts'
 import { createPostForm, type PostForm } from './outgoing-http/post-form.ts'
@@ -32,6 +33,8 @@ export interface World {
   tracer?: Tracer
   /** Fetches a document from the public internet. Defaults to guarded connections (see `createGet`). */
   get?: Get
+  /** Sends requests to servers that members name. Defaults to guarded connections (see `createFetch`). */
+  fetch?: Fetch
   /** Posts a form to the public internet. Defaults to guarded connections (see `createPostForm`). */
   postForm?: PostForm
 }
@@ -78,6 +81,7 @@ const networkOf = (config: Config, world: World, metrics: Metrics) => {
   const freshResolver = counted(world.freshResolver, metrics)
   return {
     ...{ allow, lookup, dialler, resolver, freshResolver },
+    fetch: world.fetch ?? createFetch(dialler),
     get: world.get ?? createGet(publicDialler),
     postForm: world.postForm ?? createPostForm(publicDialler),
   }

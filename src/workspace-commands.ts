@@ -47,7 +47,8 @@ export const exportToFile = async (
 ): Promise<object> => {
   const { db } = foundation
   const workspace = await resolveWorkspace(db, given)
-  const deps = { ...db, clock: systemClock, blobs: blobsOf({ config, log, foundation }) }
+  const publicUrl = () => config.publicUrl ?? `http://localhost:${config.port}`
+  const deps = { ...db, clock: systemClock, publicUrl, blobs: blobsOf({ config, log, foundation }) }
   const content = Readable.from(exportAsOperator(deps, workspace), { objectMode: false })
   await pipeline(content, createWriteStream(file, { flags: 'wx', mode: 0o600 }))
   return { workspace, file, bytes: (await stat(file)).size }

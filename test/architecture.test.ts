@@ -40,7 +40,8 @@ const table: Record<string, readonly string[]> = {
   channel: ['core', 'mail'],
   event: ['core', 'db'],
   workspace: ['core', 'db', 'event'],
-  auth: [...below, 'agent'],
+  // a company's provider is an owner's choice, as a webhook's server is
+  auth: [...below, 'agent', 'outgoing-http'],
   'email-domain': ['core', 'db', 'event', 'workspace', 'type mail'],
   agent: [...below, 'type channel'],
   'tls-report': ['core', 'db', 'type channel', 'type mail'],

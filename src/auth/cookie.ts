@@ -3,15 +3,16 @@ import { publicPlace } from './public-url.ts'
 
 /**
  * `session`: the session's token. `browser`: what this browser asked for by email. `oauth`: identifies the browser
- * that began an authorization request.
+ * that began an authorization request. `company`: the sign-in at a company's provider that it has begun.
  */
-export type CookieName = 'session' | 'browser' | 'oauth'
+export type CookieName = 'session' | 'browser' | 'oauth' | 'company'
 
-/** An authorization request begins with a link on another site, which `Strict` cookies do not come along with. */
+/** An authorization request begins with a link on another site, and ends with one, which `Strict` cookies do not come along with. */
 const COOKIES: Record<CookieName, { base: string; sameSite: 'Strict' | 'Lax' }> = {
   session: { base: 'ams', sameSite: 'Strict' },
   browser: { base: 'ams-browser', sameSite: 'Strict' },
   oauth: { base: 'ams-oauth', sameSite: 'Lax' },
+  company: { base: 'ams-company', sameSite: 'Lax' },
 }
 
 /** Browsers accept `__Host-` only for this host, with Secure and the path / (RFC 6265bis, 4.1.3.2). */

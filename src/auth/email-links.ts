@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { AppError, messageOf } from '../core/errors.ts'
-import { clientOf } from '../core/http/http.ts'
 import type { Logger } from '../core/logger.ts'
 import { quoted } from '../core/text/quoted.ts'
-import { hashToken, type Mailer, type RateLimits } from '../workspace/index.ts'
+import { hashToken, type Mailer, needsCompany, type RateLimits } from '../workspace/index.ts'
+import { clientKeyOf } from './client-key.ts'
 import { type BrowserDeps, noteInBrowser, noteOf } from './email-browser.ts'
 import { signInPath } from './return-path.ts'
 import { createSignInLink, type LinkDeps } from './sign-in-link.ts'
@@ -29,13 +29,6 @@ const HOUR_MS = 3_600_000
 const MAIL_PAUSE_MS = 5 * 60_000
 /** Workspaces of one person for which a mail has links. */
 const MAX_WORKSPACES = 20
-
-/**
- * Returns what the limit counts for the client of a request; '' for a proxy that does not say who its client
- * is, which may stand for everyone.
- */
-const clientKeyOf = (request: IncomingMessage): string =>
-  clientOf(request) || (request.headers['x-forwarded-for'] || request.headers.forwarded ? '' : 'this machine')
 
 const textOf = (links: readonly { workspace: string; url: string }[]): string =>
   `${links.map(({ workspace, url }) => `Sign in to the workspace ${quoted(workspace)}:\n\n${url}\n`).join('\n')}
@@ -112,12 +105,13 @@ export class EmailLinks {
       orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
       take: MAX_WORKSPACES,
     })
-    if (members.length === 0) return
     const links: { workspace: string; url: string }[] = []
-    for (const { id, workspace } of members) {
+    for (const { id, workspaceId, workspace } of members) {
+      if (await needsCompany(prisma, { workspaceId, email })) continue
       const { url } = await createSignInLink(this.#deps, id, bound)
       links.push({ workspace: workspace.name, url })
     }
+    if (links.length === 0) return
     afterCommit(() =>
       mailer.send({ to: email, subject: 'Sign in to Agent Messaging Service', text: textOf(links) }),
     )

@@ -1,3 +1,12 @@
+export { checkIssuer } from './company/issuer.ts'
+export { endCompanySessions } from './company/logout.ts'
+export {
+  beginCompanySignIn,
+  type CompanyDeps,
+  endCompanySignIn,
+  findCompany,
+  hasCompanies,
+} from './company/sign-in.ts'
 export {
   authenticateCredential,
   type Credential,
@@ -22,7 +31,6 @@ export { createOperatorLink } from './operator-link.ts'
 export { checkForm, findPageViewer, opensMailedLink, type PageViewer } from './page-viewer.ts'
 export {
   addPasskey,
-  type ChallengeDeps,
   listPasskeys,
   type PublicPasskey,
   passkeyOptions,

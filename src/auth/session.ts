@@ -4,6 +4,7 @@ import type { Db } from '../db/client.ts'
 import type { Prisma, Session, Token } from '../db/generated/prisma/client.ts'
 import type { Notifier } from '../db/notify.ts'
 import {
+  type Actor,
   audit,
   createSessionToken,
   deleteSessionTokens,
@@ -22,11 +23,13 @@ export interface SessionDeps extends Db {
 
 /** A session ends after 30 days at the latest. */
 export const SESSION_MS = 30 * 24 * 3_600_000
+/** One that was opened with a company's account: whoever has lost that must sign in again. @limit Signing in */
+const COMPANY_SESSION_MS = 12 * 3_600_000
 /** A member's session that was unused for the longest time ends when they have more than this. @limit Signing in */
 const MAX_SESSIONS = 50
 
 /** How a member signed in. */
-export type Way = 'link' | 'email' | 'token' | 'invitation' | 'passkey'
+export type Way = 'link' | 'email' | 'token' | 'invitation' | 'passkey' | 'company'
 
 export interface NewSession {
   way: Way
@@ -42,6 +45,8 @@ export interface SigningIn {
   workspaceId: string
   /** The token with which they do: the session ends with it. */
   parent?: Pick<Viewer, 'tokenId' | 'expiresAt'>
+  /** The session at the company's provider that this one ends with; null if it has none. */
+  companySid?: string | null
 }
 
 type SessionRow = Session & { token: Token }
@@ -81,10 +86,11 @@ export const createSession = async (
   member: SigningIn,
   { way, browser, enrolling = false }: NewSession,
 ): Promise<{ id: string; token: string }> => {
-  const { id: memberId, workspaceId, parent } = member
+  const { id: memberId, workspaceId, parent, companySid = null } = member
   const createdAt = deps.clock.now()
   const latest = parent?.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY
-  const [expiresAt, endsAt] = [SESSION_IDLE_MS, SESSION_MS].map(
+  const lasts = way === 'company' ? COMPANY_SESSION_MS : SESSION_MS
+  const [expiresAt, endsAt] = [SESSION_IDLE_MS, lasts].map(
     (ms) => new Date(Math.min(createdAt.getTime() + ms, latest)),
   ) as [Date, Date]
   const parentId = parent?.tokenId ?? null
@@ -92,7 +98,7 @@ export const createSession = async (
     await holdMember(tx, memberId) // a concurrent removal ends the session too
     const ended = (await deleteSessionTokens(tx, await findExcess(tx, memberId))).map(({ id }) => id)
     const made = await createSessionToken(tx, { workspaceId, memberId, parentId, createdAt, expiresAt })
-    await tx.session.create({ data: { tokenId: made.id, browser, endsAt, way, enrolling } })
+    await tx.session.create({ data: { tokenId: made.id, browser, endsAt, way, enrolling, companySid } })
     const actor = { workspaceId, kind: 'member', id: memberId, tokenId: made.id } as const
     const detail = { session: made.id, way, browser, ...(ended.length > 0 ? { ended } : {}) }
     await audit({ ...deps, prisma: tx }, actor, { action: 'session.create', agentId: null, detail })
@@ -144,9 +150,9 @@ export const listSessions = async (
 }
 
 /** Ends sessions and records it, with an entry for each member. Returns their ids. */
-const endSessions = async (
+export const endSessions = async (
   deps: SessionDeps,
-  viewer: Viewer,
+  actor: Actor,
   where: Prisma.TokenWhereInput,
 ): Promise<string[]> => {
   const ended = await deps.prisma.$transaction(async (tx) => {
@@ -158,7 +164,7 @@ const endSessions = async (
     for (const member of new Set(rows.map(({ memberId }) => memberId))) {
       const sessions = rows.filter(({ memberId }) => memberId === member).map(({ id }) => id)
       const detail = { member, sessions }
-      await audit({ ...deps, prisma: tx }, viewer, { action: 'session.revoke', agentId: null, detail })
+      await audit({ ...deps, prisma: tx }, actor, { action: 'session.revoke', agentId: null, detail })
     }
     return rows.map(({ id }) => id)
   })

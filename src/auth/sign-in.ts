@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../core/errors.ts'
 import { clientOf } from '../core/http/http.ts'
-import { audit, authenticate } from '../workspace/index.ts'
+import { audit, authenticate, needsCompany } from '../workspace/index.ts'
 import { browserOf } from './browser.ts'
 import { writeCookie } from './cookie.ts'
 import type { CredentialDeps } from './credential.ts'
@@ -18,27 +18,36 @@ import {
 
 export type SignInDeps = SessionDeps & CredentialDeps
 
+/** Why a way of signing in does not suffice. */
+const REFUSALS = {
+  'passkey required': 'This workspace requires your passkey to sign in.',
+  'company account required': 'This workspace requires your company’s account to sign in.',
+} as const
+
 /**
- * What a workspace that requires passkeys says to another way of signing in. Without a passkey the session only
- * allows to register one. So does the operator's link, with which members come back who have lost theirs.
+ * What a workspace says to a way of signing in. One that requires passkeys only allows to register one after another
+ * way. So does the operator's link, with which members come back who have lost theirs. The company's account suffices, and may be
+ * the only way; owners keep the operator's link.
  */
 const ruleFor = async (
   { prisma }: SignInDeps,
-  { id, workspaceId }: { id: string; workspaceId: string },
+  { id }: { id: string },
   way: Way,
-): Promise<'free' | 'enrolling' | 'refused'> => {
-  if (way === 'passkey') return 'free'
-  const where = { id: workspaceId }
-  const workspace = await prisma.workspace.findUnique({ where, select: { requirePasskeys: true } })
-  if (!workspace?.requirePasskeys) return 'free'
+): Promise<'free' | 'enrolling' | keyof typeof REFUSALS> => {
+  if (way === 'company') return 'free'
+  const member = await prisma.member.findUnique({ where: { id }, include: { workspace: true } })
+  if (!member) return 'free' // has been removed, as the creation of the session finds
+  if (!(way === 'link' && member.role === 'owner') && (await needsCompany(prisma, member)))
+    return 'company account required'
+  if (way === 'passkey' || !member.workspace.requirePasskeys) return 'free'
   const passkeys = await prisma.passkey.count({ where: { memberId: id } })
-  return passkeys > 0 && way !== 'link' ? 'refused' : 'enrolling'
+  return passkeys > 0 && way !== 'link' ? 'passkey required' : 'enrolling'
 }
 
 /**
  * Signs a member in in the browser that sent the request; an earlier session of this browser ends. Returns the
  * Set-Cookie header. Throws `unauthorized` when the member has been removed, and `forbidden` where browsers do
- * not accept the cookie, or where the workspace requires the member's passkey.
+ * not accept the cookie, or where the workspace requires another way.
  */
 export const signIn = async (
   deps: SignInDeps,
@@ -52,11 +61,11 @@ export const signIn = async (
   const previous = await findPageViewer(deps, request)
   const browser = browserOf(request.headers['user-agent'])
   const rule = await ruleFor(deps, member, way)
-  if (rule === 'refused') {
+  if (rule !== 'free' && rule !== 'enrolling') {
     const actor = { workspaceId: member.workspaceId, kind: 'member', id: member.id, tokenId: null } as const
-    const detail = { way, reason: 'passkey required', browser }
+    const detail = { way, reason: rule, browser }
     await audit(deps, actor, { action: 'session.refuse', agentId: null, detail })
-    throw new AppError('forbidden', 'This workspace requires your passkey to sign in.')
+    throw new AppError('forbidden', REFUSALS[rule])
   }
   const { token } = await createSession(deps, member, { way, browser, enrolling: rule === 'enrolling' })
   if (previous) await endOwn(deps, previous)

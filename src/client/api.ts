@@ -2148,6 +2148,7 @@ export interface components {
          *         "agentsMaySetAccess": true,
          *         "agentsMayCreateAgents": true,
          *         "requirePasskeys": false,
+         *         "signIn": null,
          *         "keepRefusedDays": 30,
          *         "keepMessagesDays": null,
          *         "keepRawDays": 365
@@ -2214,8 +2215,28 @@ export interface components {
                 agentsMaySetAccess: boolean;
                 /** @description Whether agents may create agents */
                 agentsMayCreateAgents: boolean;
-                /** @description Whether members need a passkey to sign in */
+                /** @description Whether members need a passkey, or the account of their company, to sign in */
                 requirePasskeys: boolean;
+                /** @description How members sign in with the account of their company; null if they do not */
+                signIn: {
+                    /** @description The provider's issuer: an https URL on the public internet */
+                    issuer: string;
+                    /** @description Id of this service at the provider */
+                    clientId: string;
+                    /** @description Domains of the email addresses that it may sign in */
+                    domains: string[];
+                    /**
+                     * @description Role of those who become members by signing in: never `owner`. `owner`: Can also invite owners and remove members. `member`: Can work with the workspace's agents
+                     * @enum {string}
+                     */
+                    role: "owner" | "member";
+                    /** @description Whether members with such addresses have no other way to sign in. Owners keep the link of the operator */
+                    required: boolean;
+                    /** @description The redirect URI to register with the provider */
+                    redirectUrl: string;
+                    /** @description The back-channel logout URI to register with the provider, if it has one */
+                    logoutUrl: string;
+                } | null;
                 /** @description Days after which refused messages are deleted */
                 keepRefusedDays: number;
                 /** @description Days after which all other messages are deleted; null means never */
@@ -4416,8 +4437,26 @@ export interface components {
             agentsMaySetAccess?: boolean;
             /** @description Whether agents may create agents */
             agentsMayCreateAgents?: boolean;
-            /** @description Whether members need a passkey to sign in. When it is switched on, sessions without one only allow to register one, or to sign in with it */
+            /** @description Whether members need a passkey, or the account of their company, to sign in. When it is switched on, sessions without one only allow to register one, or to sign in with it */
             requirePasskeys?: boolean;
+            /** @description How members sign in with the account of their company; null if they do not */
+            signIn?: {
+                /** @description The provider's issuer: an https URL on the public internet. */
+                issuer: string;
+                /** @description Id of this service at the provider. */
+                clientId: string;
+                /** @description The client's secret. Left out, the one that is set is kept, if the issuer and the client are the same. */
+                clientSecret?: string;
+                /** @description Domains of the email addresses that it may sign in. They must be verified domains of the workspace. */
+                domains: string[];
+                /**
+                 * @description Role of those who become members by signing in: never `owner`. Defaults to `member`.
+                 * @enum {string}
+                 */
+                role?: "owner" | "member";
+                /** @description Whether members with such addresses have no other way to sign in. Owners keep the link of the operator. Defaults to false. */
+                required?: boolean;
+            } | null;
             /** @description Days after which refused messages are deleted: 1 to 365 */
             keepRefusedDays?: number;
             /** @description Days after which all other messages are deleted: 1 to 36500; null means never */
@@ -5639,6 +5678,7 @@ export interface operations {
             400: components["responses"]["InvalidInput"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["NotJson"];
             429: components["responses"]["RateLimited"];

@@ -230,6 +230,22 @@ export const secretValue = bounded(text(0, 65_536), '')
 export const webhookUrl = text(1, 2048)
 export const webhookName = name(100)
 export const domainName = text(1, 1000)
+/** The issuer of an OpenID provider, as its tokens name it (OpenID Connect Discovery 1.0, 3). */
+export const issuerUrl = text(1, 500).refine(
+  (url) => /^https?:\/\/[^/?#@\\\s]+(?:\/[^?#\\\s]*)?$/.test(url) && URL.canParse(url),
+  'must be an https URL without a query',
+)
+export const clientId = text(1, 255)
+export const clientSecret = text(1, 1_000)
+/** Domains whose addresses a company's provider may sign in. @limit Members */
+const MAX_COMPANY_DOMAINS = 20
+export const companyDomains = bounded(
+  z
+    .array(domainName.transform((name) => name.trim().toLowerCase()))
+    .min(1, 'must name at least one domain')
+    .max(MAX_COMPANY_DOMAINS, `must name at most ${MAX_COMPANY_DOMAINS} domains`),
+  `1 to ${MAX_COMPANY_DOMAINS}`,
+)
 
 /** Returns the name of a field in errors: `a[0].b` for `[a, 0, b]`. */
 export const fieldName = (path: readonly PropertyKey[]): string =>

@@ -12,6 +12,7 @@ import { workspaceFiles } from './workspace-files.ts'
 
 export interface ExportDeps extends FileDeps {
   clock: Clock
+  publicUrl(): string
   /** Exports that are running, by member or agent: one person's does not wait for another's. */
   exports: Places
 }

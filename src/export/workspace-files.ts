@@ -9,7 +9,7 @@ import { json, jsonLines } from './json.ts'
 import type { FileDeps } from './message-files.ts'
 import type { ArchiveFile } from './tar.ts'
 
-type Deps = FileDeps & { clock: Clock }
+type Deps = FileDeps & { clock: Clock; publicUrl(): string }
 
 const PAGE = 1_000
 

@@ -91,8 +91,8 @@ export class Connection {
   }
 
   /** Sends a GET; reports the outcome like `post`. */
-  get(handler: Dispatcher.DispatchHandler): void {
-    this.#dispatch({ path: this.#path, method: 'GET' }, handler)
+  get(handler: Dispatcher.DispatchHandler, headers: string[] = []): void {
+    this.#dispatch({ path: this.#path, method: 'GET', headers }, handler)
   }
 
   #dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {

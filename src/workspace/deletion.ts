@@ -7,7 +7,7 @@ import type { Notifier } from '../db/notify.ts'
 import { audit, OPERATOR } from './change/audit.ts'
 import type { Mailer } from './member/invitation.ts'
 import { ensureOwner } from './member/member.ts'
-import { readWorkspace, type WorkspaceView } from './settings.ts'
+import { readWorkspace, type SettingsDeps, type WorkspaceView } from './settings.ts'
 import { type EndSubscriptions, TOKEN_REVOKED } from './token/token.ts'
 import type { Viewer } from './token/viewer.ts'
 
@@ -16,8 +16,7 @@ import type { Viewer } from './token/viewer.ts'
 /** Time in milliseconds from the request of an owner to the deletion. */
 const DELAY_MS = 24 * 3_600_000
 
-export interface DeletionDeps extends Db {
-  clock: Clock
+export interface DeletionDeps extends SettingsDeps {
   mailer: Pick<Mailer, 'send'>
 }
 

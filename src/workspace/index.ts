@@ -15,6 +15,13 @@ export {
   WORKSPACE_CHANGED,
 } from './change/change-log.ts'
 export {
+  companyPath,
+  openClientSecret,
+  presentCompanySignIn,
+  SEALED_COMPANY_SECRETS,
+  verifiedAmong,
+} from './company-sign-in.ts'
+export {
   cancelDeletion,
   condemn,
   deleteRecords,
@@ -47,6 +54,7 @@ export { callExternally, type ExternalCallDeps, ExternalCalls } from './limit/ex
 export { ensureWritable, overQuota, pruneRates, RateLimits } from './limit/rate-limits.ts'
 export { type StreamLimits, StreamPlaces } from './limit/stream-places.ts'
 export { costOfBody, countRequest, createTokenRequests, type QuotaDeps } from './limit/token-requests.ts'
+export { memberOfCompany } from './member/company-member.ts'
 export { type Decider, deciderOf, nameOf } from './member/decider.ts'
 export {
   type CodeSender,
@@ -87,6 +95,7 @@ export {
   listTokens,
   revokeToken,
 } from './token/bearer-token.ts'
+export { needsCompany } from './token/company-rule.ts'
 export { FailedTokens } from './token/failed-tokens.ts'
 export { holdParent, holdWithDescendants } from './token/family.ts'
 export { TOKEN_CHECK_MS, watchTokens } from './token/held-tokens.ts'

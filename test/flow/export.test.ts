@@ -232,7 +232,8 @@ test.each<[string, string, (viewer: Viewer) => Promise<unknown>]>([
     ...{ kind: 'member' as const, id: other.member, workspaceId: other.id, tokenId },
     ...{ role: 'owner' as const, name: null, email: other.email, expiresAt, scopes: null, session: null },
   }
-  const deps = { ...service.db, blobs: blobsOf(service), clock, exports: new Places(1) }
+  const publicUrl = () => service.http
+  const deps = { ...service.db, blobs: blobsOf(service), clock, publicUrl, exports: new Places(1) }
   const reader = (await exportWorkspace(deps, viewer)).getReader()
   expect((await reader.read()).done).toBe(false)
   await end(viewer)

@@ -1,5 +1,14 @@
 import { z } from 'zod'
-import { keepDays, keepRefusedDays, workspaceName } from '../../core/rules.ts'
+import { checkIssuer } from '../../auth/index.ts'
+import {
+  clientId,
+  clientSecret,
+  companyDomains,
+  issuerUrl,
+  keepDays,
+  keepRefusedDays,
+  workspaceName,
+} from '../../core/rules.ts'
 import {
   presentWorkspace,
   readWorkspace as read,
@@ -8,9 +17,10 @@ import {
   type Usage,
   updateWorkspace as update,
 } from '../../workspace/index.ts'
+import { MemberRole } from '../choices.ts'
 import { ID, TIME } from '../example.ts'
 import { one, operation } from '../operation.ts'
-import { count, detail, id, part, resource, says, text, time } from '../resource.ts'
+import { count, detail, group, id, part, resource, says, text, texts, time } from '../resource.ts'
 
 /** What plans limit. */
 const LIMITED: Record<keyof Usage, string> = {
@@ -54,11 +64,51 @@ export const Plan = detail('Plan', "A workspace's plan: what it includes and the
 const SETTINGS = {
   agentsMaySetAccess: 'Whether agents may set who can send messages on their channels.',
   agentsMayCreateAgents: 'Whether agents may create agents.',
-  requirePasskeys: 'Whether members need a passkey to sign in.',
+  requirePasskeys: 'Whether members need a passkey, or the account of their company, to sign in.',
+  signIn: 'How members sign in with the account of their company; null if they do not.',
   keepRefusedDays: 'Days after which refused messages are deleted',
   keepMessagesDays: 'Days after which all other messages are deleted',
   keepRawDays: 'Days after which the originals of received emails are deleted',
 }
+
+const SIGN_IN = {
+  issuer: "The provider's issuer: an https URL on the public internet.",
+  clientId: 'Id of this service at the provider.',
+  domains: 'Domains of the email addresses that it may sign in.',
+  role: 'Role of those who become members by signing in: never `owner`.',
+  required:
+    'Whether members with such addresses have no other way to sign in. Owners keep the link of the operator.',
+}
+
+const CompanySignIn = detail(
+  'CompanySignIn',
+  "The OpenID provider of a company, with which members sign in. The client's secret is never shown.",
+  {
+    issuer: text(SIGN_IN.issuer),
+    clientId: text(SIGN_IN.clientId),
+    domains: texts(SIGN_IN.domains),
+    role: says(MemberRole, SIGN_IN.role),
+    required: says(z.boolean(), SIGN_IN.required),
+    redirectUrl: text('The redirect URI to register with the provider.'),
+    logoutUrl: text('The back-channel logout URI to register with the provider, if it has one.'),
+  },
+)
+
+const CompanySignInInput = group(
+  'CompanySignInInput',
+  'The OpenID provider of a company, with which members sign in. It replaces what was set.',
+  {
+    issuer: says(issuerUrl, SIGN_IN.issuer),
+    clientId: says(clientId, SIGN_IN.clientId),
+    clientSecret: says(
+      clientSecret,
+      "The client's secret. Left out, the one that is set is kept, if the issuer and the client are the same.",
+    ).optional(),
+    domains: says(companyDomains, `${SIGN_IN.domains} They must be verified domains of the workspace.`),
+    role: says(MemberRole, `${SIGN_IN.role} Defaults to \`member\`.`).optional(),
+    required: says(z.boolean(), `${SIGN_IN.required} Defaults to false.`).optional(),
+  },
+)
 
 const WorkspaceSettings = detail(
   'WorkspaceSettings',
@@ -67,6 +117,7 @@ const WorkspaceSettings = detail(
     agentsMaySetAccess: says(z.boolean(), SETTINGS.agentsMaySetAccess),
     agentsMayCreateAgents: says(z.boolean(), SETTINGS.agentsMayCreateAgents),
     requirePasskeys: says(z.boolean(), SETTINGS.requirePasskeys),
+    signIn: part(CompanySignIn, SETTINGS.signIn).nullable(),
     keepRefusedDays: count(`${SETTINGS.keepRefusedDays}.`),
     keepMessagesDays: count(`${SETTINGS.keepMessagesDays}; null means never.`).nullable(),
     keepRawDays: count(`${SETTINGS.keepRawDays}; null means never.`).nullable(),
@@ -116,6 +167,7 @@ export const Workspace = resource(
         agentsMaySetAccess: true,
         agentsMayCreateAgents: true,
         requirePasskeys: false,
+        signIn: null,
         keepRefusedDays: 30,
         keepMessagesDays: null,
         keepRawDays: 365,
@@ -154,6 +206,7 @@ export const updateWorkspace = operation({
       z.boolean(),
       `${SETTINGS.requirePasskeys} When it is switched on, sessions without one only allow to register one, or to sign in with it.`,
     ).optional(),
+    signIn: says(CompanySignInInput, SETTINGS.signIn).nullable().optional(),
     keepRefusedDays: says(keepRefusedDays, `${SETTINGS.keepRefusedDays}: 1 to 365.`).optional(),
     keepMessagesDays: says(keepDays, `${SETTINGS.keepMessagesDays}: 1 to 36500; null means never.`)
       .nullable()
@@ -163,9 +216,12 @@ export const updateWorkspace = operation({
       .optional(),
   },
   example: { agentsMayCreateAgents: false },
-  fails: ['forbidden'],
+  fails: ['forbidden', 'conflict'],
   output: one(Workspace, 'The updated workspace.'),
-  run: async (deps, viewer, changes) => presentWorkspace(await update(deps, viewer, changes)),
+  run: async (deps, viewer, changes) => {
+    if (changes.signIn) await checkIssuer(deps, viewer, changes.signIn.issuer)
+    return presentWorkspace(await update(deps, viewer, changes))
+  },
 })
 
 export const deleteWorkspace = operation({

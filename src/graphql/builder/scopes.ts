@@ -52,6 +52,7 @@ const PARTS: readonly string[] = [
     'Author',
     'Check',
     'Code',
+    'CompanySignIn',
     'DraftFile',
     'DraftEdge',
   ],

@@ -15,6 +15,7 @@ import { type Download, sendDownload } from '../page/download.ts'
 import { type Problem, problemOf } from '../page/failure-words.ts'
 import { type Page, type Redirect, readForm, reply } from '../page/page.ts'
 import { scriptAt, sendScript } from '../page/scripts.ts'
+import { companyOf, showCompany, submitCompany, takeLogout } from './company.ts'
 import { exportPage, submitExport } from './export.ts'
 import { passkeyPage, showPasskeys, submitNewPasskey } from './passkeys.ts'
 import type { AppDeps, Submitted, Visit } from './request.ts'
@@ -30,6 +31,7 @@ const OPEN: Record<string, (deps: AppDeps, visit: Visit) => Answered> = {
 
 /** Forms for everyone; a rejected one shows the sign-in page again. */
 const OPEN_FORMS: Record<string, (deps: AppDeps, submitted: Submitted) => Answered> = {
+  '/app/sign-in/company': submitCompany,
   '/app/sign-in/email': submitEmail,
   '/app/sign-in/link': submitLink,
   '/app/sign-in/passkey': submitPasskey,
@@ -144,10 +146,15 @@ export const serveApp = async (
   const url = new URL(request.url ?? '/', 'http://service.invalid')
   const path = url.pathname.replace(/(?<=.)\/$/, '')
   const visit = { request, url }
+  const company = companyOf(path)
   const asset = assetNameOf(path)
   if (asset !== null) return sendAsset(request, response, asset)
   const script = scriptAt(path)
   if (script) return sendScript(response, script)
+  if (company?.isLogout && request.method === 'POST')
+    return takeLogout(deps, visit, company.workspaceId, response)
+  if (company && !company.isLogout)
+    return reply(response, await showCompany(deps, visit, company.workspaceId))
   if (request.method !== 'POST') return show(deps, path, visit, response)
   const form = await readForm(request)
   // Closes the connection, so that the rest of an unread body is not parsed as the next request.

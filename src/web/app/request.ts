@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
-import type { ChallengeDeps, EmailLinks, SignInDeps } from '../../auth/index.ts'
+import type { CompanyDeps, EmailLinks } from '../../auth/index.ts'
 import type { ExportDeps } from '../../export/index.ts'
 
-export interface AppDeps extends SignInDeps, ChallengeDeps, ExportDeps {
+export interface AppDeps extends CompanyDeps, ExportDeps {
   emailLinks: EmailLinks
   /** Folder with the mail that is not sent; null if mail is sent. */
   capturedMail: string | null

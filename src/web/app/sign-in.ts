@@ -1,5 +1,7 @@
 import {
+  findCompany,
   findPageViewer,
+  hasCompanies,
   publicPlace,
   returnPath,
   signInByLink,
@@ -11,6 +13,7 @@ import { AppError } from '../../core/errors.ts'
 import { type Html, html } from '../../core/text/html.ts'
 import type { Problem } from '../page/failure-words.ts'
 import type { Page, Redirect } from '../page/page.ts'
+import { companyButton, companyForm } from './company.ts'
 import { alertOf, passkeyForm } from './form.ts'
 import type { AppDeps, Submitted, Visit } from './request.ts'
 import { continueTo } from './visit.ts'
@@ -26,11 +29,15 @@ const passkey = async (deps: AppDeps, to: string): Promise<Html> =>
     html`<button>Sign in with a passkey</button>`,
   )
 
-const email = (to: string): Html => html`<form method="post" action="/app/sign-in/email">
+const email = (
+  to: string,
+  company: readonly Html[],
+): Html => html`<form method="post" action="/app/sign-in/email">
 ${toField(to)}
 <label for="email">Email address</label>
 <input id="email" name="email" type="email" required maxlength="320" autocomplete="username" autocapitalize="none" spellcheck="false">
 <button>Email me a link</button>
+${company}
 </form>`
 
 /** The script opens it and fills it in; without JavaScript the link is pasted. */
@@ -68,7 +75,7 @@ const signInPage = async (deps: AppDeps, to: string, wrong: Problem | null): Pro
     body: html`${alertOf(wrong)}
 <p class="with-link">Your link is ready. It works once.</p>
 <div class="ways">${await passkey(deps, to)}
-${email(to)}</div>
+${email(to, (await hasCompanies(deps)) ? [companyButton] : [])}</div>
 ${link(to)}
 <div class="ways">${token(to)}</div>`,
   }
@@ -116,12 +123,15 @@ const whereMailIs = ({ capturedMail, publicUrl }: AppDeps): Html => {
 
 export const submitEmail = async (deps: AppDeps, { request, form }: Submitted): Answered => {
   const address = form.get('email')?.trim() ?? ''
-  const cookie = deps.emailLinks.request(request, { email: address, path: returnPath(form.get('to')) })
+  const path = returnPath(form.get('to'))
+  const cookie = deps.emailLinks.request(request, { email: address, path })
+  const company = await findCompany(deps, address)
   return {
     status: 200,
     title: 'Look at your mail',
     cookies: [cookie],
     body: html`<p>If <strong>${address}</strong> is the address of a member, a link to sign in has been sent to it. Open it <strong>in this browser</strong> within 10 minutes.</p>
+${company ? companyForm(address, path) : []}
 ${whereMailIs(deps)}
 <p class="soft">A link that you got in the last five minutes works in this browser, too. Nothing arrives? Look at the spam folder, and at the spelling of the address. <a href="/app/sign-in">Back</a></p>`,
   }

@@ -92,7 +92,7 @@ export interface Page {
   body: Html
   /** The scripts that it runs; none if omitted. */
   scripts?: readonly ScriptName[]
-  /** Path on this service that the browser opens immediately. */
+  /** Path on this service, or URL elsewhere, that the browser opens immediately. */
   next?: string
   /** Set-Cookie headers. */
   cookies?: readonly string[]

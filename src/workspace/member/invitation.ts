@@ -5,6 +5,7 @@ import type { Db } from '../../db/client.ts'
 import type { Invitation, Prisma } from '../../db/generated/prisma/client.ts'
 import type { MemberRole } from '../../db/generated/prisma/enums.ts'
 import { audit } from '../change/audit.ts'
+import { needsCompany } from '../token/company-rule.ts'
 import { hashToken, type LinkState, linkState, newToken } from '../token/token.ts'
 import type { Viewer } from '../token/viewer.ts'
 import { ensureRoom } from '../usage/plan.ts'
@@ -190,7 +191,7 @@ export interface Joined {
 /**
  * Makes the invited person a member with their own token, once. Returns null when the link is not valid or no
  * longer valid. An owner who invited them as an owner and no longer is one makes them a member. Throws `plan_limit`
- * when the workspace has become full; the link then stays valid.
+ * when the workspace has become full, and `forbidden` for who must sign in with the company's account; the link then stays valid.
  */
 export const join = async (
   deps: Db & { clock: Clock },
@@ -211,6 +212,8 @@ export const join = async (
       where: { tokenHash },
       include: { workspace: true },
     })
+    if (await needsCompany(prisma, { workspaceId, email }))
+      throw new AppError('forbidden', 'Sign in with your company’s account to join this workspace.')
     await ensureRoom(prisma, workspaceId, 'members')
     // Read now that the workspace is locked, as it is when a role is changed.
     const role = roleNow(

@@ -1,5 +1,6 @@
 import type { RootDb } from '../../db/client.ts'
 import type { Prisma, Token } from '../../db/generated/prisma/client.ts'
+import { isElsewhere } from './company-rule.ts'
 import { hashToken, newToken } from './token.ts'
 
 /**
@@ -8,12 +9,14 @@ import { hashToken, newToken } from './token.ts'
  */
 
 /**
- * Whether a token `t` is that of a session that was not opened with a passkey, in a workspace that requires one by
- * now: it only allows to register one, and nothing that it has open goes on.
+ * Whether a token `t` is that of a session that was opened in another way than its workspace requires by now: with neither a passkey
+ * nor the company's account where a passkey is required, or not with the company's account where that is. Nothing that it has open
+ * goes on; at most, it allows to register a passkey.
  */
 export const isLimited = (t: string): string =>
-  `exists (select from session s join workspace w on w.id = ${t}.workspace_id
-            where s.token_id = ${t}.id and w.require_passkeys and s.way is distinct from 'passkey')`
+  `exists (select from session s join workspace w on w.id = ${t}.workspace_id join member sm on sm.id = ${t}.member_id
+            where s.token_id = ${t}.id
+              and (w.require_passkeys and coalesce(s.way, '') not in ('passkey', 'company') or ${isElsewhere('sm', 's.way')}))`
 
 type Tx = Pick<Prisma.TransactionClient, 'token' | '$queryRaw'>
 

@@ -9,6 +9,7 @@ import { define, rows, sql } from '../../db/sql/sql.ts'
 import { composedOf } from '../../db/sql/statement.ts'
 import { noteChanges } from '../change/change-log.ts'
 import { COMMAND_LINE } from './app-token.ts'
+import { isElsewhere } from './company-rule.ts'
 import type { FailedTokens } from './failed-tokens.ts'
 import { isLimited } from './session-token.ts'
 import { hashToken, TOKEN_REVOKED } from './token.ts'
@@ -32,7 +33,7 @@ export interface Viewer {
   readonly session: {
     /** Whether the member must register a passkey before the session allows anything else. */
     readonly enrolling: boolean
-    /** Whether the session allows nothing at all until the member signs in with a passkey. */
+    /** Whether the session allows nothing at all until the member signs in as the workspace requires. */
     readonly refused: boolean
   } | null
   /** Name of the connected app that acts as the agent; undefined without one. */
@@ -126,7 +127,7 @@ interface TokenRow {
   /** Null for a bearer token. */
   session_ends_at: Date | null
   limited: boolean | null
-  /** Whether a session that is limited does not allow to register a passkey, because the member has one. */
+  /** Whether a session that is limited does not allow to register a passkey, which the member has, or which does not suffice. */
   refused: boolean | null
   /** Name of the connected app; undefined for a bearer token of the agent or a member. */
   app?: string
@@ -136,8 +137,9 @@ const BY_HASH = {
   name: 'token by hash',
   text: `select t.id, t.workspace_id, t.member_id, t.agent_id, t.expires_at, t.scopes, t.last_used_at, m.email, m.role, coalesce(m.name, a.name) as name,
                 s.ends_at as session_ends_at, s.token_id is not null and ${isLimited('t')} as limited,
-                exists (select from passkey p where s.token_id is not null and p.member_id = t.member_id
-                                                and (s.way is distinct from 'link' or p.created_at > t.created_at)) as refused
+                s.token_id is not null and (${isElsewhere('m', 's.way')} or
+                  exists (select from passkey p where p.member_id = t.member_id
+                                                  and (s.way is distinct from 'link' or p.created_at > t.created_at))) as refused
            from token t left join member m on m.id = t.member_id left join agent a on a.id = t.agent_id left join session s on s.token_id = t.id
           where t.hash = $1`,
 }
@@ -205,7 +207,7 @@ export const authenticate = async (
 
 /**
  * Authenticates the token of a session, which comes in a cookie. Throws `unauthorized` when it has ended or the
- * member has to sign in with a passkey, and
+ * member has to sign in as the workspace requires, and
  * `rate_limited` after too many invalid ones from one address.
  */
 export const authenticateSession = async (
@@ -216,7 +218,7 @@ export const authenticateSession = async (
   const viewer = await findViewer(deps, token, source)
   if (!viewer?.session) throw deps.failedTokens.fail(source, 'This session has ended. Sign in again.')
   if (viewer.session.refused)
-    throw new AppError('unauthorized', 'This workspace requires passkeys. Sign in with yours.')
+    throw new AppError('unauthorized', 'This workspace requires another way to sign in. Sign in again.')
   return { ...viewer, session: viewer.session }
 }
 

@@ -166,13 +166,35 @@ class WorkspacePlan(TypedDict):
     changeAddress: bool
 
 
+WorkspaceSettingsSignInRole = Literal["owner", "member"]
+
+
+class WorkspaceSettingsSignIn(TypedDict):
+    # The provider's issuer: an https URL on the public internet
+    issuer: str
+    # Id of this service at the provider
+    clientId: str
+    # Domains of the email addresses that it may sign in
+    domains: list[str]
+    # Role of those who become members by signing in: never `owner`. `owner`: Can also invite owners and remove members. `member`: Can work with the workspace's agents
+    role: WorkspaceSettingsSignInRole
+    # Whether members with such addresses have no other way to sign in. Owners keep the link of the operator
+    required: bool
+    # The redirect URI to register with the provider
+    redirectUrl: str
+    # The back-channel logout URI to register with the provider, if it has one
+    logoutUrl: str
+
+
 class WorkspaceSettings(TypedDict):
     # Whether agents may set who can send messages on their channels
     agentsMaySetAccess: bool
     # Whether agents may create agents
     agentsMayCreateAgents: bool
-    # Whether members need a passkey to sign in
+    # Whether members need a passkey, or the account of their company, to sign in
     requirePasskeys: bool
+    # How members sign in with the account of their company; null if they do not
+    signIn: WorkspaceSettingsSignIn | None
     # Days after which refused messages are deleted
     keepRefusedDays: int
     # Days after which all other messages are deleted; null means never
@@ -1409,6 +1431,24 @@ class EventFields(Fields):
     question: EndedQuestion | None = None
 
 
+UpdateWorkspaceSignInRole = Literal["owner", "member"]
+
+
+class UpdateWorkspaceSignIn(TypedDict):
+    # The provider's issuer: an https URL on the public internet.
+    issuer: str
+    # Id of this service at the provider.
+    clientId: str
+    # The client's secret. Left out, the one that is set is kept, if the issuer and the client are the same.
+    clientSecret: NotRequired[str]
+    # Domains of the email addresses that it may sign in. They must be verified domains of the workspace.
+    domains: list[str]
+    # Role of those who become members by signing in: never `owner`. Defaults to `member`.
+    role: NotRequired[UpdateWorkspaceSignInRole]
+    # Whether members with such addresses have no other way to sign in. Owners keep the link of the operator. Defaults to false.
+    required: NotRequired[bool]
+
+
 ListAuditAction = Literal["secret.reveal", "secret.set", "secret.delete", "agent.create", "agent.delete", "address.add", "address.update", "address.remove", "webhook.add", "webhook.update", "webhook.rotate", "webhook.remove", "suppression.remove", "agent.approval", "message.send", "message.refuse", "message.hold", "message.approve", "message.reject", "message.cancel", "message.unsubscribe", "message.reschedule", "token.create", "token.revoke", "session.link", "session.create", "session.refuse", "session.revoke", "app.connect", "app.disconnect", "passkey.add", "passkey.remove", "workspace.update", "workspace.delete", "workspace.restore", "workspace.export", "agent.export", "agent.update", "access.set", "message.release", "message.import", "message.delete", "code.take", "question.answer", "question.withdraw", "member.invite", "member.join", "member.remove", "member.role", "member.update", "invitation.revoke", "number.buy", "identity.claim", "identity.verify", "identity.remove", "number.release", "domain.add", "domain.verify", "domain.update", "domain.remove"]
 
 
@@ -1578,9 +1618,9 @@ def read_workspace() -> Call[Workspace]:
     return Call("GET", "/workspace", {})
 
 
-def update_workspace(*, name: str | NotGiven = NOT_GIVEN, agents_may_set_access: bool | NotGiven = NOT_GIVEN, agents_may_create_agents: bool | NotGiven = NOT_GIVEN, require_passkeys: bool | NotGiven = NOT_GIVEN, keep_refused_days: int | NotGiven = NOT_GIVEN, keep_messages_days: int | None | NotGiven = NOT_GIVEN, keep_raw_days: int | None | NotGiven = NOT_GIVEN) -> Call[Workspace]:
+def update_workspace(*, name: str | NotGiven = NOT_GIVEN, agents_may_set_access: bool | NotGiven = NOT_GIVEN, agents_may_create_agents: bool | NotGiven = NOT_GIVEN, require_passkeys: bool | NotGiven = NOT_GIVEN, sign_in: UpdateWorkspaceSignIn | None | NotGiven = NOT_GIVEN, keep_refused_days: int | NotGiven = NOT_GIVEN, keep_messages_days: int | None | NotGiven = NOT_GIVEN, keep_raw_days: int | None | NotGiven = NOT_GIVEN) -> Call[Workspace]:
     """Changes the workspace's name, what agents may do on their own, how members sign in, or how long messages are kept."""
-    return Call("PATCH", "/workspace", {}, body={"name": name, "agentsMaySetAccess": agents_may_set_access, "agentsMayCreateAgents": agents_may_create_agents, "requirePasskeys": require_passkeys, "keepRefusedDays": keep_refused_days, "keepMessagesDays": keep_messages_days, "keepRawDays": keep_raw_days})
+    return Call("PATCH", "/workspace", {}, body={"name": name, "agentsMaySetAccess": agents_may_set_access, "agentsMayCreateAgents": agents_may_create_agents, "requirePasskeys": require_passkeys, "signIn": sign_in, "keepRefusedDays": keep_refused_days, "keepMessagesDays": keep_messages_days, "keepRawDays": keep_raw_days})
 
 
 def delete_workspace() -> Call[Workspace]:

@@ -1,6 +1,6 @@
 import { Plan as PLAN, updateWorkspace, Workspace as WORKSPACE } from '../../../api/workspace/workspace.ts'
 import type { Plan as PlanRow } from '../../../db/generated/prisma/client.ts'
-import { usageOf } from '../../../workspace/index.ts'
+import { presentCompanySignIn, usageOf } from '../../../workspace/index.ts'
 import { builder, forMembers } from '../../builder/builder.ts'
 import { described, exposed, fieldOf, mutation } from '../../builder/rendered.ts'
 import { PhoneNumber } from './phone-number.ts'
@@ -34,11 +34,15 @@ export const Workspace = builder.prismaObject('Workspace', {
         agentsMaySetAccess: true,
         agentsMayCreateAgents: true,
         requirePasskeys: true,
+        signIn: true,
         keepRefusedDays: true,
         keepMessagesDays: true,
         keepRawDays: true,
       },
-      resolve: (workspace) => workspace,
+      resolve: (workspace, _args, { deps }) => ({
+        ...workspace,
+        signIn: presentCompanySignIn(deps, workspace.signIn),
+      }),
     }),
     plan: t.field({
       type: Plan,

@@ -1,0 +1,83 @@
+import { domainOf } from '../../core/address/email-address.ts'
+import { AppError } from '../../core/errors.ts'
+import { memberName } from '../../core/rules.ts'
+import type { Claims } from './provider.ts'
+
+/** Who has signed in at a company's provider. */
+export interface Person {
+  issuer: string
+  subject: string
+  email: string
+  name: string | null
+  /** The session at the provider; null if it has none. */
+  sid: string | null
+}
+
+/** An issuer of one tenant of Entra ID, whose users only the company creates: the tenant's id is in its path. */
+const TENANT = /^\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/v2\.0\/?$/i
+/** Anybody can have an account there with an address at a company, after they have left it too. */
+const GOOGLE = 'https://accounts.google.com'
+/** OpenID Connect Core, 2. */
+const MAX_SUBJECT = 255
+
+const refuse = (words: string): AppError => new AppError('forbidden', words)
+
+const tenantOf = (issuer: string): string | null =>
+  TENANT.exec(new URL(issuer).pathname)?.[1]?.toLowerCase() ?? null
+
+/** Guests of a tenant are signed in by somebody else (Entra ID, claims `idp` and `acct`). */
+const isGuest = ({ iss, tid, idp, acct }: Claims, tenant: string): boolean =>
+  (typeof tid === 'string' && tid.toLowerCase() !== tenant) ||
+  (idp !== undefined && idp !== iss) ||
+  Number(acct ?? 0) !== 0
+
+/** Whether the provider vouches that the address is the person's. */
+const isProven = (claims: Claims): boolean => {
+  const tenant = tenantOf(claims.iss)
+  if (tenant !== null && isGuest(claims, tenant)) return false
+  // Some providers write it as text.
+  const { email_verified: verified, xms_edov: owned = true } = claims
+  if (verified !== undefined) return verified === true || verified === 'true'
+  return tenant !== null && !['false', '0'].includes(String(owned))
+}
+
+/** Entra ID leaves out `email` of users without a mailbox, and signs in with their principal name. */
+const addressIn = ({ iss, email, preferred_username: principal }: Claims): unknown =>
+  email ?? (tenantOf(iss) === null ? undefined : principal)
+
+const spelled = (address: string, normalize: (address: string) => string): string => {
+  try {
+    return normalize(address)
+  } catch {
+    throw refuse('Your company’s sign-in told an email address that is not valid.')
+  }
+}
+
+/**
+ * Returns the person whose claims these are, if their address is one that the provider may assert: `domains` are those of the settings
+ * that are still the workspace's. Throws `forbidden` with the reason.
+ */
+export const personOf = (
+  claims: Claims,
+  domains: ReadonlySet<string>,
+  normalize: (address: string) => string,
+): Person => {
+  const given = addressIn(claims)
+  if (typeof given !== 'string' || given === '')
+    throw refuse('Your company’s sign-in did not tell your email address.')
+  const email = spelled(given, normalize)
+  if (!domains.has(domainOf(email)))
+    throw refuse('Your email address is not at a domain that this workspace signs in with its company.')
+  if (!isProven(claims)) throw refuse('Your company’s sign-in has not verified your email address.')
+  const isGoogle = new URL(claims.iss).origin === GOOGLE
+  if (isGoogle && !domains.has(String(claims.hd)))
+    throw refuse('This Google account is not one of your company.')
+  if (claims.sub.length > MAX_SUBJECT)
+    throw refuse('Your company’s sign-in named you with too many characters.')
+  const name = memberName.safeParse(typeof claims.name === 'string' ? claims.name.trim() : '')
+  return {
+    ...{ issuer: claims.iss, subject: claims.sub, email },
+    name: name.success ? name.data : null,
+    sid: typeof claims.sid === 'string' && claims.sid.length <= 1_000 ? claims.sid : null,
+  }
+}

@@ -1,0 +1,25 @@
+import { domainOf } from '../../core/address/email-address.ts'
+import type { Prisma } from '../../db/generated/prisma/client.ts'
+
+/** Who has no way to sign in but the account of their company. */
+
+/** The domain of an email address `e`, as `domains` has them. */
+const domainIn = (e: string): string => `substring(${e} from '@([^@]*)$')`
+
+/**
+ * Whether a member `m` (its SQL alias) can sign in with the company's provider only. `way` is the expression of how they
+ * have: owners keep the operator's link.
+ */
+export const isElsewhere = (m: string, way: string): string =>
+  `(${way} is distinct from 'company' and not (${way} is not distinct from 'link' and ${m}.role = 'owner')
+    and exists (select from company_sign_in c where c.workspace_id = ${m}.workspace_id and c.required
+                                                and ${domainIn(`${m}.email`)} = any(c.domains)))`
+
+/** Whether a person with this address can become, or be, a member only by signing in with the company's provider. */
+export const needsCompany = async (
+  { companySignIn }: Pick<Prisma.TransactionClient, 'companySignIn'>,
+  { workspaceId, email }: { workspaceId: string; email: string },
+): Promise<boolean> => {
+  const where = { workspaceId, required: true, domains: { has: domainOf(email) } }
+  return (await companySignIn.count({ where })) > 0
+}
