@@ -10,7 +10,7 @@ import type { Logger } from '../core/logger.ts'
 import { defanged } from '../core/text/defanged.ts'
 import type { Db } from '../db/client.ts'
 import type { Address, Member } from '../db/generated/prisma/client.ts'
-import type { RateLimits } from '../workspace/index.ts'
+import { mustSignIn, type RateLimits } from '../workspace/index.ts'
 import { findOptOuts } from './opt-out.ts'
 
 /**
@@ -109,13 +109,8 @@ const send = async (deps: ChatDeps, kind: ChannelKind, outbound: Outbound): Prom
 }
 
 /** What is told to who answers where the workspace wants more proof, as links in its mails do. */
-export const NEEDS_PASSKEY =
-  'This workspace requires passkeys: answer in the web application, signed in with yours.'
-
-const needsPasskey = async ({ prisma }: Pick<Db, 'prisma'>, id: string): Promise<boolean> => {
-  const found = await prisma.workspace.findUnique({ where: { id }, select: { requirePasskeys: true } })
-  return found?.requirePasskeys === true
-}
+export const SIGN_IN_FIRST =
+  'This workspace requires your passkey, or the account of your company: sign in to the web application, and answer there.'
 
 /** Asks these members in the chats in which they have proven who they are and the agent has an address, once that is committed. */
 export const askInChats = async (
@@ -124,16 +119,17 @@ export const askInChats = async (
   members: readonly Pick<Member, 'id'>[],
 ): Promise<void> => {
   const addresses = await addressesOf(deps, asked.agentId)
-  const [first] = addresses.values()
-  if (!first || (await needsPasskey(deps, first.workspaceId))) return
+  if (addresses.size === 0) return
   const identities = await deps.prisma.memberIdentity.findMany({
     where: { memberId: { in: members.map(({ id }) => id) }, channel: { in: [...CHATS] } },
+    include: { member: { select: { workspaceId: true, email: true } } },
   })
-  for (const { memberId, channel, value: to } of identities) {
+  for (const { memberId, member, channel, value: to } of identities) {
     const from = addresses.get(channel)?.value
     const kind = channel as ChannelKind
     if (from === undefined || !deps.channels[kind]) continue
     if (CHANNELS[kind].optOut && (await findOptOuts(deps, from, [to])).has(to)) continue
+    if (await mustSignIn(deps, member)) continue
     if (!isWithin(deps, kind, memberId)) continue
     const code = replyCode(deps.approvalKey, { memberId, agentId: asked.agentId, id: asked.id })
     const outbound = outboundOf({ kind, from, to }, asked, code, deps.clock.now())
@@ -147,8 +143,8 @@ export interface Reply {
   member: Member
   /** What they replied, without the code. */
   text: string
-  /** Whether it decides nothing, because the workspace requires passkeys. */
-  needsPasskey: boolean
+  /** Whether it decides nothing, because the workspace wants more proof. */
+  needsSignIn: boolean
   /** Whether the code is that of what this id names. */
   isTo(id: string): boolean
 }
@@ -176,6 +172,6 @@ export const readReplyOf = async (
   const isTo = (id: string) => replyCode(approvalKey, { memberId: member.id, agentId, id }) === reply.code
   return {
     ...{ agentId, member, text: reply.answer, isTo },
-    needsPasskey: await needsPasskey({ prisma }, address.workspaceId),
+    needsSignIn: await mustSignIn({ prisma }, member),
   }
 }

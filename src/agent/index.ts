@@ -44,7 +44,7 @@ export {
   removeAgent,
   updateAgent,
 } from './agent.ts'
-export { askInChats, type ChatDeps, NEEDS_PASSKEY, readReplyOf } from './ask-in-chat.ts'
+export { askInChats, type ChatDeps, readReplyOf, SIGN_IN_FIRST } from './ask-in-chat.ts'
 export { createCodeSender } from './code-sender.ts'
 export { countPerDay } from './counts.ts'
 export { type AgentDeps, createAgent } from './create.ts'

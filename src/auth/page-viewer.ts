@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../core/errors.ts'
 import { clientOf } from '../core/http/http.ts'
-import { authenticateSession, type Viewer } from '../workspace/index.ts'
+import { authenticateSession, mustSignIn, type Viewer } from '../workspace/index.ts'
 import { readCookie } from './cookie.ts'
 import { type CredentialDeps, checkOrigin } from './credential.ts'
 
@@ -34,18 +34,17 @@ export const findPageViewer = async (
 }
 
 /**
- * Whether a link that was mailed to the member opens in this browser. Where the workspace requires passkeys, the member
- * must also be signed in with one there.
+ * Whether a link that was mailed to the member opens in this browser. Where the workspace requires passkeys, or the company's account of
+ * this member, they must also be signed in so there.
  */
 export const opensMailedLink = async (
   deps: CredentialDeps,
   request: IncomingMessage,
-  { id, workspaceId }: { id: string; workspaceId: string },
+  member: { id: string; workspaceId: string; email: string },
 ): Promise<boolean> => {
-  const workspace = await deps.prisma.workspace.findUnique({ where: { id: workspaceId } })
-  if (!workspace?.requirePasskeys) return true
+  if (!(await mustSignIn(deps, member))) return true
   const viewer = (await findPageViewer(deps, request))?.viewer
-  return viewer?.id === id && !viewer.session.enrolling
+  return viewer?.id === member.id && !viewer.session.enrolling
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type ChatDeps, NEEDS_PASSKEY, readReplyOf } from '../agent/index.ts'
+import { type ChatDeps, readReplyOf, SIGN_IN_FIRST } from '../agent/index.ts'
 import type { AnswerClaim } from '../core/channel/inbound.ts'
 import { AppError, invalidInput } from '../core/errors.ts'
 import { answerText } from '../core/rules.ts'
@@ -43,7 +43,7 @@ export const answerInChat = async (deps: ReplyDeps, claim: AnswerClaim): Promise
   })
   const question = asked.find(({ id }) => reply.isTo(id))
   if (!question) return null
-  if (reply.needsPasskey) return NEEDS_PASSKEY
+  if (reply.needsSignIn) return SIGN_IN_FIRST
   const isSms = claim.channel === 'sms'
   const how = { through: isSms ? 'sms' : 'telegram', byNumber: isSms ? 'first' : 'also' } as const
   try {

@@ -31,7 +31,7 @@ ${answer ? html`<p><span class="soft">${answer.by} answered:</span></p><pre>${an
 const signInFirst = (token: string): Page => ({
   status: 403,
   title: 'Sign in to answer this question',
-  body: html`<p role="alert">This workspace requires passkeys: the question is shown to you once you have signed in with yours.</p>
+  body: html`<p role="alert">This workspace requires that you sign in with your passkey, or the account of your company: then the question is shown to you.</p>
 <p><a class="button" href="${signInPath(`/answer/${token}`)}">Continue</a></p>`,
 })
 

@@ -48,7 +48,7 @@ ${images.length > 0 ? html`<p><span class="soft">The HTML also shows images, whi
 const signInFirst = (token: string): Page => ({
   status: 403,
   title: 'Sign in to read this message',
-  body: html`<p role="alert">This workspace requires passkeys: the message is shown to you once you have signed in with yours.</p>
+  body: html`<p role="alert">This workspace requires that you sign in with your passkey, or the account of your company: then the message is shown to you.</p>
 <p><a class="button" href="${signInPath(`/approve/${token}`)}">Continue</a></p>`,
 })
 

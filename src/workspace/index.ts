@@ -95,7 +95,7 @@ export {
   listTokens,
   revokeToken,
 } from './token/bearer-token.ts'
-export { needsCompany } from './token/company-rule.ts'
+export { mustSignIn, needsCompany } from './token/company-rule.ts'
 export { FailedTokens } from './token/failed-tokens.ts'
 export { holdParent, holdWithDescendants } from './token/family.ts'
 export { TOKEN_CHECK_MS, watchTokens } from './token/held-tokens.ts'

@@ -8,18 +8,21 @@ import {
   startBrowser,
   type TestBrowser,
 } from '../support/browser.ts'
+import { openCompany } from '../support/company.ts'
 import { expectAccessible, openApp, originOf } from '../support/dashboard.ts'
-import { fakeResolver } from '../support/dns.ts'
+import { fakeResolver, type Zone } from '../support/dns.ts'
+import { ownDomain } from '../support/own-domain.ts'
 import { createTestAgent, startService, type Tenant, type TestService } from '../support/service.ts'
 import { signedIn } from '../support/surfer.ts'
 
 /** The screens of the workspace, and of the member who is signed in. */
 
+const zone: Zone = {}
 let service: TestService
 let owner: Tenant
 let browser: TestBrowser
 beforeAll(async () => {
-  service = await startService({ world: { resolver: fakeResolver({}) } })
+  service = await startService({ world: { resolver: fakeResolver(zone) } })
   owner = await service.workspace('Acme')
   browser = await startBrowser()
 })
@@ -41,6 +44,36 @@ browserTest('the name and the settings of the workspace are changed', async () =
   await expectAccessible(page)
   await picture(page, 'workspace')
   expect(errorsOf(page)).toEqual([])
+})
+
+browserTest('a member signs in with the account of the company, which an owner has set', async () => {
+  const company = await openCompany()
+  const tenant = await service.workspace('Company')
+  const domain = await ownDomain(tenant, zone, 'company.example')
+  const page = await openApp(await browser.page(PHONE), service, tenant, '/app/workspace')
+  const form = page.locator('form', { has: page.getByLabel('Issuer') })
+  await form.getByLabel('Issuer').fill(company.issuer)
+  await form.getByLabel('Client ID').fill(company.clientId)
+  await form.getByLabel('Client secret').fill(company.clientSecret)
+  await form.getByLabel('Email domains').fill('elsewhere.example')
+  await form.getByRole('button', { name: 'Save' }).click()
+  await form.getByText('elsewhere.example is not a verified domain').waitFor()
+  await form.getByLabel('Email domains').fill(domain.name)
+  await form.getByRole('button', { name: 'Save' }).click()
+  await form.getByText('Empty keeps the one that is set').waitFor()
+  await expectNarrow(page)
+  await expectAccessible(page)
+  await picture(page, 'company-sign-in')
+
+  company.claims = { email: `ann@${domain.name}`, email_verified: true, name: 'Ann Arbor' }
+  const other = await browser.page(PHONE)
+  await other.goto(`${originOf(service)}/app/people`)
+  await other.getByLabel('Email address').fill(`ann@${domain.name}`)
+  await picture(other, 'sign-in-company')
+  await button(other, 'Use my company’s account').click()
+  await other.waitForURL(/\/app\/people$/)
+  await other.locator('main').getByText('Ann Arbor').waitFor()
+  expect(errorsOf(other)).toEqual([])
 })
 
 browserTest('how long messages are kept is changed, after a question if that deletes some', async () => {

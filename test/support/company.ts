@@ -125,6 +125,13 @@ export const openCompany = async (path = ''): Promise<Company> => {
     const body = await bodyOf(request)
     company.seen.push({ path: asked, body, authorization: request.headers.authorization })
     const other = company.answers.get(asked)
+    if (asked === '/authorize') {
+      const { searchParams } = new URL(request.url ?? '', origin)
+      const back =
+        new URL(searchParams.get('redirect_uri')!).origin + company.approve(`${origin}${request.url}`)
+      response.writeHead(302, { Location: back }).end()
+      return
+    }
     if (other) return other(response)
     const [status, content] = (await documents[asked]?.(body)) ?? [404, {}]
     response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(content))

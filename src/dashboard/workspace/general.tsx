@@ -7,6 +7,7 @@ import { Switch } from '../parts/form/switch.tsx'
 import { useEdits } from '../parts/form/use-edits.ts'
 import { Load } from '../parts/states.tsx'
 import { useViewer } from '../screen/viewer.tsx'
+import { Company } from './company.tsx'
 import { Ending } from './ending.tsx'
 import { Keeping } from './keeping.tsx'
 import { text } from './strings.ts'
@@ -16,7 +17,10 @@ const SETTINGS = graphql(`
   query WorkspaceSettings {
     workspace {
       id name deletesAt
-      settings { agentsMayCreateAgents agentsMaySetAccess requirePasskeys keepMessagesDays keepRawDays keepRefusedDays }
+      settings {
+        agentsMayCreateAgents agentsMaySetAccess requirePasskeys keepMessagesDays keepRawDays keepRefusedDays
+        signIn { issuer clientId domains required }
+      }
     }
   }
 `)
@@ -121,6 +125,7 @@ export const Screen = () => {
               />
             </div>
           </section>
+          <Company workspaceId={workspace.id} saved={settings.signIn} />
           <Keeping saved={settings} />
           {role === 'owner' && <Ending workspace={workspace} />}
         </>

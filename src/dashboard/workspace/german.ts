@@ -22,6 +22,30 @@ export const workspace: typeof english = {
   passkeys: 'Mitglieder brauchen einen Passkey',
   passkeysHint:
     'Ohne Passkey kann ein Mitglied nach dem Anmelden nur einen hinzufügen. Das stellen Eigentümer ein.',
+  company: {
+    title: 'Anmelden mit dem Firmenkonto',
+    hint: 'Mit dem OpenID-Anbieter der Firma: Google Workspace, Entra ID, Okta und andere. Dieser Dienst muss dort zuerst als Webanwendung eingetragen sein.',
+    redirectUrl: 'Weiterleitungs-URI',
+    logoutUrl: 'URI für die Back-Channel-Abmeldung',
+    issuer: 'Aussteller (Issuer)',
+    clientId: 'Client-ID',
+    clientSecret: 'Client-Secret',
+    domains: 'E-Mail-Domains',
+    secretKept: 'Leer behält das gespeicherte.',
+    hints: {
+      issuer: 'Entra ID: der eigene des Mandanten, https://login.microsoftonline.com/MANDANT/v2.0',
+      clientId: '',
+      clientSecret: 'Es wird verschlüsselt gespeichert und nie angezeigt.',
+      domains:
+        'Bestätigte Domains dieses Arbeitsbereichs. Wer sich mit einer Adresse dort anmeldet, wird Mitglied.',
+    },
+    required: 'Der einzige Weg, sich anzumelden',
+    requiredHint:
+      'Für Mitglieder mit diesen Domains. Was sie anders geöffnet haben, endet jetzt. Eigentümer behalten den Link des Betreibers; Tokens von Programmen bleiben gültig.',
+    remove: 'Entfernen',
+    removeTitle: 'Anmelden mit dem Firmenkonto entfernen?',
+    removeHint: 'Mitglieder bleiben Mitglieder und melden sich per E-Mail oder mit einem Passkey an.',
+  },
   keeping: 'Wie lange Nachrichten aufbewahrt werden',
   keepingHint: 'In Tagen. Ältere werden gelöscht, für Agenten und Mitglieder. Leer heißt: für immer.',
   keep: {

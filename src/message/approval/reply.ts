@@ -1,4 +1,4 @@
-import { type ChatDeps, NEEDS_PASSKEY, readReplyOf } from '../../agent/index.ts'
+import { type ChatDeps, readReplyOf, SIGN_IN_FIRST } from '../../agent/index.ts'
 import type { AnswerClaim } from '../../core/channel/inbound.ts'
 import { AppError } from '../../core/errors.ts'
 import { deciderOf } from '../../workspace/index.ts'
@@ -51,7 +51,7 @@ export const decideInChat = async (
   })
   const message = asked.find(({ id }) => reply.isTo(id))
   if (!message) return null
-  if (reply.needsPasskey) return NEEDS_PASSKEY
+  if (reply.needsSignIn) return SIGN_IN_FIRST
   const verdict = verdictOf(reply.text)
   if (verdict === null) return 'Please answer Approve (1) or Reject (2).'
   if (verdict === 'Approve' && message.sendAt !== null) return MOVED

@@ -1,7 +1,8 @@
 import { domainOf } from '../../core/address/email-address.ts'
+import type { Db } from '../../db/client.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
 
-/** Who has no way to sign in but the account of their company. */
+/** Who has no way to sign in but the account of their company, and what proves too little of members. */
 
 /** The domain of an email address `e`, as `domains` has them. */
 const domainIn = (e: string): string => `substring(${e} from '@([^@]*)$')`
@@ -22,4 +23,14 @@ export const needsCompany = async (
 ): Promise<boolean> => {
   const where = { workspaceId, required: true, domains: { has: domainOf(email) } }
   return (await companySignIn.count({ where })) > 0
+}
+
+/** Whether links in mails and answers in chats prove too little of a member: they must sign in to decide something. */
+export const mustSignIn = async (
+  { prisma }: Pick<Db, 'prisma'>,
+  { workspaceId, email }: { workspaceId: string; email: string },
+): Promise<boolean> => {
+  const where = { id: workspaceId }
+  const workspace = await prisma.workspace.findUnique({ where, select: { requirePasskeys: true } })
+  return workspace?.requirePasskeys === true || needsCompany(prisma, { workspaceId, email })
 }
