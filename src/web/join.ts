@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { isOwnOrigin, publicPlace, type SignInDeps, signIn } from '../auth/index.ts'
 import { memberName } from '../core/rules.ts'
 import { html } from '../core/text/html.ts'
-import { findInvitation, type Joined, join } from '../workspace/index.ts'
+import { findInvitation, type Joined, join, needsCompany } from '../workspace/index.ts'
 import { closedPage, type Link, type Wrong } from './link.ts'
 import type { Page } from './page/page.ts'
 import { checked } from './page/rule.ts'
@@ -34,12 +34,21 @@ ${cookies.length > 0 ? html`<p><a class="button" href="/app">Go to the workspace
 <p class="soft">Programs send it to ${deps.publicUrl()} as “Authorization: Bearer …”.</p>`,
 })
 
+/** For who becomes a member by signing in. */
+const withCompany = (workspace: string): Page => ({
+  status: 403,
+  title: `Join ${workspace}`,
+  body: html`<p>Members of this workspace sign in with the account of their company, and you join by doing so.</p>
+<p><a class="button" href="/app/sign-in">Sign in</a></p>`,
+})
+
 /** The link of an invitation: asks for a name, creates the member, and shows their token once. */
 export const createJoinLink = (deps: JoinDeps): Link => {
   const form = async (token: string, wrong: Wrong | null): Promise<Page> => {
     const found = await findInvitation(deps, token)
     if (found.state !== 'open') return closedPage(found.state, ADVICE)
-    const { workspace, email, role } = found.invitation
+    const { workspace, workspaceId, email, role } = found.invitation
+    if (await needsCompany(deps.prisma, { workspaceId, email })) return withCompany(workspace.name)
     return {
       status: wrong?.status ?? 200,
       title: `Join ${workspace.name}`,

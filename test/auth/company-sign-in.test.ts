@@ -455,8 +455,11 @@ describe('when it is required', () => {
       isIn: false,
       text: expect.stringContaining('requires your company’s account'),
     })
-    const joining = await surf(service).submit(new URL(invited).pathname, {})
-    expect([joining.status, joining.text]).toEqual([403, expect.stringContaining('company’s account')])
+    for (const page of [
+      await surf(service).get(new URL(invited).pathname),
+      await surf(service).submit(new URL(invited).pathname, {}),
+    ])
+      expect([page.status, page.text]).toEqual([403, expect.stringContaining('account of their company')])
     const page = await mailed.submit('/app/sign-in/email', { email: at('ann') }, from())
     expect(page.text).toContain('Use my company’s account')
     // Programs keep their tokens.
