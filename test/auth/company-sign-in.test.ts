@@ -184,6 +184,20 @@ describe('a person', () => {
     expect(nextOf(await surfer.get(other, from()))).toBe('/app')
   })
 
+  test('leaves an earlier session of the browser behind', async () => {
+    await set()
+    const surfer = await expectMember({ email: at('ann'), sub: 'a' })
+    const before = new Map(surfer.cookies)
+    company.claims = { email: at('ann'), email_verified: true, sub: 'a' }
+    const back = company.approve(await begin(surfer, at('ann')))
+    const elsewhere = await surfer.get(back, { ...from(), 'Sec-Fetch-Site': 'cross-site' })
+    expect(nextOf(elsewhere)).toBe(back)
+    await surfer.get(back, { ...from(), 'Sec-Fetch-Site': 'same-origin' })
+    const old = surf(service)
+    for (const [name, value] of before) old.cookies.set(name, value)
+    expect([await isIn(surfer), await isIn(old)]).toEqual([true, false])
+  })
+
   test('does not get in beyond the plan', async () => {
     await set()
     const plan = { key: `small${count}`, members: 1 }

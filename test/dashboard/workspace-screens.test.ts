@@ -67,11 +67,11 @@ browserTest('a member signs in with the account of the company, which an owner h
 
   company.claims = { email: `ann@${domain.name}`, email_verified: true, name: 'Ann Arbor' }
   const other = await browser.page(PHONE)
-  await other.goto(`${originOf(service)}/app/people`)
+  await other.goto(`${originOf(service)}/app/workspace/people`)
   await other.getByLabel('Email address').fill(`ann@${domain.name}`)
   await picture(other, 'sign-in-company')
   await button(other, 'Use my company’s account').click()
-  await other.waitForURL(/\/app\/people$/)
+  await other.waitForURL(/\/app\/workspace\/people$/)
   await other.locator('main').getByText('Ann Arbor').waitFor()
   expect(errorsOf(other)).toEqual([])
 })

@@ -1,7 +1,7 @@
 import { AppError } from '../../core/errors.ts'
 import { endSessions } from '../session.ts'
 import { readLogoutToken } from './provider.ts'
-import { type CompanyDeps, countTry, isFirstUse } from './sign-in.ts'
+import { type CompanyDeps, callProvider, countTry, isFirstUse } from './sign-in.ts'
 
 /**
  * Ends the sessions that a company's provider says are over (OpenID Connect Back-Channel Logout 1.0): one, or all of a person. Throws
@@ -15,7 +15,7 @@ export const endCompanySessions = async (
   countTry(deps, request)
   const row = await deps.prisma.companySignIn.findUnique({ where: { workspaceId } })
   if (row === null) throw new AppError('not_found', 'This workspace does not sign in with a company.')
-  const { id, issuer, subject, sid } = await readLogoutToken(deps, row, token)
+  const { id, issuer, subject, sid } = await callProvider(deps, row, () => readLogoutToken(deps, row, token))
   if (!(await isFirstUse(deps, 'CompanyLogout', `${workspaceId} ${id}`))) return
   const identity = { workspaceId, issuer, ...(subject !== null && { subject }) }
   const members = await deps.prisma.member.findMany({

@@ -4,6 +4,7 @@ import { AppError } from '../../core/errors.ts'
 import type { CompanySignIn } from '../../db/generated/prisma/client.ts'
 import {
   companyPath,
+  type ExternalCalls,
   hashToken,
   type Mailer,
   memberOfCompany,
@@ -19,6 +20,7 @@ import { authorizationUrl, claimsOf, type ProviderDeps } from './provider.ts'
 export interface CompanyDeps extends SignInDeps, AttemptDeps, ProviderDeps {
   mailer: Mailer
   rates: Pick<RateLimits, 'takeAll'>
+  externalCalls: Pick<ExternalCalls, 'run'>
 }
 
 /** Sign-ins with a company's account that can be begun, and ended, within an hour from one place. @limit Signing in */
@@ -36,6 +38,13 @@ export const countTry = (deps: CompanyDeps, request: IncomingMessage): void => {
       retryAfter: 60,
     })
 }
+
+/** A provider that hangs holds up a few sign-ins of its workspace. Throws `rate_limited` for more. */
+export const callProvider = <Result>(
+  { externalCalls }: Pick<CompanyDeps, 'externalCalls'>,
+  { workspaceId }: CompanySignIn,
+  work: () => Promise<Result>,
+): Promise<Result> => externalCalls.run(`company:${workspaceId}`, work)
 
 /** Returns the settings of the workspace that signs in this address with its company; null if none does. */
 export const findCompany = async (
@@ -71,7 +80,10 @@ export const beginCompanySignIn = async (
   if (row === null) throw new AppError('not_found', NO_COMPANY)
   const { attempt, cookie } = newAttempt(deps, request, row, path)
   const redirectUrl = deps.publicUrl() + companyPath(row.workspaceId)
-  return { url: await authorizationUrl(deps, row, attempt, { redirectUrl, email }), cookie }
+  const url = await callProvider(deps, row, () =>
+    authorizationUrl(deps, row, attempt, { redirectUrl, email }),
+  )
+  return { url, cookie }
 }
 
 const USE = `insert into oauth_record (kind, hash, payload, expires_at) values ($1, $2, '{}', $3) on conflict do nothing returning kind`
@@ -113,7 +125,7 @@ export const endCompanySignIn = async (
     )
   const returned = new URL(deps.publicUrl() + companyPath(workspaceId))
   returned.search = query.toString()
-  const claims = await claimsOf(deps, row, attempt, returned)
+  const claims = await callProvider(deps, row, () => claimsOf(deps, row, attempt, returned))
   if (!(await isFirstUse(deps, 'CompanySignIn', attempt.state))) throw new AppError('forbidden', STALE)
   const domains = await verifiedAmong(deps.prisma, workspaceId, row.domains)
   const person = personOf(claims, domains, (address) => deps.mailer.normalize(address))

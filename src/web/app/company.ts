@@ -5,6 +5,7 @@ import { type Html, html } from '../../core/text/html.ts'
 import { problemOf } from '../page/failure-words.ts'
 import { type Page, readForm } from '../page/page.ts'
 import type { AppDeps, Submitted, Visit } from './request.ts'
+import { comesFromElsewhere } from './visit.ts'
 
 /** Signing in with the account of a company, at its OpenID provider. */
 
@@ -53,6 +54,8 @@ export const showCompany = async (
   workspaceId: string,
 ): Promise<Page> => {
   try {
+    // An earlier session of this browser ends with the new one: its cookie does not come along from elsewhere.
+    if (comesFromElsewhere(request)) return leaveFor(url.pathname + url.search, 'Continue', [])
     if (request.method !== 'GET') throw new AppError('invalid_input', 'Open this page with GET.')
     const { cookies, path } = await endCompanySignIn(deps, request, workspaceId, url.searchParams)
     return leaveFor(path, 'Continue', cookies)

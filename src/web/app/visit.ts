@@ -25,7 +25,7 @@ export const continueTo = (to: string | null, cookies: readonly string[]): Page 
  * Browsers do not send SameSite=Strict cookies when another site leads here. Returns whether this may have
  * happened: then a page of our own leads to the same path once more, with the cookie.
  */
-const comesFromElsewhere = ({ method, headers }: IncomingMessage): boolean =>
+export const comesFromElsewhere = ({ method, headers }: IncomingMessage): boolean =>
   method === 'GET' && headers['sec-fetch-site'] === 'cross-site'
 
 /**
