@@ -16,6 +16,8 @@ import { until } from '../../support/until.ts'
 /** `ams channel`, with a host that speaks the protocol of Claude Code's channels. */
 
 const ROUNDS = Number(process.env.CHANNEL_KILL_ROUNDS ?? 8)
+/** A round starts a process, which takes seconds on a busy machine. */
+const TIMEOUT_MS = 60_000 + ROUNDS * 5_000
 const home = temporaryDir()
 let service: SharedService
 let owner: Tenant
@@ -56,6 +58,12 @@ class Host {
 
   write(message: object): void {
     this.ams.child.stdin!.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+  }
+
+  /** Goes as a host that is killed: both of its pipes break. */
+  die(): void {
+    this.ams.child.stdout!.destroy()
+    this.ams.child.stdin!.destroy()
   }
 
   async request(method: string, params: object = {}): Promise<Line> {
@@ -184,16 +192,20 @@ test('members are asked whether a tool may run, and their answer is passed on; a
   await host.ams.exited
 })
 
-test('no turn is lost or taken twice, whichever side is killed', async () => {
+test('no turn is lost or taken twice, whichever side is killed', { timeout: TIMEOUT_MS }, async () => {
   const { agent, friend, env } = await createPair()
+  // An agent takes 30 messages a minute from one sender.
+  const friends = [friend]
+  while (friends.length * 20 < ROUNDS) friends.push(await createTestAgent(service, owner))
   const turns: Turn[] = []
   let host = new Host(env, turns)
   await host.open()
   await listens(agent)
   for (let round = 0; round < ROUNDS; round++) {
-    await write(friend, agent, `Message ${round}`)
+    await write(friends[round % friends.length]!, agent, `Message ${round}`)
     if (round % 2 === 0) await until(() => turns.some(({ content }) => content === `Message ${round}`))
-    host.ams.child.kill('SIGKILL')
+    if (round % 4 < 2) host.ams.child.kill('SIGKILL')
+    else host.die()
     await host.ams.exited
     host = new Host(env, turns)
     await host.open()
@@ -205,4 +217,5 @@ test('no turn is lost or taken twice, whichever side is killed', async () => {
   expect(new Set(once).size).toBe(once.length)
   const all = [...new Set(turns.map(({ content }) => content))]
   expect(all).toEqual([...Array.from({ length: ROUNDS }, (_, round) => `Message ${round}`), 'Last'])
+  expect(new Set(turns.map(({ meta }) => meta.thread_id)).size).toBe(ROUNDS + 1)
 })
