@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
-import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Ams, endAms, startAms } from '../../support/ams.ts'
+import { endAms } from '../../support/ams.ts'
+import { Host, type Turn } from '../../support/channel-host.ts'
 import { post } from '../../support/letter.ts'
 import { temporaryDir } from '../../support/postgres.ts'
 import {
@@ -29,57 +29,6 @@ afterAll(() => {
   endAms()
   rmSync(home, { recursive: true, force: true })
 })
-
-interface Turn {
-  content: string
-  meta: Record<string, string>
-}
-// biome-ignore lint/suspicious/noExplicitAny: what another program writes
-type Line = any
-
-/** A host with one session; its turns outlive it, as a session that is resumed does. */
-class Host {
-  readonly ams: Ams
-  readonly lines: Line[] = []
-  readonly turns: Turn[]
-  #id = 0
-
-  constructor(env: Record<string, string>, turns: Turn[]) {
-    this.turns = turns
-    this.ams = startAms(env, ['channel'])
-    createInterface({ input: this.ams.child.stdout! }).on('line', (line) => this.#take(JSON.parse(line)))
-  }
-
-  #take(line: Line): void {
-    this.lines.push(line)
-    if (line.method === 'notifications/claude/channel') this.turns.push(line.params)
-    if (line.method === 'ping') this.write({ id: line.id, result: {} })
-  }
-
-  write(message: object): void {
-    this.ams.child.stdin!.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
-  }
-
-  /** Goes as a host that is killed: both of its pipes break. */
-  die(): void {
-    this.ams.child.stdout!.destroy()
-    this.ams.child.stdin!.destroy()
-  }
-
-  async request(method: string, params: object = {}): Promise<Line> {
-    const id = ++this.#id
-    this.write({ id, method, params })
-    await until(() => this.lines.some((line) => line.id === id))
-    return this.lines.find((line) => line.id === id)
-  }
-
-  async open(): Promise<Line> {
-    const about = { clientInfo: { name: 'claude-code', version: '2' }, capabilities: {} }
-    const { result } = await this.request('initialize', { protocolVersion: '2025-11-25', ...about })
-    this.write({ method: 'notifications/initialized' })
-    return result
-  }
-}
 
 const createPair = async () => {
   const [agent, friend] = [await createTestAgent(service, owner), await createTestAgent(service, owner)]
