@@ -17,7 +17,7 @@ const STRANGER = {
     select coalesce(bool_or(m.proven and m.admission in ('team', 'listed')), false) as is_proven,
            coalesce(bool_or(m.counterpart = $3 or exists (select from unnest(m."to" || m.cc || m.bcc) one where lower(one) = $3)), false) as took_part,
            coalesce(bool_or(m.counterpart = $3 and m.proven), false) and not $4::boolean as is_claimed
-      from (select * from message where agent_id = $1 and thread_id = $2 and status <> 'refused'
+      from (select proven, admission, counterpart, "to", cc, bcc from message where agent_id = $1 and thread_id = $2 and status <> 'refused'
              order by created_at desc limit ${MAX_READ}) m`,
 }
 
