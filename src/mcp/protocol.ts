@@ -1,4 +1,5 @@
 import {
+  CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
   ProtocolError,
   Server,
@@ -8,7 +9,7 @@ import {
 import { z } from 'zod'
 import { AppError } from '../core/errors.ts'
 import type { Instructors } from '../db/generated/prisma/enums.ts'
-import { eventError, refusal } from './call/errors.ts'
+import { eventError, inSepCodes, type RpcError, refusal } from './call/errors.ts'
 import type { Call } from './call/tool.ts'
 import { type ClientInfo, eventParams, listEvents, poll, pollParams } from './events.ts'
 import { INFO } from './info.ts'
@@ -109,6 +110,12 @@ const addResources = (server: Server, exchange: Exchange): void => {
   )
 }
 
+/** Whether the client follows the extension's specification; the others know the codes that came before it. */
+const declaresEvents = (envelope: Record<string, unknown> | undefined): boolean => {
+  const capabilities = envelope?.[CLIENT_CAPABILITIES_META_KEY] as { extensions?: object } | undefined
+  return Object.hasOwn(Object(capabilities?.extensions), EVENTS)
+}
+
 const addEvents = (server: Server, exchange: Exchange): void => {
   const add = <Params extends z.ZodType>(
     method: string,
@@ -118,7 +125,9 @@ const addEvents = (server: Server, exchange: Exchange): void => {
     server.setRequestHandler(method, { params }, (given, ctx) =>
       withErrors(exchange, method, async () => ({
         ...(await work(exchange.call, given as z.output<Params>, ctx)),
-      })),
+      })).catch((error: ProtocolError) => {
+        throw declaresEvents(ctx.mcpReq.envelope) ? refusal(inSepCodes(error as RpcError)) : error
+      }),
     )
   add('events/list', listParams, async ({ viewer }) => ({ events: listEvents(viewer) }))
   add('events/poll', pollParams, poll)
@@ -128,7 +137,8 @@ const addEvents = (server: Server, exchange: Exchange): void => {
     const client = (ctx.mcpReq.envelope as Record<string, unknown> | undefined)?.[
       CLIENT_INFO_META_KEY
     ] as ClientInfo
-    exchange.push = await exchange.pushes.open(call, params, { id: ctx.mcpReq.id, client })
+    const codes = declaresEvents(ctx.mcpReq.envelope) ? inSepCodes : (error: RpcError) => error
+    exchange.push = await exchange.pushes.open(call, params, { id: ctx.mcpReq.id, client, codes })
     return {}
   })
 }

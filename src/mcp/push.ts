@@ -32,10 +32,11 @@ type RequestId = string | number
 interface Asker {
   id: RequestId
   client: ClientInfo
+  /** Writes an error in the codes that the client knows. */
+  codes(error: RpcError): RpcError
 }
 
-interface Opened {
-  id: RequestId
+interface Opened extends Pick<Asker, 'id' | 'codes'> {
   wanted: Wanted
   start: Start
   session: Subscription
@@ -82,7 +83,9 @@ export class Push {
       await this.#follow(writer)
     } catch (error) {
       this.#deps.log.error({ err: error, agentId: this.#opened.wanted.agent.id }, 'an event stream failed')
-      writer.end(this.#notice('terminated', { error: eventError(error) }) + this.#result())
+      writer.end(
+        this.#notice('terminated', { error: this.#opened.codes(eventError(error)) }) + this.#result(),
+      )
     }
   }
 
@@ -106,7 +109,8 @@ export class Push {
   #lastFrames(): string {
     const { reason } = this.#opened.session
     if (reason?.code === 'unavailable') return reconnectFrame() + this.#result()
-    return (reason ? this.#notice('terminated', { error: whyEnded(reason) }) : '') + this.#result()
+    const ended = reason && this.#notice('terminated', { error: this.#opened.codes(whyEnded(reason)) })
+    return (ended ?? '') + this.#result()
   }
 
   #event(item: LoggedEvent): string {
@@ -174,7 +178,12 @@ export class Pushes {
     }
   }
 
-  async #begin(call: Call, params: EventParams, { id, client }: Asker, leave: () => void): Promise<Push> {
+  async #begin(
+    call: Call,
+    params: EventParams,
+    { id, client, codes }: Asker,
+    leave: () => void,
+  ): Promise<Push> {
     const { viewer } = call
     const wanted = await readWanted(call, params)
     const agentId = wanted.agent.id
@@ -192,7 +201,7 @@ export class Pushes {
       .catch((error: unknown) => {
         throw refusal(whyEnded(error))
       })
-    const push = new Push(this.#deps, { id, wanted, start, session }, async () => {
+    const push = new Push(this.#deps, { id, codes, wanted, start, session }, async () => {
       this.#open.delete(push)
       leave()
       await this.#deps.subscriptions.close(session)

@@ -9,6 +9,7 @@ import {
   type Tenant,
   type TestAgent,
 } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 /** Which conversation events and messages belong to, the agent's own keys of them, and how mail names the agent. */
 
@@ -193,4 +194,49 @@ test('a thread lists the labels of its messages', async () => {
   expect((await agent.api('GET', `/agents/${agent.id}/threads`)).body.items).toMatchObject([
     { labels: ['big', 'new', 'paid'], messageCount: 2 },
   ])
+})
+
+test('a conversation with somebody proven takes only those who took part in it, whatever their headers name', async () => {
+  const [agent, friend] = [await startAgent(), await createTestAgent(service, owner)]
+  await send(friend, {
+    channel: 'email',
+    to: [agent.address],
+    cc: ['bo@example.com'],
+    subject: 'Plan',
+    text: 'hi',
+  })
+  const [first] = await until(async () => {
+    const messages = await messagesOf(agent)
+    return messages.length > 0 && messages
+  })
+  const { thread } = (await agent.api('GET', `/agents/${agent.id}/messages/${first!.id}`)).body
+  await send(agent, { replyTo: first!.id, text: 'Yes', conversation: 'ticket-1' })
+  const inReplyTo = thread.messageId
+  const answer = async (from: string) => {
+    await post(service, {
+      from,
+      to: agent.address,
+      subject: 'Re: Plan',
+      text: 'me too',
+      inReplyTo,
+      references: inReplyTo,
+    })
+    const [{ threadId, conversation }] = (await messagesOf(agent)) as [Facts]
+    return { joins: threadId === first!.threadId, key: conversation }
+  }
+  expect(await answer('bo@example.com')).toEqual({ joins: true, key: 'ticket-1' })
+  expect(await answer('eve@example.com')).toEqual({ joins: false, key: null })
+  // Nothing proves that it is the friend.
+  expect(await answer(friend.address)).toEqual({ joins: false, key: null })
+  const heard = (await eventsOf(agent)).filter(({ type }) => type === 'message.received')
+  expect(heard.map(({ conversation }) => conversation)).toEqual([null, 'ticket-1', null, null])
+})
+
+test('of strangers alone, mail goes by what it refers to', async () => {
+  const agent = await startAgent()
+  const letter = { to: agent.address, subject: 'Order', text: 'hi' }
+  await post(service, { ...letter, from: 'ann@example.com', messageId: '<order@example.com>' })
+  await post(service, { ...letter, from: 'ann@home.example', inReplyTo: '<order@example.com>' })
+  const [second, first] = await messagesOf(agent)
+  expect(second!.threadId).toBe(first!.threadId)
 })

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { receive } from '../support/letter.ts'
+import { openMcp } from '../support/mcp.ts'
 import {
   createTestAgent,
   startService,
@@ -151,4 +152,31 @@ test('GraphQL has them at the edges', async () => {
   ])
   expect(data.workspace.messages.edges).toMatchObject([{ highlights: [{ field: 'text' }] }])
   expect(data.plain.messages.edges).toEqual([{ highlights: [] }])
+})
+
+test('MCP shows the words around what was found, between markers, also of what the agent itself has written', async () => {
+  const mcp = await openMcp(service.http, agent.token)
+  const long = `${'Nothing that matters. '.repeat(40)}The narwhal is in cell 7.${' And more.'.repeat(40)}`
+  const received = await letter(long, { subject: 'Stock' })
+  const quoting = await agent.api('POST', `/agents/${agent.id}/messages`, {
+    replyTo: received.id,
+    text: `Thank you.\n\nAnn wrote:\n> ${long}`,
+  })
+  const listed = async (query: string) => (await mcp.call('list_messages', { query })).result
+  const both = await until(async () => {
+    const result = await listed('narwhal')
+    return result.messages.length === 2 && result
+  })
+  expect(both.messages.map(({ messageId }: { messageId: string }) => messageId)).toEqual([
+    quoting.body.id,
+    received.id,
+  ])
+  const [, lines] = both.previews.match(/^<<<OUTSIDE \w+>>>\n([\s\S]*)\n<<<END/)!
+  expect(lines.split('\n')).toEqual([
+    expect.stringMatching(/^1 .*The narwhal is in cell 7\./),
+    expect.stringMatching(/^2 Ann Example \| Stock \| .*The narwhal is in cell 7\./),
+  ])
+  expect(JSON.stringify(both.messages)).not.toContain('narwhal')
+  expect((await listed('stock')).previews).toContain('| Stock | Nothing that matters.')
+  await mcp.close()
 })

@@ -202,3 +202,92 @@ describe('of an agent', () => {
     expect(await names('metadata.k0=y', agent.api)).toEqual([])
   })
 })
+
+/** Keys and values that some language or notation would read as something else. */
+const HOSTILE: [key: string, value: string][] = [
+  ['a.b', 'x'],
+  ['a[b]', '[]'],
+  ["it's", "o'clock; --"],
+  ['"', '"quoted"'],
+  ['back\\slash', '\\u0041\\'],
+  ['{a,b}', '{}'],
+  ['0', '0'],
+  ['%', '%_*'],
+  [' ', ' '],
+  ['ключ', 'значение'],
+  ['🗝', 'e\u0301'],
+  ['constructor', 'null'],
+]
+
+test('every interface reads a hostile key and value the same, and no other for them', async () => {
+  const { id } = await letter()
+  const target = { agent: `/agents/${agent.id}`, message: `${path}/${id}` }
+  const byRest = async (metadata: object, by: Tenant) => {
+    const query = Object.entries(metadata).map(([key, value]) => [`metadata.${key}`, value])
+    const url = new URLSearchParams(query)
+    return [
+      (await by.api('GET', `/agents?${url}`)).body.length,
+      (await by.api('GET', `${path}?${url}`)).body.items.length,
+    ]
+  }
+  const byGraphql = async (metadata: object, by: Tenant) => {
+    const query = `query ($id: UUID!, $metadata: JSONObject) {
+      agents(metadata: $metadata) { id } agent(id: $id) { messages(metadata: $metadata) { edges { node { id } } } }
+    }`
+    const { data } = (await by.api('POST', '/graphql', { query, variables: { id: agent.id, metadata } })).body
+    return [data.agents.length, data.agent.messages.edges.length]
+  }
+  const client = new Agent({ url: service.http, token: agent.token })
+  const byClient = async (metadata: Record<string, string>) => (await client.list({ metadata }).all(9)).length
+  for (const [key, value] of HOSTILE) {
+    const given = Object.fromEntries([[key, value]])
+    for (const one of Object.values(target)) {
+      const { status, body } = await agent.api('PATCH', one, { metadata: given })
+      expect({ key, status, own: Object.entries(body.metadata) }).toEqual({
+        key,
+        status: 200,
+        own: [[key, value]],
+      })
+    }
+    const others = [
+      Object.fromEntries([[key, `${value}x`]]),
+      Object.fromEntries([[key, value.normalize('NFC').trim().replaceAll('\\', '')]]),
+      Object.fromEntries([[`${key}x`, value]]),
+    ].filter((other) => JSON.stringify(other) !== JSON.stringify(given))
+    for (const by of [owner, { ...owner, api: agent.api }]) {
+      expect([key, ...(await byRest(given, by)), ...(await byGraphql(given, by))]).toEqual([key, 1, 1, 1, 1])
+      for (const other of others)
+        expect([key, ...(await byRest(other, by)), ...(await byGraphql(other, by))]).toEqual([
+          key,
+          0,
+          0,
+          0,
+          0,
+        ])
+    }
+    expect([key, await byClient(given)]).toEqual([key, 1])
+    const gone = Object.fromEntries([[key, null]])
+    for (const one of Object.values(target)) await agent.api('PATCH', one, { metadata: gone })
+  }
+})
+
+test('a name that programs cannot keep is refused everywhere: a filter without it would find everything', async () => {
+  const { id } = await letter()
+  const expectRefused = (answer: { status: number; text: string }) => {
+    expect(answer.text).toMatch(/must not have a value named __proto__|is not a known field/)
+    expect(answer.status).toBeGreaterThanOrEqual(400)
+  }
+  for (const query of ['metadata.__proto__=x', 'metadata[__proto__]=x', 'metadata.a=b&metadata.__proto__=x'])
+    for (const list of ['/agents', path]) expectRefused(await agent.api('GET', `${list}?${query}`))
+  for (const json of ['{"metadata":{"__proto__":"x"}}', '{"metadata":{"a":"b","\\u005f_proto__" : "x"}}']) {
+    const headers = { Authorization: `Bearer ${agent.token}`, 'Content-Type': 'application/json' }
+    const answer = await fetch(`${service.http}${path}/${id}`, { method: 'PATCH', headers, body: json })
+    expectRefused({ status: answer.status, text: await answer.text() })
+  }
+  const literal = await agent.api('POST', '/graphql', {
+    query: '{ agents(metadata: { __proto__: "x" }) { id } }',
+  })
+  expect(literal.text).toContain('must not have a value named __proto__')
+  const said = { text: 'The key is "__proto__": really', metadata: { note: '"__proto__": "x"' } }
+  expect((await send(said.metadata, { text: said.text })).body).toMatchObject(said)
+})

@@ -66,9 +66,22 @@ test('the sender sees them in every interface, and finds the message by them', a
   const mcp = await openMcp(service.http, agent.token)
   expect((await mcp.call('read_message', { messageId: id })).result).toMatchObject({ bcc: [CY] })
   const again = await mcp.call('send_message', { channel: 'email', to: ANN, bcc: [DI], text: 'Two' })
-  await mcp.close()
   expect(again.result.to).toEqual([ANN, DI])
   expect((await read(again.result.messageId)).bcc).toEqual([DI])
+  for (const [name, args] of [
+    ['reply', { messageId: id, text: 'More' }],
+    ['forward_message', { messageId: id, to: BO }],
+  ] as const) {
+    const { result } = await mcp.call(name, { ...args, bcc: [DI], metadata: { order: '1' } })
+    expect(await read(result.messageId)).toMatchObject({ bcc: [DI], metadata: { order: '1' } })
+  }
+  const { draftId } = (await mcp.call('reply', { messageId: id, text: 'Later', draft: true, bcc: [DI] }))
+    .result
+  const changed = { draftId, do: 'save', bcc: [BO], metadata: { order: '2' } }
+  expect((await mcp.call('update_draft', changed)).isError).toBe(false)
+  const { result } = await mcp.call('list_drafts', { draftId })
+  await mcp.close()
+  expect(result).toMatchObject({ bcc: [BO], metadata: { order: '2' } })
   expect((await agent.api('GET', `${path}?to=${CY}`)).body.items).toMatchObject([{ id }])
 })
 

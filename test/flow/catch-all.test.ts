@@ -1,4 +1,5 @@
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { ams, endAms } from '../support/ams.ts'
 import { fakeResolver, type Zone } from '../support/dns.ts'
 import { proves } from '../support/domain.ts'
 import { expectFailure } from '../support/failure.ts'
@@ -37,6 +38,8 @@ beforeEach(async () => {
     await owner.api('PUT', `/agents/${id}/access/email`, { admit: 'anyone', senders: [] })
   domain = await ownDomain(owner, zone, `d${++count}.example`)
 })
+
+afterAll(endAms)
 
 const setTo = (catchAllAgentId: string | null, by = owner) =>
   by.api('PATCH', `/domains/${domain.id}`, { catchAllAgentId })
@@ -80,6 +83,22 @@ test('mail to an address that nobody has reaches it, and is refused without one'
     { detail: { catchAllAgentId: null } },
     { detail: { catchAllAgentId: agent.id } },
   ])
+})
+
+test('ams shows and sets it', async () => {
+  const run = (...args: string[]) =>
+    ams({ HOME: '/nonexistent', AMS_URL: service.http, AMS_TOKEN: owner.token }, ['domains', ...args])
+  const set = await run('catch-all', domain.name, agent.id)
+  expect(set).toMatchObject({ code: 0, stdout: expect.stringContaining(`catch-all ${agent.id}`) })
+  await mail(at('sales'), 'Any')
+  expect(await newest(agent)).toMatchObject([{ subject: 'Any' }])
+  expect((await run('list')).stdout).toBe(set.stdout)
+  expect((await run('catch-all', domain.name, 'none')).stdout).not.toContain('catch-all')
+  expect(await refusal(at('sales'))).toBe(550)
+  expect(await run('catch-all', 'other.example', 'none')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('has no domain other.example'),
+  })
 })
 
 test('an address that an agent has wins, with a tag too', async () => {

@@ -105,6 +105,30 @@ describe('what can be heard', () => {
     client.close()
   })
 
+  test('a client that declares the extension gets the codes of its specification, on streams too', async () => {
+    const agent = await createOpenAgent()
+    const post = async (method: string, params: object) => {
+      const { headers, body } = rpc(method, { arguments: {}, ...params })
+      const capabilities = { extensions: { 'io.modelcontextprotocol/events': {} } }
+      const meta = { ...body.params._meta, 'io.modelcontextprotocol/clientCapabilities': capabilities }
+      return fetch(`${service.http}/mcp`, {
+        method: 'POST',
+        headers: { ...headers, Authorization: `Bearer ${agent.token}` },
+        body: JSON.stringify({ ...body, params: { ...body.params, _meta: meta } }),
+      })
+    }
+    const refused = async (params: object) => (await (await post('events/poll', params)).json()).error
+    expect(await refused({ name: 'message.deleted' })).toMatchObject({
+      code: -32023,
+      data: { kind: 'event' },
+    })
+    expect(await refused({ name: 'message.received', cursor: 'abc' })).toMatchObject({ code: -32602 })
+    const held = await post('events/stream', { name: 'message.received' })
+    await until(async () => (await listeners(agent)).length > 0)
+    opened.push(await stream(agent.token)) // replaces it
+    expect(await held.text()).toContain('"code":-32025')
+  })
+
   test('each type that the agent logs, on a stream of its own: only that of new messages is its client', async () => {
     const agent = await createOpenAgent()
     await owner.api('PATCH', `/agents/${agent.id}`, { eventTypes: ['message.held', 'message.failed'] })

@@ -139,3 +139,38 @@ export const tokens: Command = {
     return undefined
   },
 }
+
+type Domain = components['schemas']['DomainWithRecords']
+
+const catchesOf = ({
+  id,
+  name,
+  state,
+  catchAllAgentId,
+}: Pick<Domain, 'id' | 'name' | 'state' | 'catchAllAgentId'>): string =>
+  [id, name, state, ...(catchAllAgentId === null ? [] : [`catch-all ${catchAllAgentId}`])].join('  ')
+
+export const domains: Command = {
+  usage: 'domains list | catch-all NAME AGENT-ID|none',
+  summary: "list domains, or set the agent that gets mail for unknown addresses, with a member's token",
+  options: {},
+  words: ['list', 'catch-all'],
+  examples: ['ams domains list', 'ams domains catch-all example.com 0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b'],
+  run: async (input) => {
+    const [action] = input.positionals
+    const { domains } = openWorkspace(input.access(await readCredentials()))
+    const all = await domains.list()
+    if (action === 'list') {
+      input.atMost(1)
+      for (const one of all) tell(input, one, catchesOf(one))
+    } else if (action === 'catch-all') {
+      const [name, agent] = [input.required(1, 'NAME'), input.required(2, 'AGENT-ID')]
+      input.atMost(3)
+      const domain = all.find((one) => one.name === name)
+      if (!domain) throw new UsageError(`The workspace has no domain ${name}.`)
+      const changed = await domains.update(domain.id, { catchAllAgentId: agent === 'none' ? null : agent })
+      tell(input, changed, catchesOf(changed))
+    } else throw new UsageError('One of list and catch-all is needed.')
+    return undefined
+  },
+}

@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module'
 import { parseArgs } from 'node:util'
 import { AmsError } from '../errors.ts'
-import { agents, tokens } from './administration.ts'
+import { agents, domains, tokens } from './administration.ts'
 import { ask } from './ask.ts'
 import { channel } from './channel.ts'
 import { code } from './code.ts'
@@ -43,6 +43,7 @@ const commands: Record<string, Command> = {
   run,
   agents,
   tokens,
+  domains,
   mcp,
   channel,
   setup,

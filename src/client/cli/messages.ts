@@ -21,6 +21,15 @@ export const lineOf = (message: Message, { style }: Terminal): string => {
 export const print = (input: Input, message: Message): void =>
   input.terminal.out(input.json ? printableJson(message) : lineOf(message, input.terminal))
 
+/** Where a search found the message first. */
+const printPlace = ({ highlights: [place] = [] }: Message, { out, style }: Terminal): void => {
+  if (!place) return
+  const parts = place.parts.map(({ text, matched }) =>
+    matched ? style('bold', printable(text)) : printable(text),
+  )
+  out(`    ${place.field}${parts.length > 0 ? ': ' : ''}${parts.join('')}`)
+}
+
 export const messages: Command = {
   usage: 'messages [--q WORDS] [--limit N]',
   summary: 'list messages, newest first',
@@ -54,7 +63,10 @@ export const messages: Command = {
     }
     const { agent } = await input.open()
     // The service checks the values, and says what is wrong with them.
-    for (const message of await agent.list(filter as ListOptions).all(max)) print(input, message)
+    for (const message of await agent.list(filter as ListOptions).all(max)) {
+      print(input, message)
+      if (!input.json) printPlace(message, input.terminal)
+    }
     return undefined
   },
 }

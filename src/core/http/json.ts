@@ -40,10 +40,26 @@ const endOfString = (text: string, start: number): number => {
   return text.length
 }
 
+/** A name that rules leave out without a word, so that a filter by it would find everything. */
+export const UNNAMED = '__proto__'
+
+/** Whether a string of JSON, with its quotes, is that name. */
+const isUnnamed = (string: string): boolean =>
+  string === `"${UNNAMED}"` ||
+  (string.length < 60 && string.includes('\\u') && safelyRead(string) === UNNAMED)
+
+const safelyRead = (string: string): unknown => {
+  try {
+    return JSON.parse(string)
+  } catch {
+    return null // the parser of the whole says what is wrong
+  }
+}
+
 /**
  * Throws `invalid_input` for JSON with more levels, values or names than any valid body: 16 MiB of brackets would
- * keep `JSON.parse`, and with it all other requests, busy for seconds. `field` is the field that the error
- * names.
+ * keep `JSON.parse`, and with it all other requests, busy for seconds. Nothing in it may be named `__proto__`. `field` is
+ * the field that the error names.
  */
 export const checkShape = (
   text: string,
@@ -53,16 +69,22 @@ export const checkShape = (
   let levels = 0
   let values = 0
   let names = 0
+  let string: [start: number, end: number] = [0, 0]
   for (let at = 0; at < text.length; at++) {
     const character = text.charCodeAt(at)
-    if (character === QUOTE) at = endOfString(text, at)
-    else if (character === LIST || character === OBJECT) {
+    if (character === QUOTE) {
+      string = [at, endOfString(text, at)]
+      at = string[1]
+    } else if (character === LIST || character === OBJECT) {
       if (++levels > maxLevels) throw invalidInput(field, `must be at most ${maxLevels} levels deep`)
     } else if (character === LIST_END || character === OBJECT_END) levels--
     else if (character === COMMA && ++values > maxValues)
       throw invalidInput(field, `must contain at most ${maxValues} values`)
-    else if (character === COLON && ++names > maxNames)
-      throw invalidInput(field, `must contain at most ${maxNames} names`)
+    else if (character === COLON) {
+      if (++names > maxNames) throw invalidInput(field, `must contain at most ${maxNames} names`)
+      if (isUnnamed(text.slice(string[0], string[1] + 1)))
+        throw invalidInput(field, `must not have a value named ${UNNAMED}`)
+    }
   }
 }
 

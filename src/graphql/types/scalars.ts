@@ -1,3 +1,4 @@
+import { UNNAMED } from '../../core/http/json.ts'
 import { timestamp, uuid } from '../../core/rules.ts'
 import { builder } from '../builder/builder.ts'
 import { ScalarError } from '../builder/input.ts'
@@ -55,6 +56,7 @@ builder.scalarType('JSONObject', {
   parseValue(value) {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       throw new ScalarError('must be a JSON object')
+    if (Object.hasOwn(value, UNNAMED)) throw new ScalarError(`must not have a value named ${UNNAMED}`)
     return value as Record<string, unknown>
   },
 })

@@ -56,7 +56,7 @@ export const failureOf = (error: unknown, names: Record<string, string> = {}, gi
 const INVALID_PARAMS = -32602
 const INTERNAL = -32603
 
-/** The Events extension's error codes, as all public servers send them. The draft of SEP-3415 has others. */
+/** The Events extension's error codes, as ChatGPT knows them and public servers send them. */
 const CODES = {
   notFound: -32011,
   forbidden: -32012,
@@ -65,11 +65,18 @@ const CODES = {
   callback: -32015,
 } as const
 
+/** SEP-3415 counts the same errors from -32023 on. */
+const TO_SEP = -12
+
 export interface RpcError {
   code: number
   message: string
   data?: unknown
 }
+
+/** An error of events in the codes of SEP-3415, which clients follow that declare the extension as it asks. */
+export const inSepCodes = ({ code, message, data }: RpcError): RpcError =>
+  rpcError(Object.values<number>(CODES).includes(code) ? code + TO_SEP : code, message, data)
 
 const rpcError = (code: number, message: string, data?: unknown): RpcError => ({
   code,

@@ -14,13 +14,12 @@ export const inputSchemaOf = (rule: z.ZodType): object => {
   if (known) return known
   const { $schema: _, ...schema } = z.toJSONSchema(rule, {
     io: 'input',
-    override: ({ jsonSchema }) => {
+    override: ({ jsonSchema, path }) => {
       for (const [name, property] of Object.entries(jsonSchema.properties ?? {}))
         if (Object(property).deprecated) delete jsonSchema.properties![name]
       for (const limit of LIMITS) delete jsonSchema[limit]
-      // Of values by their keys: a list of arguments only says that there are no others.
-      if (Object(jsonSchema.additionalProperties) === jsonSchema.additionalProperties)
-        delete jsonSchema.additionalProperties
+      // Only the list of arguments says that there are no others.
+      if (path.length > 0) delete jsonSchema.additionalProperties
     },
   })
   made.set(rule, schema)

@@ -9,7 +9,7 @@ export const callKey = z
   .string()
   .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 printable characters without spaces')
   .optional()
-  .describe('Idempotency key, for retries.')
+  .describe('Idempotency key.')
 
 /** What tells a call that a key belongs to, and does its work. */
 interface Keyed<Result> {

@@ -54,7 +54,7 @@ export const getAttachment = tool({
   input: {
     messageId: uuid,
     attachmentId: z.int().min(0).max(9999).describe('From read_message.'),
-    offset: z.int().min(0).optional().describe('nextOffset of the previous page.'),
+    offset: z.int().min(0).optional().describe('The last nextOffset.'),
   },
   run: async (call, { messageId, attachmentId: index, offset = 0 }) => {
     const { deps, viewer, agentId, fence } = call

@@ -14,9 +14,9 @@ import { atMostOnce, callKey } from '../call/once.ts'
 import { compact, READS_OUTSIDE, SENDS, tool } from '../call/tool.ts'
 import { clip, type Fence } from '../outside-text/fence.ts'
 import { cleanPage } from '../outside-text/pages.ts'
-import { ownWords } from '../view/message.ts'
+import { cleanValues, ownWords } from '../view/message.ts'
 import { filesArgument, readFiles } from './files.ts'
-import { HTML, SEND_AT, sentView, TEXT, TO } from './send.ts'
+import { BESIDES, HTML, SEND_AT, sentView, TEXT, TO } from './send.ts'
 
 const LIMIT = 20
 /** Characters of a draft's text in a list. */
@@ -38,6 +38,7 @@ const draftView = (draft: SavedDraft, fence: Fence, show: (text: string) => obje
     bcc: fence.addresses(bcc, bcc.length),
     subject: subject && ownWords(subject, fence),
     sendAt,
+    metadata: cleanValues(rest.metadata),
     files: attachments.slice(0, MAX_FILES).map(({ name }) => fence.wrap(name, MAX_NAME)),
     html: rest.html !== null,
     updatedAt: rest.updatedAt,
@@ -53,7 +54,7 @@ export const drafts = tool({
   scope: 'messages:read',
   input: {
     draftId: uuid.optional(),
-    offset: z.int().min(0).optional().describe('nextOffset of the previous page.'),
+    offset: z.int().min(0).optional().describe('The last nextOffset.'),
     cursor: z.string().max(500).optional(),
   },
   run: async ({ deps, viewer, agentId, fence }, { draftId, offset = 0, cursor }) => {
@@ -89,6 +90,7 @@ export const updateDrafts = tool({
     do: z.enum(['save', 'send', 'discard']),
     to: TO.optional(),
     cc: copies.optional(),
+    ...BESIDES,
     subject: messageSubject.optional(),
     text: TEXT,
     html: HTML,

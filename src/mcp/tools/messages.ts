@@ -20,6 +20,7 @@ import {
   markMessages,
   readInThread,
   rescheduleMessage,
+  withHighlights,
 } from '../../message/index.ts'
 import { compact, READS_OUTSIDE, type ToolCall, tool, UPDATES } from '../call/tool.ts'
 import { cleanValues, listView, messageView } from '../view/message.ts'
@@ -76,7 +77,7 @@ export const list = tool({
     since: time('00:00:00').describe('A day or time in ISO 8601.'),
     until: time('23:59:59.999'),
     query: searchText.optional().describe('Words, "a phrase", or, -exclude, begin*.'),
-    cursor: z.string().max(500).optional().describe('nextCursor of the previous page.'),
+    cursor: z.string().max(500).optional().describe('The last nextCursor.'),
     limit: z.int().min(1).max(MAX_LIMIT).optional().describe(`Default: ${DEFAULT_LIMIT}.`),
   },
   run: async (
@@ -85,11 +86,8 @@ export const list = tool({
   ) => {
     const filter = { ...rest, thread: threadId ?? rest.thread }
     ensureCanMatch(filter)
-    const page = await listMessages(deps, viewer, agentId, {
-      filter: { ...filter, q: query },
-      limit,
-      cursor,
-    })
+    const found = listMessages(deps, viewer, agentId, { filter: { ...filter, q: query }, limit, cursor })
+    const page = await withHighlights(found, query)
     return { ...listView(page.items, fence), ...compact({ nextCursor: page.nextCursor }) }
   },
 })
@@ -102,7 +100,7 @@ export const read = tool({
   scope: 'messages:read',
   input: {
     messageId: uuid,
-    offset: z.int().min(0).optional().describe('nextOffset of the previous page.'),
+    offset: z.int().min(0).optional().describe('The last nextOffset.'),
     quoted: z.boolean().optional().describe('Include quoted history.'),
   },
   run: async ({ deps, viewer, agentId, fence }, { messageId, offset = 0, quoted = false }) => {

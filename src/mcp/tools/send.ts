@@ -7,6 +7,7 @@ import {
   messageHtml,
   messageSubject,
   messageText,
+  metadata,
   recipient,
   recipients,
   timestamp,
@@ -36,8 +37,12 @@ export const TO = z.union([recipients, recipient.transform((one) => [one])])
 
 export const SEND_AT = timestamp.optional().describe('Send it later.')
 
+/** Who has a blind copy, and what is kept with the message. */
+export const BESIDES = { bcc: copies.optional(), metadata: metadata.optional() }
+
 /** How a message is sent: when, with which files, or only saved. */
 const WAYS = {
+  ...BESIDES,
   files: filesArgument,
   sendAt: SEND_AT,
   draft: z.boolean().optional().describe('Only save a draft.'),
@@ -126,8 +131,8 @@ export const reply = tool({
     replyAll: z.boolean().optional().describe('Reply to everybody (email only).'),
     ...WAYS,
   },
-  run: (call, { messageId, text, html, replyAll, sendAt, ...ways }) =>
-    send(call, 'reply', ways, { replyTo: messageId, replyAll, text, html, sendAt }),
+  run: (call, { messageId, text, html, replyAll, sendAt, bcc, metadata, ...ways }) =>
+    send(call, 'reply', ways, { replyTo: messageId, replyAll, text, html, sendAt, bcc, metadata }),
 })
 
 export const sendNew = tool({
@@ -141,7 +146,6 @@ export const sendNew = tool({
     channel: z.enum(CHANNEL_KINDS),
     to: TO.describe('Email addresses, phone numbers (E.164) or Telegram ids.'),
     cc: copies.optional(),
-    bcc: copies.optional(),
     subject: messageSubject.optional(),
     text: TEXT,
     html: HTML,
@@ -162,9 +166,10 @@ export const forward = tool({
     messageId: uuid,
     to: TO,
     text: messageText.optional().describe('Your text above the forwarded message.'),
+    ...BESIDES,
     sendAt: SEND_AT,
     key: callKey,
   },
-  run: (call, { messageId, to, text = 'Forwarded:', sendAt, key }) =>
-    send(call, 'forward_message', { key }, { forward: messageId, to, text, sendAt }),
+  run: (call, { messageId, to, text = 'Forwarded:', sendAt, key, ...besides }) =>
+    send(call, 'forward_message', { key }, { forward: messageId, to, text, sendAt, ...besides }),
 })

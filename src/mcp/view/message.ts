@@ -1,4 +1,10 @@
-import { awaitsApproval, type InThread, type PresentedMessage, type Sibling } from '../../message/index.ts'
+import {
+  awaitsApproval,
+  type Highlight,
+  type InThread,
+  type PresentedMessage,
+  type Sibling,
+} from '../../message/index.ts'
 import { compact } from '../call/tool.ts'
 import { clean, clip, type Fence, isPlain } from '../outside-text/fence.ts'
 import { cleanPage } from '../outside-text/pages.ts'
@@ -100,17 +106,37 @@ const summaryOf = (message: PresentedMessage, fence: Fence, recipients: number) 
 /** White space that is not a single blank. */
 const SPACE = /\s{2,}|[^\S ]/g
 
-/** The words of a message in a list, in one line. */
-const previewOf = (message: PresentedMessage): string => {
+const inLine = (text: string, length: number): string =>
+  clip(clean(text).replace(SPACE, ' ').trim(), length).toWellFormed()
+
+/** The words of a message in a list, in one line; those around what was `found` instead of its beginning. */
+const previewOf = (message: PresentedMessage, found: string | null = null): string => {
   const { counterpart, counterpartName, subject, text, replyText } = message
   const own = isOwn(message)
   const start = (replyText ?? text).slice(0, 4 * PREVIEW)
-  const words = own ? start.replace(QUOTED, '').split(FORWARDED, 1)[0]! : start
+  const words = found ?? (own ? start.replace(QUOTED, '').split(FORWARDED, 1)[0]! : start)
   const heads = own
     ? [subject && isOthersSubject(subject) ? null : subject]
     : [isPlain(counterpart) ? null : counterpart, counterpartName, subject]
   const parts = [...heads.map((head) => head && clip(head, MAX_HEAD)), words].filter(Boolean)
-  return clip(clean(parts.join(' | ')).replace(SPACE, ' ').trim(), PREVIEW).toWellFormed()
+  return inLine(parts.join(' | '), found === null ? PREVIEW : 2 * PREVIEW)
+}
+
+/** A message of a search has the places where it was found. */
+type Listed = PresentedMessage & { highlights?: readonly Highlight[] }
+
+/** The words around what a search found in a text, or that it is in a file; null if it is in the subject or a name. */
+const foundIn = ({ highlights = [] }: Listed): string | null => {
+  const place = highlights.find(({ field }) => field === 'text' || field === 'attachments')
+  return place ? place.parts.map(({ text }) => text).join('') || '(in a file)' : null
+}
+
+/** What is shown of a message between markers. Of an agent's own one only what a search found: it may be quoted. */
+const lineBetween = (message: Listed, fence: Fence): string | null => {
+  const found = message.status === 'refused' ? null : foundIn(message)
+  if (found !== null) fence.note(isTeams(message, message.text))
+  if (isOwn(message)) return found && inLine(found, PREVIEW)
+  return message.status === 'refused' ? null : previewOf(message, found)
 }
 
 /**
@@ -136,10 +162,11 @@ export const lineOf = (message: PresentedMessage, fence: Fence) => {
  * Messages of a list. What others wrote is between one pair of markers, a line for each message with its number; a
  * refused message has none: it is read only on purpose.
  */
-export const listView = (messages: readonly PresentedMessage[], fence: Fence) => {
-  const lines = messages.flatMap((message, index) =>
-    isOwn(message) || message.status === 'refused' ? [] : [`${index + 1} ${previewOf(message)}`],
-  )
+export const listView = (messages: readonly Listed[], fence: Fence) => {
+  const lines = messages.flatMap((message, index) => {
+    const line = lineBetween(message, fence)
+    return line === null ? [] : [`${index + 1} ${line}`]
+  })
   return {
     fence: fence.id,
     messages: messages.map((message, index) => ({ n: index + 1, ...lineOf(message, fence) })),

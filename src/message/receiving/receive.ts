@@ -27,6 +27,7 @@ import { limitRefused } from './refused-retention.ts'
 import { identityOf, inTurn, isRepeated, signedQuery, weighed } from './replay.ts'
 import { displayOf, listsOf, senderOf } from './sender.ts'
 import { type Arrival, type ArrivalStore, placeArrival } from './store.ts'
+import { isStranger } from './stranger.ts'
 import { AGENT_CHECK, type Target, type TargetLookup } from './target.ts'
 import { limitWakes, type StoredArrival } from './wake-limits.ts'
 
@@ -103,10 +104,10 @@ const addressedBy = ({ channel, to, cc }: Inbound, { address, names = [address] 
   return !CHANNELS[channel].mail || isNamed(to) ? 'to' : isNamed(cc) ? 'cc' : 'bcc'
 }
 
-/** What the message has from the conversation that it is in. */
-const placeOf = (id: string, message: Inbound, target: Target) => ({
-  threadId: target.threadId ?? id,
-  conversation: target.conversation,
+/** What the message has from the conversation that it is in; that of a stranger begins one. */
+const placeOf = (id: string, message: Inbound, target: Target, isOutside: boolean) => ({
+  threadId: isOutside ? id : (target.threadId ?? id),
+  conversation: isOutside ? null : target.conversation,
   addressed: addressedBy(message, target),
 })
 
@@ -157,7 +158,7 @@ const arrivalOf = async (
   const judged = await judge(deps, message, target)
   const { verdict, instructor } = judged
   const id = newId()
-  const place = placeOf(id, message, target)
+  const place = placeOf(id, message, target, await isStranger(deps.pool, message, target, verdict.admission))
   const arrival: Arrival = {
     message: newMessage({
       id,

@@ -1,7 +1,9 @@
+import { UNNAMED } from '../../core/http/json.ts'
+
 export type QueryValues = Readonly<Record<string, unknown>>
 
-/** `metadata.order`, or `metadata[order]` as OpenAPI's `deepObject` writes it. */
-const PART = /^([A-Za-z]+)(?:\.(.+)|\[(.+)\])$/s
+/** `metadata.order`, or `metadata[order]` as OpenAPI's `deepObject` writes it; but not a name that no rule would see. */
+const PART = new RegExp(`^([A-Za-z]+)(?!.${UNNAMED}]?$)(?:\\.(.+)|\\[(.+)\\])$`, 's')
 
 /** Returns a query in which the parameters that are parts of these fields are one object for each. */
 export const withParts = (query: QueryValues, fields: readonly string[]): QueryValues => {

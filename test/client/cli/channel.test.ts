@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
-import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Ams, endAms, startAms } from '../../support/ams.ts'
+import { endAms } from '../../support/ams.ts'
+import { Host, type Turn } from '../../support/channel-host.ts'
 import { post } from '../../support/letter.ts'
 import { temporaryDir } from '../../support/postgres.ts'
 import {
@@ -16,6 +16,8 @@ import { until } from '../../support/until.ts'
 /** `ams channel`, with a host that speaks the protocol of Claude Code's channels. */
 
 const ROUNDS = Number(process.env.CHANNEL_KILL_ROUNDS ?? 8)
+/** A round starts a process, which takes seconds on a busy machine. */
+const TIMEOUT_MS = 60_000 + ROUNDS * 5_000
 const home = temporaryDir()
 let service: SharedService
 let owner: Tenant
@@ -27,51 +29,6 @@ afterAll(() => {
   endAms()
   rmSync(home, { recursive: true, force: true })
 })
-
-interface Turn {
-  content: string
-  meta: Record<string, string>
-}
-// biome-ignore lint/suspicious/noExplicitAny: what another program writes
-type Line = any
-
-/** A host with one session; its turns outlive it, as a session that is resumed does. */
-class Host {
-  readonly ams: Ams
-  readonly lines: Line[] = []
-  readonly turns: Turn[]
-  #id = 0
-
-  constructor(env: Record<string, string>, turns: Turn[]) {
-    this.turns = turns
-    this.ams = startAms(env, ['channel'])
-    createInterface({ input: this.ams.child.stdout! }).on('line', (line) => this.#take(JSON.parse(line)))
-  }
-
-  #take(line: Line): void {
-    this.lines.push(line)
-    if (line.method === 'notifications/claude/channel') this.turns.push(line.params)
-    if (line.method === 'ping') this.write({ id: line.id, result: {} })
-  }
-
-  write(message: object): void {
-    this.ams.child.stdin!.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
-  }
-
-  async request(method: string, params: object = {}): Promise<Line> {
-    const id = ++this.#id
-    this.write({ id, method, params })
-    await until(() => this.lines.some((line) => line.id === id))
-    return this.lines.find((line) => line.id === id)
-  }
-
-  async open(): Promise<Line> {
-    const about = { clientInfo: { name: 'claude-code', version: '2' }, capabilities: {} }
-    const { result } = await this.request('initialize', { protocolVersion: '2025-11-25', ...about })
-    this.write({ method: 'notifications/initialized' })
-    return result
-  }
-}
 
 const createPair = async () => {
   const [agent, friend] = [await createTestAgent(service, owner), await createTestAgent(service, owner)]
@@ -184,16 +141,20 @@ test('members are asked whether a tool may run, and their answer is passed on; a
   await host.ams.exited
 })
 
-test('no turn is lost or taken twice, whichever side is killed', async () => {
+test('no turn is lost or taken twice, whichever side is killed', { timeout: TIMEOUT_MS }, async () => {
   const { agent, friend, env } = await createPair()
+  // An agent takes 30 messages a minute from one sender.
+  const friends = [friend]
+  while (friends.length * 20 < ROUNDS) friends.push(await createTestAgent(service, owner))
   const turns: Turn[] = []
   let host = new Host(env, turns)
   await host.open()
   await listens(agent)
   for (let round = 0; round < ROUNDS; round++) {
-    await write(friend, agent, `Message ${round}`)
+    await write(friends[round % friends.length]!, agent, `Message ${round}`)
     if (round % 2 === 0) await until(() => turns.some(({ content }) => content === `Message ${round}`))
-    host.ams.child.kill('SIGKILL')
+    if (round % 4 < 2) host.ams.child.kill('SIGKILL')
+    else host.die()
     await host.ams.exited
     host = new Host(env, turns)
     await host.open()
@@ -205,4 +166,5 @@ test('no turn is lost or taken twice, whichever side is killed', async () => {
   expect(new Set(once).size).toBe(once.length)
   const all = [...new Set(turns.map(({ content }) => content))]
   expect(all).toEqual([...Array.from({ length: ROUNDS }, (_, round) => `Message ${round}`), 'Last'])
+  expect(new Set(turns.map(({ meta }) => meta.thread_id)).size).toBe(ROUNDS + 1)
 })

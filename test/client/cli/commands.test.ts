@@ -56,6 +56,13 @@ test('messages are forwarded, scheduled, and sent once with a key', async () => 
   expect(answer.hold.until).toBe(at)
 })
 
+test('a search says where it found each message', async () => {
+  await mail('Berths', { text: 'The trawler is\nin berth 9.' })
+  const { stdout } = await ams(env, ['messages', '--q', 'trawler'])
+  expect(stdout.split('\n').slice(1, 2)).toEqual(['    text: The trawler is in berth 9.'])
+  expect(await jsonOf(['messages', '--q', 'trawler'])).toMatchObject([{ highlights: [{ field: 'text' }] }])
+})
+
 test('a reply to all goes to the other recipients too', async () => {
   const { id } = await mail('All', { to: `${agent.address}, bo@example.com`, cc: 'cy@example.com' })
   const [answer] = await jsonOf(['reply', id, 'Hello all', '--all'])

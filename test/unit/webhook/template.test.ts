@@ -149,11 +149,12 @@ describe('refused when it is set', () => {
   })
 })
 
-test('a name such as __proto__ in a template is sent as it is', () => {
-  expect(textFor('{"a":{"__proto__":"{{cursor}}","constructor":1},"escaped\\"{":"\\\\{{cursor}}\\""}')).toBe(
-    '{"a":{"__proto__":"42","constructor":1},"escaped\\"{":"\\\\42\\""}',
+test('a name such as constructor in a template is sent as it is; __proto__ is refused, as in any request', () => {
+  expect(textFor('{"a":{"constructor":"{{cursor}}"},"escaped\\"{":"\\\\{{cursor}}\\""}')).toBe(
+    '{"a":{"constructor":"42"},"escaped\\"{":"\\\\42\\""}',
   )
-  expect(({} as Record<string, unknown>).polluted).toBeUndefined()
+  for (const name of ['__proto__', '\\u005f_proto__'])
+    expect(() => textFor(`{"a":{"${name}":"{{cursor}}"}}`)).toThrow('must not have a value named __proto__')
 })
 
 test('escapes of JSON in a template, also of braces, mean what they mean in JSON', () => {
