@@ -318,6 +318,8 @@ describe('MCP', () => {
       ['subscriptions/listen', { notifications: { resourceSubscriptions: [`inbox://${agent.id}`] } }],
     ] as const)
       expect((await postRpc(service.http, token, method, more)).text).toContain(refusalOf('events'))
+    const { text } = await postRpc(service.http, token, 'tools/call', { name: 'whoami', arguments: {} })
+    expect(text).toContain(String.raw`\"scopes\":[\"settings\"]`)
     const uri = `inbox://${agent.id}`
     expect((await postRpc(service.http, token, 'resources/read', { uri })).text).toContain(
       refusalOf('messages:read'),

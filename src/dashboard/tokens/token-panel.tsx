@@ -24,7 +24,7 @@ const columnsOf = (onRevoke: (token: Token) => void): readonly Column<Token>[] =
   { title: text.columns.scopes, cell: ({ scopes }) => <Scopes of={scopes} /> },
   { title: text.columns.created, cell: ({ createdAt }) => <Time at={createdAt} />, wide: true },
   { title: text.columns.used, cell: ({ lastUsedAt }) => timeOr(lastUsedAt, text.never) },
-  { title: text.columns.expires, cell: ({ expiresAt }) => timeOr(expiresAt, text.never), wide: true },
+  { title: text.columns.expires, cell: ({ expiresAt }) => timeOr(expiresAt, text.never) },
   {
     title: text.revoke,
     right: true,
@@ -63,7 +63,13 @@ export const TokenPanel = ({ words, tokens, revokeHint, revoke, form }: TokenPan
       <div className="panel-content">
         <p className="hint">{words.hint}</p>
         {tokens.length > 0 ? (
-          <Table label={words.list} columns={columnsOf(setRevoking)} rows={tokens} keyOf={({ id }) => id} />
+          <Table
+            stacked
+            label={words.list}
+            columns={columnsOf(setRevoking)}
+            rows={tokens}
+            keyOf={({ id }) => id}
+          />
         ) : (
           <p className="soft">{text.none}</p>
         )}
