@@ -276,12 +276,12 @@ describe('members who are asked', () => {
   test('get no mail if they do not want it, and answer in the web application', async () => {
     const quiet = await owner.api('PATCH', '/members/me', { questionMails: false })
     expect(quiet.body).toMatchObject({ questionMails: false, approvalMails: false })
-    const bo = await addMember('bo@example.com')
+    const cy = await addMember('cy@example.com')
     const { id } = (await ask()).body
-    await mailTo('bo@example.com')
+    await mailTo('cy@example.com')
     expect(relay.mails.filter(({ to }) => to.includes(owner.email))).toEqual([])
     expect((await answer(id, 'Yes')).status).toBe(200)
-    expectFailure(await answer(id, 'No', bo.api), 'conflict')
+    expectFailure(await answer(id, 'No', cy.api), 'conflict')
   })
 
   test('get a mail, whose page answers once; opening it changes nothing', async () => {

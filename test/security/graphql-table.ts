@@ -322,6 +322,8 @@ export const TYPES: Record<string, TypeRow> = {
     rule: MEMBERS,
     fields: 'kind id name tokenId',
   },
+  QuestionConnection: { reach: page('questions').connection, ...CONNECTION },
+  QuestionEdge: { reach: page('questions').edge, ...EDGE },
   DraftConnection: { reach: page('drafts').connection, ...CONNECTION },
   DraftEdge: { reach: page('drafts').edge, ...EDGE },
   Draft: {
