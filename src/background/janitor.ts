@@ -35,8 +35,8 @@ const INTERVAL_MS = 10 * 60_000
 const LEASES_MS = 15_000
 /** Interval at which threads that were postponed until now are opened. */
 const SNOOZES_MS = 5_000
-/** Interval at which questions that nobody answered in time are ended. */
-const QUESTIONS_MS = 2_000
+/** Shortest pause between looks at questions that nobody answered in time. */
+const QUESTIONS_MS = 1_000
 /** Interval at which the object store is rid of the contents of deleted messages. */
 const BLOBS_MS = 60_000
 
@@ -139,7 +139,7 @@ export const createJanitor = (deps: JanitorDeps): Routine[] => {
       clock,
       log,
     }),
-    new Routine(async (signal) => void (await expireQuestions(deps, signal)), {
+    new Routine(async (signal) => clock.sleep((await expireQuestions(deps, signal)) - QUESTIONS_MS, signal), {
       everyMs: QUESTIONS_MS,
       failed: 'could not end questions that nobody answered in time; retrying',
       clock,

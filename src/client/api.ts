@@ -727,6 +727,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/viewer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Returns who the token belongs to, and what it may be used for
+         * @description Every token may ask for this.
+         */
+        get: operations["readViewer"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/agents/{id}/tokens": {
         parameters: {
             query?: never;
@@ -2379,6 +2399,7 @@ export interface components {
          *       "name": "Ann Example",
          *       "role": "owner",
          *       "approvalMails": false,
+         *       "questionMails": true,
          *       "createdAt": "2026-11-20T09:30:00.000Z"
          *     }
          */
@@ -2399,6 +2420,8 @@ export interface components {
             role: "owner" | "member";
             /** @description Whether messages that wait for approval are announced to them by email */
             approvalMails: boolean;
+            /** @description Whether questions of agents are announced to them by email and in chats, and not only in the web application */
+            questionMails: boolean;
             /**
              * Format: date-time
              * @description When they joined
@@ -2950,6 +2973,68 @@ export interface components {
             senders: string[];
             /** @description Senders that are refused even if they are listed or on the team */
             blocked: string[];
+        };
+        /**
+         * @example {
+         *       "kind": "member",
+         *       "id": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
+         *       "name": "Ann Example",
+         *       "email": "ann@example.com",
+         *       "role": "owner",
+         *       "tokenId": "0193a5c2-9d20-7f4b-8a11-5e6f7a8b9c0d",
+         *       "expiresAt": null,
+         *       "scopes": [
+         *         "messages:read",
+         *         "events"
+         *       ],
+         *       "workspace": {
+         *         "id": "0193a5c2-9d20-7f4b-8a11-5e6f7a8b9c0d",
+         *         "name": "Acme"
+         *       }
+         *     }
+         */
+        Viewer: {
+            /**
+             * @description Whether the caller is a member or an agent. `member`: A person in the workspace. `agent`: An agent
+             * @enum {string}
+             */
+            kind: "member" | "agent";
+            /**
+             * Format: uuid
+             * @description The member's or the agent's id
+             */
+            id: string;
+            /** @description The member's or the agent's name */
+            name: string | null;
+            /** @description A member's email address; null for an agent */
+            email: string | null;
+            /**
+             * @description A member's role; null for an agent. `owner`: Can also invite owners and remove members. `member`: Can work with the workspace's agents
+             * @enum {string|null}
+             */
+            role: "owner" | "member" | null;
+            /**
+             * Format: uuid
+             * @description The id of the token that was sent with the request
+             */
+            tokenId: string;
+            /**
+             * Format: date-time
+             * @description When that token expires; null if it never does
+             */
+            expiresAt: string | null;
+            /** @description What that token may be used for; null means everything that the caller may do */
+            scopes: ("messages:read" | "messages:write" | "events" | "secrets:reveal" | "settings" | "tokens" | "members" | "billing" | "audit")[] | null;
+            /** @description The caller's workspace */
+            workspace: {
+                /**
+                 * Format: uuid
+                 * @description Unique identifier
+                 */
+                id: string;
+                /** @description Its name */
+                name: string;
+            };
         };
         /**
          * @example {
@@ -4488,6 +4573,8 @@ export interface components {
             name?: string;
             /** @description Whether messages that wait for approval are announced to you by email */
             approvalMails?: boolean;
+            /** @description Whether questions of agents are announced to you by email and in chats, and not only in the web application */
+            questionMails?: boolean;
         };
         /**
          * @example {
@@ -7399,6 +7486,33 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    readViewer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The caller */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Viewer"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

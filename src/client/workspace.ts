@@ -134,6 +134,11 @@ export class Workspace {
     return new Agent({ ...options, id }, this.#http)
   }
 
+  /** Who the token belongs to, and what it may be used for. */
+  viewer(options: CallOptions = {}): Promise<Schemas['Viewer']> {
+    return this.#call('get', '/viewer', options)
+  }
+
   read(options: CallOptions = {}): Promise<Schemas['Workspace']> {
     return this.#call('get', '/workspace', options)
   }

@@ -7,31 +7,34 @@ import { composedOf } from '../db/sql/statement.ts'
 import { announceEnd, type EndDeps, endQuestion } from './end.ts'
 
 const MAX = 1_000
+/** Longest time without a look, in milliseconds: what is asked meanwhile, in any process, can be answered for at least as long. */
+const LOOK_MS = 60_000
 
-/** Ends the questions that nobody answered in time. Idempotent; any process may call it at any time. Returns their number. */
+/**
+ * Ends the questions that nobody answered in time. Idempotent; any process may call it at any time. Returns in how many milliseconds
+ * it has to be called again.
+ */
 export const expireQuestions = async (
   deps: EndDeps & { clock: Clock },
   signal: AbortSignal,
 ): Promise<number> => {
   const now = deps.clock.now()
-  const due = await deps.prisma.question.findMany({
-    where: { status: 'open', expiresAt: { lte: now } },
-    select: { id: true, agent: { select: { id: true, name: true } } },
+  const soon = await deps.prisma.question.findMany({
+    where: { status: 'open', expiresAt: { lte: new Date(now.getTime() + LOOK_MS) } },
+    select: { id: true, expiresAt: true, agent: { select: { id: true, name: true } } },
     orderBy: { expiresAt: 'asc' },
     take: MAX,
   })
-  let expired = 0
-  for (const { id: questionId, agent } of due) {
+  for (const { id: questionId, expiresAt, agent } of soon) {
+    if (expiresAt > now) return expiresAt.getTime() - now.getTime()
     if (signal.aborted) break
     const sender = { kind: 'agent' as const, id: agent.id, name: agent.name, email: null, phone: null }
     const events = await deps.prisma.$transaction((tx) =>
       endQuestion(tx, { questionId, agentId: agent.id, now, answer: null, sender, mayInstruct: false }),
     )
-    if (events.length === 0) continue
-    expired++
-    announceEnd(deps, agent.id, events)
+    if (events.length > 0) announceEnd(deps, agent.id, events)
   }
-  return expired
+  return soon.length === MAX ? 0 : LOOK_MS
 }
 
 /** How long a question is kept after its time is over. @limit Questions */

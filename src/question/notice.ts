@@ -33,18 +33,19 @@ Answer here until ${question.expiresAt.toISOString()}:
 ${url}
 
 The link is only for you: whoever has it can answer in your name. The first answer counts. The question is in the words of the agent,
-which may repeat what others wrote to it.
+which may repeat what others wrote to it. Questions are also in the web application; PATCH /members/me {"questionMails": false} ends these mails.
 `,
 })
 
-/** Tells members of a question, by mail and in the chats where they have proven who they are, once it is committed. */
+/** Tells the members who want that of a question, by mail and in the chats where they have proven who they are, once it is committed. */
 export const announceQuestion = async (
   deps: NoticeDeps,
   { id: agentId, name }: Pick<Agent, 'id' | 'name'>,
   question: QuestionRow,
-  members: readonly Member[],
+  asked: readonly Member[],
 ): Promise<void> => {
   const { id, text, options } = question
+  const members = asked.filter(({ questionMails }) => questionMails)
   const opensUntil = new Date(question.expiresAt.getTime() + OPENS_MS)
   for (const { id: memberId, email } of members) {
     const url = `${deps.publicUrl()}${ANSWER_PATH}/${signLink(deps, 'answer', { memberId, agentId, id }, opensUntil)}`

@@ -2,8 +2,11 @@ import { type Caller, findAgent } from '../agent/index.ts'
 import { type Page, pageOf, readMoment, writeCursor } from '../core/cursor.ts'
 import { notFound } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
+import { eachAgent } from '../db/dialect.ts'
 import type { Prisma, Question as QuestionRow } from '../db/generated/prisma/client.ts'
 import type { AnswerWay, QuestionStatus } from '../db/generated/prisma/enums.ts'
+import { raw, sql } from '../db/sql/sql.ts'
+import { composedOf } from '../db/sql/statement.ts'
 
 export type { QuestionRow }
 
@@ -66,16 +69,41 @@ export const findQuestion = async (
   return found
 }
 
-/** The condition for questions of a status. */
-const withStatus = (status: QuestionStatus, now: Date): Prisma.QuestionWhereInput => {
-  if (status === 'open') return { status, expiresAt: { gt: now } }
-  return status === 'expired' ? { OR: [{ status }, { status: 'open', expiresAt: { lte: now } }] } : { status }
-}
-
 interface ListRequest {
   status?: QuestionStatus | undefined
   limit: number
   cursor?: string | undefined
+}
+
+export const questionCursor = ({ createdAt, id }: Pick<Question, 'createdAt' | 'id'>): string =>
+  writeCursor(createdAt.getTime(), id)
+
+/** One whose time is over has expired, also before a worker has recorded that. */
+const PAGES = composedOf(sql`select q.* from ${eachAgent(raw('$1::uuid[]'))} cross join lateral (
+  select id, agent_id as "agentId", workspace_id as "workspaceId", text, options, member_ids as "memberIds", status,
+         answer_text as "answerText", answered_by_id as "answeredById", answered_by as "answeredBy", answered_at as "answeredAt",
+         answered_through as "answeredThrough", created_at as "createdAt", expires_at as "expiresAt"
+    from question
+   where agent_id = a.id and ($2::timestamptz is null or (created_at, id) < ($2, $3::uuid))
+     and ($5::text is null or $5 = case when status = 'open' and expires_at <= $6 then 'expired' else status::text end)
+   order by created_at desc, id desc limit $4) q`)
+
+/** Returns a page of the questions of each of these agents, newest first, with one statement for all of them. */
+export const readQuestions = async (
+  { pool, clock }: Db & { clock: { now(): Date } },
+  agentIds: readonly string[],
+  { status, limit, cursor }: ListRequest,
+): Promise<Page<Question>[]> => {
+  const [at, id] = cursor === undefined ? [null, null] : readMoment(cursor)
+  const now = clock.now()
+  const { rows } = await pool.query<QuestionRow>({
+    name: 'question pages',
+    ...PAGES,
+    values: [agentIds, at, id, limit + 1, status ?? null, now],
+  })
+  const lists = new Map(agentIds.map((agentId) => [agentId, [] as Question[]]))
+  for (const row of rows) lists.get(row.agentId)?.push(questionOf(row, now))
+  return agentIds.map((agentId) => pageOf(lists.get(agentId) ?? [], limit, questionCursor))
 }
 
 /** Returns the agent's questions, newest first. */
@@ -83,24 +111,10 @@ export const listQuestions = async (
   deps: Db & { clock: { now(): Date } },
   viewer: Caller,
   agentId: string,
-  { status, limit, cursor }: ListRequest,
+  request: ListRequest,
 ): Promise<Page<Question>> => {
   await findAgent(deps, viewer, agentId)
-  const now = deps.clock.now()
-  const [at, id] = cursor === undefined ? [] : readMoment(cursor)
-  const found = await deps.prisma.question.findMany({
-    where: {
-      AND: [
-        { agentId },
-        status === undefined ? {} : withStatus(status, now),
-        at === undefined ? {} : { OR: [{ createdAt: { lt: at } }, { createdAt: at, id: { lt: id! } }] },
-      ],
-    },
-    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-    take: limit + 1,
-  })
-  const shown = found.map((row) => questionOf(row, now))
-  return pageOf(shown, limit, (one) => writeCursor(one.createdAt.getTime(), one.id))
+  return (await readQuestions(deps, [agentId], request))[0]!
 }
 
 /** Maximum number of questions that a list of those that wait for a member has. @limit Questions */

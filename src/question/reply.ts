@@ -9,7 +9,7 @@ import type { QuestionRow } from './question.ts'
 
 type ReplyDeps = AnswerDeps & ChatDeps
 
-/** How many of the agent's newest questions a reply may be to: far more than are open. */
+/** How many of the agent's questions a reply may be to: all that are open, and the newest of the others. */
 const MAX_LOOKED_AT = 1_000
 
 /** What is told in the chat: an error of the service's own is not. */
@@ -38,7 +38,8 @@ export const answerInChat = async (deps: ReplyDeps, claim: AnswerClaim): Promise
   const asked: Pick<QuestionRow, 'id'>[] = await deps.prisma.question.findMany({
     where: { agentId },
     select: { id: true },
-    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+    // Open ones come first: a reply to one would otherwise reach the agent as a message, with the member's code in it.
+    orderBy: [{ status: 'asc' }, { createdAt: 'desc' }, { id: 'desc' }],
     take: MAX_LOOKED_AT,
   })
   const question = asked.find(({ id }) => reply.isTo(id))

@@ -66,6 +66,7 @@ const unlessImport =
 const GUARDED = [
   '/agents/*',
   '/a/*',
+  '/viewer',
   '/workspace/*',
   '/export',
   '/audit',

@@ -211,6 +211,7 @@ async function* goodRequests(): AsyncGenerator<[string, string, string, Json?, R
   const guest = await service.db.prisma.member.create({
     data: { workspaceId: owner.id, email: 'bo@example.com' },
   })
+  yield [member, 'GET', '/viewer']
   yield [member, 'PATCH', '/members/me', { approvalMails: false }]
   yield [member, 'PATCH', `/members/${guest.id}`, { role: 'owner' }]
   yield [member, 'DELETE', `/members/${guest.id}`]

@@ -10,6 +10,7 @@ const first = async <Item>(list: AsyncIterable<Item>) => {
 
 /** One call of each function of the package. */
 const everything = (workspace: Workspace, agent: Agent): (() => Promise<unknown>)[] => [
+  () => workspace.viewer(),
   () => workspace.read(),
   () => workspace.update({ keepRefusedDays: 3 }),
   () => workspace.delete(),

@@ -225,3 +225,37 @@ browserTest('members see their sessions, and end them one by one and all at once
   await button(page, 'Sign out everywhere').click()
   await page.getByRole('heading', { name: /sign in/i }).waitFor()
 })
+
+browserTest('a member makes a token for one thing only, and hears of questions only here', async () => {
+  for (const [name, options] of [
+    ['laptop', {}],
+    ['phone', PHONE],
+  ] as const) {
+    const page = await open('/profile', options)
+    await button(page, 'New token').click()
+    await page.getByRole('dialog').getByLabel('Name').fill(name)
+    await page.getByLabel('Valid for').selectOption('30')
+    for (const scope of await page.getByRole('dialog').getByRole('checkbox').all())
+      if ((await scope.locator('..').textContent()) !== 'read the audit log') await scope.uncheck()
+    await expectAccessible(page)
+    await expectNarrow(page)
+    await picture(page, `own-token-${name}`)
+    await button(page, 'Create token').click()
+    const token = await page.locator('dialog .copyable code').textContent()
+    await picture(page, `own-token-made-${name}`)
+    await button(page, 'Done').click()
+    await page.getByRole('row', { name: new RegExp(`${name}.*read the audit log`) }).waitFor()
+    const me = { headers: { Authorization: `Bearer ${token}` } }
+    expect(await (await fetch(`${service.http}/viewer`, me)).json()).toMatchObject({
+      ...{ kind: 'member', email: owner.email, scopes: ['audit'], expiresAt: expect.any(String) },
+    })
+    expect((await fetch(`${service.http}/audit`, me)).status).toBe(200)
+    expect((await fetch(`${service.http}/members`, me)).status).toBe(403)
+    await page.getByLabel('Tell me of questions outside').click()
+    const isOn = async () => (await owner.api('PATCH', '/members/me', {})).body.questionMails
+    await expect.poll(isOn).toBe(name === 'phone')
+    await expectAccessible(page)
+    await picture(page, `profile-${name}`)
+    expect(errorsOf(page)).toEqual([])
+  }
+})

@@ -165,6 +165,11 @@ describe('a question', () => {
       notifier: { publish: () => undefined },
     }
     await Promise.all([1, 2].map(() => expireQuestions(deps, new AbortController().signal)))
+    // The next look is when another can expire that is asked meanwhile, or the next one does.
+    expect(await expireQuestions(deps, new AbortController().signal)).toBe(60_000)
+    await ask({ expiresIn: 60 })
+    clock.advance(20_000)
+    expect(await expireQuestions(deps, new AbortController().signal)).toBe(40_000)
     expect(await events()).toMatchObject([
       { sender: { kind: 'agent', id: agent.id }, question: { id, status: 'expired', answer: null } },
     ])
@@ -192,6 +197,29 @@ describe('a question', () => {
     expect(rest.body.items).toHaveLength(5)
     await agent.api('DELETE', `${path}/${open.items[0].id}`)
     expect((await ask()).status).toBe(201)
+  })
+
+  test('is listed by GraphQL as by REST', async () => {
+    for (const text of ['First?', 'Second?', 'Third?']) await ask({ text })
+    const { items } = (await agent.api('GET', path)).body
+    await answer(items[1].id, 'Yes')
+    const list = async (args: string) => {
+      const query = `{ agent(id: "${agent.id}") { questions${args} { edges { node { id status answer { text } } } pageInfo { endCursor hasNextPage } } } }`
+      const { edges, pageInfo } = (await agent.api('POST', '/graphql', { query })).body.data.agent.questions
+      return { ...pageInfo, nodes: edges.map(({ node }: { node: object }) => node) }
+    }
+    const ids = items.map(({ id }: { id: string }) => id)
+    expect((await list('')).nodes.map(({ id }: { id: string }) => id)).toEqual(ids)
+    const first = await list('(first: 2)')
+    expect(first).toMatchObject({ hasNextPage: true, nodes: [{ id: ids[0] }, { id: ids[1] }] })
+    const rest = await list(`(after: "${first.endCursor}")`)
+    expect(rest).toMatchObject({ hasNextPage: false, nodes: [{ id: ids[2] }] })
+    expect((await list('(status: answered)')).nodes).toEqual([
+      { id: ids[1], status: 'answered', answer: { text: 'Yes' } },
+    ])
+    clock.advance(DAY)
+    expect((await list('(status: expired)')).nodes).toMatchObject([{ id: ids[0] }, { id: ids[2] }])
+    expect((await list('(status: open)')).nodes).toEqual([])
   })
 
   test('is refused with options that are too many, the same or too long, for nobody, and for too long', async () => {
@@ -243,6 +271,17 @@ describe('members who are asked', () => {
     expect(await waiting(bo.api)).toEqual([{ id, agent: { id: agent.id } }])
     expect((await answer(id, 'Yes', bo.api)).status).toBe(200)
     expect(await waiting(bo.api)).toEqual([])
+  })
+
+  test('get no mail if they do not want it, and answer in the web application', async () => {
+    const quiet = await owner.api('PATCH', '/members/me', { questionMails: false })
+    expect(quiet.body).toMatchObject({ questionMails: false, approvalMails: false })
+    const cy = await addMember('cy@example.com')
+    const { id } = (await ask()).body
+    await mailTo('cy@example.com')
+    expect(relay.mails.filter(({ to }) => to.includes(owner.email))).toEqual([])
+    expect((await answer(id, 'Yes')).status).toBe(200)
+    expectFailure(await answer(id, 'No', cy.api), 'conflict')
   })
 
   test('get a mail, whose page answers once; opening it changes nothing', async () => {

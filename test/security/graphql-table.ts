@@ -97,7 +97,7 @@ export const TYPES: Record<string, TypeRow> = {
   Member: {
     reach: '{ workspace { members { % } } }',
     rule: MEMBERS,
-    fields: 'id email name role approvalMails createdAt',
+    fields: 'id email name role approvalMails questionMails createdAt',
   },
   ConnectedApp: {
     reach: '{ workspace { connectedApps { % } } }',
@@ -160,7 +160,7 @@ export const TYPES: Record<string, TypeRow> = {
     reach: inAgent('%'),
     rule: AGENT,
     fields:
-      'id name icon approval instructors wakesPerHour wakesPerThreadDay wakeAfterSeconds eventTypes metadata manipulated secretsInMessages createdAt messageUrl activity listening unheardCount heldCount refusedCount signature templates addresses access messages threads lastMessage unreadCount secrets listeners webhooks tokens events suppressions drafts',
+      'id name icon approval instructors wakesPerHour wakesPerThreadDay wakeAfterSeconds eventTypes metadata manipulated secretsInMessages createdAt messageUrl activity listening unheardCount heldCount refusedCount signature templates addresses access messages threads lastMessage unreadCount secrets listeners webhooks tokens events suppressions drafts questions',
   },
   Address: {
     reach: inAgent('addresses { % }'),
@@ -322,6 +322,8 @@ export const TYPES: Record<string, TypeRow> = {
     rule: MEMBERS,
     fields: 'kind id name tokenId',
   },
+  QuestionConnection: { reach: page('questions').connection, ...CONNECTION },
+  QuestionEdge: { reach: page('questions').edge, ...EDGE },
   DraftConnection: { reach: page('drafts').connection, ...CONNECTION },
   DraftEdge: { reach: page('drafts').edge, ...EDGE },
   Draft: {

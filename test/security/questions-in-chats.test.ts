@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { SentSms } from '../../src/demo/sms/stand-in.ts'
 import { giveNumber, openTwilio } from '../support/sms.ts'
@@ -47,6 +48,21 @@ describe('answers', () => {
     expect(body).toContain('1 2\n2 1')
     await sms(`${codeIn(body)} 1`)
     expect((await read(other.id)).answer).toMatchObject({ text: '2', through: 'sms' })
+  })
+
+  test('to a question that is open count, however many the agent has asked since', async () => {
+    const { id } = await ask({ text: 'Still there?', options: ['Yes', 'No'] })
+    const code = codeIn((await smsAbout('Still there?')).body)
+    const { prisma } = service.db
+    const { id: _, createdAt, ...row } = await prisma.question.findFirstOrThrow({ where: { id } })
+    const later = Array.from({ length: 1_100 }, (_, index) => ({
+      ...{ ...row, id: randomUUID(), status: 'withdrawn' as const },
+      createdAt: new Date(createdAt.getTime() + index + 1),
+    }))
+    await prisma.question.createMany({ data: later })
+    expect(await sms(`${code} 1`)).toContain('Your answer: “Yes”')
+    expect((await read(id)).answer).toMatchObject({ text: 'Yes', through: 'sms' })
+    await prisma.question.deleteMany({ where: { id: { in: later.map((one) => one.id) } } })
   })
 
   test('are as long as elsewhere', async () => {

@@ -18,6 +18,7 @@ export interface Row {
 }
 
 export const TABLE: Record<string, Row> = {
+  'GET /viewer': { member: 200, agent: 200, peer: 200 },
   'GET /workspace': { member: 200, agent: 200, peer: 200 },
   'PATCH /workspace': { member: 200, agent: 403, body: {} },
   'DELETE /workspace': { member: 200, agent: 403 },

@@ -61,6 +61,10 @@ beforeAll(async () => {
 
 const refusalOf = (scope: Scope) => `This token does not have the scope ${scope}.`
 
+/** What is wrong for any of the callers, who all ask at once. */
+const wrongFor = async (check: (caller: Caller) => Promise<string[]>): Promise<string[]> =>
+  (await Promise.all(callers.map(check))).flat()
+
 /** The scope that a request with one scope is refused for; undefined if it is not. */
 const missing = ({ scope }: Caller, needed: readonly Scope[]) => needed.find((one) => one !== scope)
 
@@ -93,9 +97,9 @@ describe('REST', () => {
   test('every route says what it needs, and asks every caller for it', async () => {
     const routes = await routesOf()
     expect(routes.length).toBeGreaterThan(100)
-    const wrong: string[] = []
-    for (const { method, path, needed } of routes)
-      for (const caller of callers) {
+    const wrong = await wrongFor(async (caller) => {
+      const found: string[] = []
+      for (const { method, path, needed } of routes) {
         const expected = missing(caller, needed)
         if (expected === undefined && CHANGING.has(`${method} ${path}`)) continue
         const url = path.replaceAll(/\{(\w+)\}/g, (_, name) => (name === 'index' ? '0' : randomUUID()))
@@ -110,8 +114,10 @@ describe('REST', () => {
             ? !refused
             : status === 403 && body.error.code === 'forbidden' && body.error.message === refusalOf(expected)
         if (!isRight)
-          wrong.push(`${caller.holder} ${caller.scope} ${method} ${path}: ${status} ${JSON.stringify(body)}`)
+          found.push(`${caller.holder} ${caller.scope} ${method} ${path}: ${status} ${JSON.stringify(body)}`)
       }
+      return found
+    })
     expect(wrong).toEqual([])
   })
 
@@ -165,11 +171,12 @@ describe('GraphQL', () => {
   const changing = new Set(['updateWorkspace', 'updateOwnMember', 'revokeSessions'])
 
   test('every mutation asks every caller for its scope', async () => {
-    const mutations = Object.values(createSchema().getMutationType()!.getFields())
-    const wrong: string[] = []
-    for (const field of mutations)
-      for (const caller of callers) {
-        const needed = scopesIn(scopeOfField(createSchema().getMutationType()!, field as never))
+    const type = createSchema().getMutationType()!
+    const mutations = Object.values(type.getFields())
+    const wrong = await wrongFor(async (caller) => {
+      const found: string[] = []
+      for (const field of mutations) {
+        const needed = scopesIn(scopeOfField(type, field as never))
         const expected = missing(caller, needed)
         if (expected === undefined && changing.has(field.name)) continue
         const [input] = field.args
@@ -180,8 +187,10 @@ describe('GraphQL', () => {
           expected === undefined
             ? refused.length === 0
             : refused[0]?.message === refusalOf(expected) && refused[0].extensions.code === 'forbidden'
-        if (!isRight) wrong.push(`${caller.holder} ${caller.scope} ${field.name}: ${JSON.stringify(errors)}`)
+        if (!isRight) found.push(`${caller.holder} ${caller.scope} ${field.name}: ${JSON.stringify(errors)}`)
       }
+      return found
+    })
     expect(mutations.length).toBeGreaterThan(50)
     expect(wrong).toEqual([])
   })
@@ -264,21 +273,31 @@ describe('GraphQL', () => {
 
 describe('MCP', () => {
   test('every tool asks every caller for its scope, and is listed only with it', async () => {
-    const wrong: string[] = []
-    for (const caller of callers) {
+    // Tools are called without what they need; those that wait need nothing, and wait for the shortest time.
+    const waits = new Set(
+      describeTools({ kind: 'agent', scopes: null })
+        .filter(({ inputSchema }) => JSON.stringify(inputSchema).includes('"seconds"'))
+        .map(({ name }) => name),
+    )
+    const wrong = await wrongFor(async (caller) => {
+      const found: string[] = []
       const listed = (await postRpc(service.http, caller.token, 'tools/list')).body.result.tools.map(
         ({ name }: { name: string }) => name,
       )
       for (const [name, scope] of SCOPES_OF_TOOLS) {
         const expected = missing(caller, scopesIn(scope))
-        if (listed.includes(name) !== (expected === undefined)) wrong.push(`${caller.scope} lists ${name}`)
-        const { body } = await postRpc(service.http, caller.token, 'tools/call', { name, arguments: {} })
+        if (listed.includes(name) !== (expected === undefined)) found.push(`${caller.scope} lists ${name}`)
+        const { body } = await postRpc(service.http, caller.token, 'tools/call', {
+          name,
+          arguments: waits.has(name) ? { seconds: 1 } : {},
+        })
         const text = JSON.stringify(body)
         const isRight =
           expected === undefined ? !/does not have the scope/.test(text) : text.includes(refusalOf(expected))
-        if (!isRight) wrong.push(`${caller.holder} ${caller.scope} ${name}: ${text}`)
+        if (!isRight) found.push(`${caller.holder} ${caller.scope} ${name}: ${text}`)
       }
-    }
+      return found
+    })
     expect(wrong).toEqual([])
     expect(describeTools({ kind: 'agent', scopes: null }).map(({ name }) => name)).toEqual([
       ...SCOPES_OF_TOOLS.keys(),
@@ -299,6 +318,8 @@ describe('MCP', () => {
       ['subscriptions/listen', { notifications: { resourceSubscriptions: [`inbox://${agent.id}`] } }],
     ] as const)
       expect((await postRpc(service.http, token, method, more)).text).toContain(refusalOf('events'))
+    const { text } = await postRpc(service.http, token, 'tools/call', { name: 'whoami', arguments: {} })
+    expect(text).toContain(String.raw`\"scopes\":[\"settings\"]`)
     const uri = `inbox://${agent.id}`
     expect((await postRpc(service.http, token, 'resources/read', { uri })).text).toContain(
       refusalOf('messages:read'),

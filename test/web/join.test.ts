@@ -52,6 +52,7 @@ test('an invited person can join with the link and use the token that the page s
     name: 'Ann <Example>',
     role: 'member',
     approvalMails: false,
+    questionMails: true,
     createdAt: clock.now().toISOString(),
   })
   expect((await ann('POST', '/agents', { name: "Ann's", icon: 'bot' })).status).toBe(201)

@@ -21,6 +21,10 @@ export const Member = resource('Member', 'A person in the workspace.', {
       z.boolean(),
       'Whether messages that wait for approval are announced to them by email.',
     ),
+    questionMails: says(
+      z.boolean(),
+      'Whether questions of agents are announced to them by email and in chats, and not only in the web application.',
+    ),
     createdAt: time('When they joined.'),
   },
   example: {
@@ -29,6 +33,7 @@ export const Member = resource('Member', 'A person in the workspace.', {
     name: 'Ann Example',
     role: 'owner',
     approvalMails: false,
+    questionMails: true,
     createdAt: TIME,
   },
 })
@@ -59,6 +64,10 @@ export const updateOwnMember = operation({
     approvalMails: says(
       z.boolean(),
       'Whether messages that wait for approval are announced to you by email.',
+    ).optional(),
+    questionMails: says(
+      z.boolean(),
+      'Whether questions of agents are announced to you by email and in chats, and not only in the web application.',
     ).optional(),
   },
   example: { approvalMails: true },

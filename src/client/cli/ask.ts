@@ -1,6 +1,5 @@
-import { type Command, repeated, valued } from './command.ts'
-import { NONE_CAME } from './message-actions.ts'
-import { UsageError } from './terminal/failure.ts'
+import { type Command, given, repeated, valued } from './command.ts'
+import { NONE_CAME, UsageError } from './terminal/failure.ts'
 import { oneLine, printable, printableJson } from './terminal/terminal.ts'
 
 const UNITS = { s: 1, m: 60, h: 3_600, d: 86_400 }
@@ -28,15 +27,15 @@ export const ask: Command = {
   run: async (input) => {
     const text = input.required(0, 'QUESTION')
     input.atMost(1)
-    const [options, to, expires] = [input.texts('option'), input.texts('to'), input.text('expires')]
-    const expiresIn = expires === undefined ? undefined : secondsIn(expires)
-    const { agent } = await input.open()
-    const question = await agent.ask(text, {
-      ...(options.length > 0 ? { options } : {}),
-      ...(to.length > 0 ? { to } : {}),
-      ...(expiresIn === undefined ? {} : { expiresIn }),
-      ...(input.text('seconds') === undefined ? {} : { seconds: input.integer('seconds', 0) }),
+    const expires = input.text('expires')
+    const asked = given({
+      options: input.texts('option'),
+      to: input.texts('to'),
+      expiresIn: expires === undefined ? undefined : secondsIn(expires),
+      seconds: input.text('seconds') === undefined ? undefined : input.integer('seconds', 0),
     })
+    const { agent } = await input.open()
+    const question = await agent.ask(text, asked)
     if (input.json) input.terminal.out(printableJson(question))
     else if (question.answer) input.terminal.out(printable(question.answer.text))
     else input.terminal.note(`ams: no answer: the question ${oneLine(question.id)} is ${question.status}`)

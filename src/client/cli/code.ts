@@ -1,7 +1,6 @@
 import type { CodeOptions } from '../code.ts'
-import { type Command, valued } from './command.ts'
-import { NONE_CAME } from './message-actions.ts'
-import { UsageError } from './terminal/failure.ts'
+import { type Command, given, valued } from './command.ts'
+import { NONE_CAME, UsageError } from './terminal/failure.ts'
 import { oneLine, printableJson } from './terminal/terminal.ts'
 
 const DEFAULT_SECONDS = 30
@@ -35,18 +34,13 @@ export const code: Command = {
       throw new UsageError('--since must be a time.')
     const { agent } = await input.open()
     // The service checks the values, and says what is wrong with them.
-    const wanted = Object.fromEntries(
-      ['from', 'kind', 'purpose', 'as'].flatMap((name) => {
-        const value = input.text(name)
-        return value === undefined ? [] : [[name, value]]
-      }),
-    ) as CodeOptions
-    const taken = await agent.code({
-      ...wanted,
-      ...(since === undefined ? {} : { since: new Date(since) }),
-      ...(input.flag('unproven') ? { unproven: true } : {}),
+    const wanted = given({
+      ...Object.fromEntries(['from', 'kind', 'purpose', 'as'].map((name) => [name, input.text(name)])),
+      since: since === undefined ? undefined : new Date(since),
+      unproven: input.flag('unproven') || undefined,
       seconds: input.integer('seconds', DEFAULT_SECONDS),
-    })
+    }) as CodeOptions
+    const taken = await agent.code(wanted)
     if (taken === null) input.terminal.note('ams: no such code came in time')
     else if (input.json) input.terminal.out(printableJson(taken))
     else if (taken.value === undefined) input.terminal.note(`Set ${input.text('as')} for 10 minutes.`)

@@ -20,6 +20,16 @@ export const valued = (value: string, help: string) => ({ type: 'string', value,
 export const repeated = (value: string, help: string) =>
   ({ ...valued(value, `${help}; can be repeated`), multiple: true }) as const
 
+type Given<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> }
+
+/** The fields of a request that were given: the service chooses for the others, as for options that nobody wrote. */
+export const given = <const Fields extends object>(fields: Fields): Given<Fields> =>
+  Object.fromEntries(
+    Object.entries(fields).filter(
+      ([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0),
+    ),
+  ) as Given<Fields>
+
 /** One command of `ams`: what the help, the completions and the parser know of it. */
 export interface Command {
   usage: string

@@ -4,7 +4,6 @@ import { type Command, valued } from './command.ts'
 import {
   type Credentials,
   deleteStored,
-  isMember,
   openAgent,
   openWorkspace,
   readStored,
@@ -13,24 +12,38 @@ import {
 import { UsageError } from './terminal/failure.ts'
 import { oneLine, printableJson, readStdin, type Terminal } from './terminal/terminal.ts'
 
-/** Whose token it is. */
+/** Whose token it is, and what it may be used for: every token may ask for that. */
 const describe = async (credentials: Credentials, id: string | undefined) => {
   const { url } = credentials
-  if (isMember(credentials) && id === undefined) {
-    const { id: workspaceId, name } = await openWorkspace(credentials).read()
-    return { url, kind: 'member', workspace: { id: workspaceId, name } } as const
+  const { kind, workspace, scopes, expiresAt, ...viewer } = await openWorkspace(credentials).viewer()
+  const limits = { scopes, expiresAt }
+  if (kind === 'member' && id === undefined) {
+    const { id: memberId, name, email } = viewer
+    return { url, kind, member: { id: memberId, name, email }, workspace, ...limits } as const
   }
   const agent = openAgent(credentials, id)
   const [{ id: agentId, name }, addresses] = await Promise.all([agent.read(), agent.addresses.list()])
   const values = addresses.map(({ channel, value }) => ({ channel, value }))
-  return { url, kind: 'agent', agent: { id: agentId, name, addresses: values } } as const
+  return { url, kind: 'agent', agent: { id: agentId, name, addresses: values }, ...limits } as const
 }
 
-const lineOf = (who: Awaited<ReturnType<typeof describe>>): string => {
-  if (who.kind === 'member') return `a member of the workspace ${oneLine(who.workspace.name)} at ${who.url}`
+type Who = Awaited<ReturnType<typeof describe>>
+
+const nameOf = (who: Who): string => {
+  if (who.kind === 'member')
+    return `${who.member.email}, a member of the workspace ${who.workspace.name} at ${who.url}`
   const { name, id, addresses } = who.agent
   const values = addresses.map(({ value }) => value).join(', ')
-  return oneLine(`${name} (${id}) at ${who.url}${values ? `, reached at ${values}` : ''}`)
+  return `${name} (${id}) at ${who.url}${values ? `, reached at ${values}` : ''}`
+}
+
+const lineOf = (who: Who): string => {
+  const { scopes, expiresAt } = who
+  const limits = [
+    ...(scopes ? [`scopes ${scopes.join(',')}`] : []),
+    ...(expiresAt ? [`expires ${expiresAt}`] : []),
+  ]
+  return oneLine([nameOf(who), ...limits].join('; '))
 }
 
 /** A token from standard input, or, on a terminal, from signing in in a browser. */
@@ -87,7 +100,7 @@ export const logout: Command = {
 
 export const whoami: Command = {
   usage: 'whoami',
-  summary: 'show whose token is used',
+  summary: 'show whose token is used, and what it may be used for',
   options: {},
   examples: ['ams whoami', 'ams whoami --json'],
   run: async (input) => {

@@ -5,10 +5,10 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Attachment } from '../attachment.ts'
 import type { Message } from '../message.ts'
-import { type Command, type Input, repeated, valued } from './command.ts'
+import { type Command, given, type Input, repeated, valued } from './command.ts'
 import { print } from './messages.ts'
 import { meta, metadataOf } from './metadata.ts'
-import { UsageError } from './terminal/failure.ts'
+import { NONE_CAME, UsageError } from './terminal/failure.ts'
 import { oneLine, printable, printableJson } from './terminal/terminal.ts'
 
 const metadataChangesOf = (input: Input): Record<string, string | null> => ({
@@ -37,12 +37,11 @@ export const mark: Command = {
     if (!read && !unread && addLabels.length + removeLabels.length + Object.keys(metadata).length === 0)
       throw new UsageError('One of --read, --unread, --label, --unlabel, --meta and --unmeta is needed.')
     const { agent } = await input.open()
-    const marked = await agent.mark(input.positionals, {
-      ...(read || unread ? { read } : {}),
-      ...(addLabels.length > 0 ? { addLabels } : {}),
-      ...(removeLabels.length > 0 ? { removeLabels } : {}),
-      ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
+    const changes = given({
+      ...{ read: read || unread ? read : undefined, addLabels, removeLabels },
+      metadata: Object.keys(metadata).length > 0 ? metadata : undefined,
     })
+    const marked = await agent.mark(input.positionals, changes)
     for (const one of marked)
       input.terminal.out(
         input.json
@@ -52,8 +51,6 @@ export const mark: Command = {
     return undefined
   },
 }
-
-export const NONE_CAME = 1
 
 export const wait: Command = {
   usage: 'wait [--from SENDER] [--after POSITION] [--seconds N]',
@@ -70,16 +67,15 @@ export const wait: Command = {
   ],
   run: async (input) => {
     input.atMost(0)
-    const [given, seconds] = [input.text('after'), input.integer('seconds', 60)]
-    if (given !== undefined && !/^\d{1,15}$/.test(given))
+    const [from, at, seconds] = [input.text('from'), input.text('after'), input.integer('seconds', 60)]
+    if (at !== undefined && !/^\d{1,15}$/.test(at))
       throw new UsageError('--after must be a position: what ams wait --position printed.')
     const { agent } = await input.open()
     if (input.flag('position')) {
       input.terminal.out(String(await agent.position()))
       return undefined
     }
-    const after = given === undefined ? undefined : Number(given)
-    const message = await agent.next({ from: input.text('from'), after, seconds })
+    const message = await agent.next({ from, after: at === undefined ? undefined : Number(at), seconds })
     if (message) print(input, message)
     else input.terminal.note(`ams: no such message came within ${seconds} s`)
     return message ? undefined : NONE_CAME

@@ -80,6 +80,4 @@ export const writeCredentials = async (credentials: Credentials, env: Env = proc
 export const openAgent = (credentials: ClientOptions, id: string | undefined): Agent =>
   new Agent({ ...credentials, id, client: 'ams/1.1.0', machine: hostname() || 'unknown' })
 
-export const isMember = ({ token }: Credentials): boolean => token.startsWith('amt_')
-
 export const openWorkspace = (credentials: ClientOptions): Workspace => new Workspace(credentials)

@@ -13,12 +13,12 @@ import { Tokens } from './tokens.tsx'
 export const Screen = () => (
   <Page title={text.title}>
     <Load from={useLive(ACCOUNT, {}, ['members', 'tokens'])} lines={8}>
-      {({ viewer }) => (
+      {({ viewer, service }) => (
         <>
           <Profile viewer={viewer} />
           <Sessions sessions={viewer.sessions} memberId={viewer.id} />
           <Passkeys passkeys={viewer.passkeys} />
-          <Tokens tokens={viewer.tokens} />
+          <Tokens tokens={viewer.tokens} publicUrl={service.publicUrl} />
           <Apps apps={viewer.workspace.connectedApps} />
         </>
       )}

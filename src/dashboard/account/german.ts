@@ -9,6 +9,8 @@ export const account: typeof english = {
   saved: 'Gespeichert.',
   approvalMails: 'Mir eine E-Mail senden, wenn eine Nachricht auf Freigabe wartet',
   approvalMailsHint: 'Mit einem Link zu einer Seite, auf der Sie sie freigeben oder ablehnen.',
+  questionMails: 'Mir Fragen auch außerhalb dieser Anwendung mitteilen',
+  questionMailsHint: 'Per E-Mail sowie in Telegram und per SMS, wo Sie ein Konto bestätigt haben.',
   notifications: 'Mich in diesem Browser benachrichtigen',
   notificationsHint: {
     off: 'Wenn eine Nachricht auf Freigabe wartet, Ihnen eine Unterhaltung zugewiesen wird oder eine Notiz Sie erwähnt (@ und Ihr Name). Ihr Browser fragt, ob er das darf.',
@@ -34,21 +36,9 @@ export const account: typeof english = {
   removePasskeyHint: 'Mit ihm meldet sich niemand mehr an. Angemeldete Browser bleiben angemeldet.',
   tokens: 'Ihre Tokens',
   tokensHint:
-    'Ihr Token darf alles, was Sie dürfen, mit allen Agenten des Arbeitsbereichs, wenn es nicht für weniger erstellt wurde.',
+    'Mit einem Token handelt ein Programm als Sie, mit allen Agenten des Arbeitsbereichs. Eines, das alles darf, meldet auch hier an.',
   tokenList: 'Ihre Tokens',
-  tokenColumns: {
-    name: 'Name',
-    scopes: 'Darf',
-    created: 'Erstellt',
-    used: 'Zuletzt benutzt',
-    expires: 'Läuft ab',
-    end: 'Widerrufen',
-  },
-  noTokens: 'Sie haben keine.',
-  unnamed: 'Ohne Namen',
   never: 'nie',
-  revoke: 'Widerrufen',
-  revokeTitle: 'Dieses Token widerrufen?',
   revokeHint:
     'Programme, die es oder ein damit erstelltes Token benutzen, werden innerhalb einer Sekunde getrennt. Browser, die damit angemeldet sind, werden abgemeldet.',
   apps: 'Verbundene Apps',

@@ -19,7 +19,7 @@ const UPDATE = graphql(`
 export const Profile = ({ viewer }: { viewer: Viewer }) => {
   const { fields, edit, isEdited } = useEdits({ name: viewer.name ?? '' })
   const { run, busy, failure } = useAction(UPDATE, { quiet: true })
-  const update = async (input: { name?: string; approvalMails?: boolean }) => {
+  const update = async (input: { name?: string; approvalMails?: boolean; questionMails?: boolean }) => {
     if (!(await run({ input }))) return false
     announce([{ topic: 'all' }])
     say({ kind: 'done', text: text.saved })
@@ -55,6 +55,12 @@ export const Profile = ({ viewer }: { viewer: Viewer }) => {
           hint={text.approvalMailsHint}
           on={member?.approvalMails ?? false}
           onSwitch={(on) => update({ approvalMails: on })}
+        />
+        <Switch
+          label={text.questionMails}
+          hint={text.questionMailsHint}
+          on={member?.questionMails ?? true}
+          onSwitch={(on) => update({ questionMails: on })}
         />
         <Switch
           label={text.notifications}

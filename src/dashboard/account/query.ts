@@ -3,6 +3,7 @@ import { graphql, type ResultOf } from '../live/graphql.ts'
 /** What the screens about the member who is signed in show. */
 export const ACCOUNT = graphql(`
   query Account {
+    service { publicUrl }
     viewer {
       id name email
       sessions { id browser createdAt lastUsedAt current }
@@ -10,7 +11,7 @@ export const ACCOUNT = graphql(`
       tokens { id name createdAt lastUsedAt expiresAt scopes }
       workspace {
         id
-        members { id approvalMails }
+        members { id approvalMails questionMails }
         connectedApps { id name host agentName memberEmail lastUsedAt scopes }
       }
     }

@@ -10,6 +10,8 @@ export const text = words('account', {
   saved: 'Saved.',
   approvalMails: 'Mail me when a message waits for approval',
   approvalMailsHint: 'With a link to a page where you approve or reject it.',
+  questionMails: 'Tell me of questions outside this application too',
+  questionMailsHint: 'By mail, and in Telegram and by SMS where you have verified an account.',
   notifications: 'Notify me in this browser',
   notificationsHint: {
     off: 'When a message waits for approval, a thread is assigned to you, or a note mentions you (@ and your name). Your browser asks whether it may.',
@@ -34,21 +36,9 @@ export const text = words('account', {
   removePasskeyHint: 'It signs nobody in any more. Browsers that are signed in stay so.',
   tokens: 'Your tokens',
   tokensHint:
-    'Your token can do everything that you can, with all agents of the workspace, unless it was made for less.',
+    'With a token, a program acts as you, with all agents of the workspace. One that may do everything also signs in here.',
   tokenList: 'Your tokens',
-  tokenColumns: {
-    name: 'Name',
-    scopes: 'May',
-    created: 'Created',
-    used: 'Last used',
-    expires: 'Expires',
-    end: 'Revoke',
-  },
-  noTokens: 'You have none.',
-  unnamed: 'Without a name',
   never: 'never',
-  revoke: 'Revoke',
-  revokeTitle: 'Revoke this token?',
   revokeHint:
     'Programs that use it, or a token that was made with it, are cut off within a second. Browsers that signed in with it are signed out.',
   apps: 'Connected apps',

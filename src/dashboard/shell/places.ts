@@ -67,6 +67,7 @@ export const SETTINGS: readonly Place[] = [
   ]),
   ...at('/profile', [
     account.approvalMails,
+    account.questionMails,
     account.notifications,
     account.sessions,
     account.endAll,

@@ -1,27 +1,37 @@
 import { useState } from 'react'
-import { announce } from '../live/live.ts'
-import { useAction } from '../live/use.ts'
 import { Button } from '../parts/button.tsx'
 import { Copyable } from '../parts/copy.tsx'
 import { Dialog } from '../parts/dialog/dialog.tsx'
 import { FormDialog } from '../parts/dialog/form-dialog.tsx'
 import { Field, Select } from '../parts/form/field.tsx'
 import { Snippet } from '../parts/snippet.tsx'
-import { CREATE } from './create.ts'
-import { tokenSnippets } from './hosts.ts'
-import { AGENT_SCOPES, narrowed, type Scope, ScopeChoice } from './scopes.tsx'
+import { type Scope, ScopeChoice } from './scopes.tsx'
 import { text } from './strings.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
 interface NewTokenProps {
-  agentId: string
-  publicUrl: string
+  /** What it can be used for. */
+  possible: readonly Scope[]
+  /** Resolves with the token, or null after a failure. */
+  create(asked: {
+    name: string | null
+    expiresAt: string | null
+    scopes: Scope[] | null
+  }): Promise<string | null>
+  busy: boolean
+  failure: { message: string } | null
+  /** Commands that use the token. */
+  snippets(token: string): { name: string; code: string }[]
   onClose(): void
 }
 
 /** The new token, which is shown only here, with commands that use it. */
-const Created = ({ token, agentId, publicUrl, onClose }: NewTokenProps & { token: string }) => (
+const Created = ({
+  token,
+  snippets,
+  onClose,
+}: Pick<NewTokenProps, 'snippets' | 'onClose'> & { token: string }) => (
   <Dialog
     wide
     title={text.created}
@@ -36,26 +46,25 @@ const Created = ({ token, agentId, publicUrl, onClose }: NewTokenProps & { token
     <p>
       <Copyable value={token} what={text.token} />
     </p>
-    <Snippet label={text.use} variants={tokenSnippets({ agentId, publicUrl, token })} />
+    <Snippet label={text.use} variants={snippets(token)} />
   </Dialog>
 )
 
 /** Creates a token, then shows it. */
 export const NewToken = (props: NewTokenProps) => {
-  const { agentId, onClose } = props
+  const { possible, create, busy, failure, onClose } = props
   const [name, setName] = useState('')
   const [days, setDays] = useState('')
-  const [scopes, setScopes] = useState<readonly Scope[]>(AGENT_SCOPES)
+  const [scopes, setScopes] = useState(possible)
   const [token, setToken] = useState<string | null>(null)
-  const { run, busy, failure } = useAction(CREATE, { quiet: true })
   const submit = async () => {
     const expiresAt = days ? new Date(Date.now() + Number(days) * DAY_MS).toISOString() : null
-    const made = await run({
-      input: { agentId, name: name.trim() || null, expiresAt, scopes: narrowed(scopes) },
-    })
-    if (!made?.createToken) return
-    announce([{ topic: 'agents', agentId }])
-    setToken(made.createToken.token)
+    setToken(
+      await create({
+        ...{ name: name.trim() || null, expiresAt },
+        scopes: scopes.length === possible.length ? null : [...scopes],
+      }),
+    )
   }
   if (token) return <Created {...props} token={token} />
   return (
@@ -84,7 +93,7 @@ export const NewToken = (props: NewTokenProps) => {
           </option>
         ))}
       </Select>
-      <ScopeChoice chosen={scopes} onChange={setScopes} />
+      <ScopeChoice possible={possible} chosen={scopes} onChange={setScopes} />
     </FormDialog>
   )
 }

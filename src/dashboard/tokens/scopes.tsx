@@ -14,32 +14,30 @@ export const AGENT_SCOPES: readonly Scope[] = [
   'tokens',
 ]
 
-/** The scopes of a token for which these were chosen: null, everything, for all of them. */
-export const narrowed = (chosen: readonly Scope[]): Scope[] | null =>
-  chosen.length === AGENT_SCOPES.length ? null : [...chosen]
+/** What tokens of members can be used for. */
+export const MEMBER_SCOPES: readonly Scope[] = [...AGENT_SCOPES, 'members', 'billing', 'audit']
 
 /** What a token may be used for, in words. */
 export const Scopes = ({ of }: { of: readonly Scope[] | null }) =>
   of ? of.map((scope) => text.scopes[scope]).join(', ') : <span className="soft">{text.everything}</span>
 
 interface ScopeChoiceProps {
+  possible: readonly Scope[]
   chosen: readonly Scope[]
   onChange(chosen: readonly Scope[]): void
 }
 
 /** What a new token may be used for; everything at first. */
-export const ScopeChoice = ({ chosen, onChange }: ScopeChoiceProps) => (
+export const ScopeChoice = ({ possible, chosen, onChange }: ScopeChoiceProps) => (
   <fieldset className="event-choice">
     <legend>{text.may}</legend>
-    {AGENT_SCOPES.map((scope) => (
+    {possible.map((scope) => (
       <label key={scope}>
         <input
           type="checkbox"
           checked={chosen.includes(scope)}
           onChange={(event) =>
-            onChange(
-              AGENT_SCOPES.filter((one) => (one === scope ? event.target.checked : chosen.includes(one))),
-            )
+            onChange(possible.filter((one) => (one === scope ? event.target.checked : chosen.includes(one))))
           }
         />
         <span>{text.scopes[scope]}</span>

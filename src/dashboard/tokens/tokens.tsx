@@ -1,18 +1,16 @@
-import { useState } from 'react'
 import { graphql, type ResultOf } from '../live/graphql.ts'
 import { announce } from '../live/live.ts'
 import { useAction, useLive } from '../live/use.ts'
 import { Badge } from '../parts/badge.tsx'
-import { Button } from '../parts/button.tsx'
-import { Confirm } from '../parts/dialog/dialog.tsx'
-import { PlusIcon, RadioIcon } from '../parts/icons.tsx'
-import { type Column, Table } from '../parts/list/table.tsx'
+import { RadioIcon } from '../parts/icons.tsx'
 import { Load } from '../parts/states.tsx'
-import { Time } from '../parts/time.tsx'
 import { useViewer } from '../screen/viewer.tsx'
+import { CREATE } from './create.ts'
+import { tokenSnippets } from './hosts.ts'
 import { NewToken } from './new-token.tsx'
-import { Scopes } from './scopes.tsx'
+import { AGENT_SCOPES } from './scopes.tsx'
 import { text } from './strings.ts'
+import { TokenPanel } from './token-panel.tsx'
 
 const CONNECT = graphql(`
   query AgentTokens($id: UUID!) {
@@ -30,7 +28,6 @@ const REVOKE = graphql(`
 `)
 
 type Agent = ResultOf<typeof CONNECT>['agent']
-type Token = Agent['tokens'][number]
 
 const Listeners = ({ listeners }: Pick<Agent, 'listeners'>) => (
   <section className="panel">
@@ -51,74 +48,44 @@ const Listeners = ({ listeners }: Pick<Agent, 'listeners'>) => (
   </section>
 )
 
-const timeOr = (at: string | null, otherwise: string) =>
-  at ? <Time at={at} /> : <span className="soft">{otherwise}</span>
-
-const columnsOf = (onRevoke: (token: Token) => void): readonly Column<Token>[] => [
-  { title: text.columns.name, cell: ({ name }) => name ?? <span className="soft">{text.unnamed}</span> },
-  { title: text.columns.scopes, cell: ({ scopes }) => <Scopes of={scopes} /> },
-  { title: text.columns.created, cell: ({ createdAt }) => <Time at={createdAt} />, wide: true },
-  { title: text.columns.used, cell: ({ lastUsedAt }) => timeOr(lastUsedAt, text.never) },
-  { title: text.columns.expires, cell: ({ expiresAt }) => timeOr(expiresAt, text.never), wide: true },
-  {
-    title: text.revoke,
-    right: true,
-    cell: (token) => (
-      <Button kind="danger" onClick={() => onRevoke(token)}>
-        {text.revoke}
-      </Button>
-    ),
-  },
-]
-
-const Tokens = ({
-  agentId,
-  tokens,
-  publicUrl,
-}: {
+interface OwnProps {
   agentId: string
-  tokens: Agent['tokens']
   publicUrl: string
-}) => {
-  const [creating, setCreating] = useState(false)
-  const [revoking, setRevoking] = useState<Token | null>(null)
+}
+
+const NewAgentToken = ({ agentId, publicUrl, onClose }: OwnProps & { onClose(): void }) => {
+  const { run, ...state } = useAction(CREATE, { quiet: true })
+  return (
+    <NewToken
+      {...state}
+      possible={AGENT_SCOPES}
+      snippets={(token) => tokenSnippets({ agentId, publicUrl, token })}
+      onClose={onClose}
+      create={async (input) => {
+        const made = await run({ input: { agentId, ...input } })
+        if (made) announce([{ topic: 'agents', agentId }])
+        return made?.createToken?.token ?? null
+      }}
+    />
+  )
+}
+
+const Tokens = ({ tokens, ...own }: OwnProps & Pick<Agent, 'tokens'>) => {
+  const { agentId } = own
   const { run } = useAction(REVOKE)
   const { may } = useViewer()
-  const revoke = async ({ id }: Token) => {
-    const done = await run({ input: { agentId, tokenId: id } })
-    if (done) announce([{ topic: 'agents', agentId }])
-    return done !== null
-  }
   return (
-    <section className="panel">
-      <header className="row between">
-        <h2>{text.tokens}</h2>
-        {may.createTokens && (
-          <Button icon={PlusIcon} onClick={() => setCreating(true)}>
-            {text.create}
-          </Button>
-        )}
-      </header>
-      <div className="panel-content">
-        <p className="hint">{text.tokensHint}</p>
-        {tokens.length > 0 ? (
-          <Table label={text.list} columns={columnsOf(setRevoking)} rows={tokens} keyOf={({ id }) => id} />
-        ) : (
-          <p className="soft">{text.none}</p>
-        )}
-      </div>
-      {creating && <NewToken agentId={agentId} publicUrl={publicUrl} onClose={() => setCreating(false)} />}
-      {revoking && (
-        <Confirm
-          title={text.revokeTitle}
-          label={text.revoke}
-          onConfirm={() => revoke(revoking)}
-          onClose={() => setRevoking(null)}
-        >
-          <p>{text.revokeHint(revoking.name ?? text.unnamed)}</p>
-        </Confirm>
-      )}
-    </section>
+    <TokenPanel
+      words={{ title: text.tokens, hint: text.tokensHint, list: text.list }}
+      tokens={tokens}
+      revokeHint={text.revokeHint}
+      revoke={async (tokenId) => {
+        const done = await run({ input: { agentId, tokenId } })
+        if (done) announce([{ topic: 'agents', agentId }])
+        return done !== null
+      }}
+      form={may.createTokens ? (close) => <NewAgentToken {...own} onClose={close} /> : null}
+    />
   )
 }
 

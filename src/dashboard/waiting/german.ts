@@ -15,7 +15,8 @@ export const waiting: typeof english = {
   openUntil: 'Kann beantwortet werden bis',
   answer: 'Antworten',
   yourAnswer: 'Ihre Antwort',
-  answered: 'Ihre Antwort wurde weitergegeben.',
+  youAnswered: 'Sie haben geantwortet:',
+  over: 'Sie wurde beantwortet oder zurückgezogen, oder ihre Zeit ist abgelaufen.',
   keys: {
     next: 'Nächste',
     previous: 'Vorige',

@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { graphql, type ResultOf } from '../live/graphql.ts'
 import { announce } from '../live/live.ts'
 import { useAction, useLive } from '../live/use.ts'
@@ -8,7 +8,6 @@ import { ClockIcon } from '../parts/icons.tsx'
 import { dropKept, type Kept, keep, keptOf, readKept } from '../parts/kept.ts'
 import { Empty, Load } from '../parts/states.tsx'
 import { Time } from '../parts/time.tsx'
-import { say } from '../parts/toast.ts'
 import { useViewer } from '../screen/viewer.tsx'
 import { text } from './strings.ts'
 
@@ -24,18 +23,23 @@ const ANSWER = graphql(`
 
 type Question = ResultOf<typeof QUESTIONS>['workspace']['questions'][number]
 
+interface Answering {
+  busy: boolean
+  /** Resolves with whether the answer counts. */
+  answer(words: string): Promise<boolean>
+}
+
 /** Answers a question. If somebody else was first, the API says who. */
 const useAnswer = ({ id, agent }: Question) => {
   const { run, busy } = useAction(ANSWER)
-  return {
-    busy,
-    answer: async (words: string): Promise<boolean> => {
-      const done = await run({ input: { agentId: agent.id, questionId: id, text: words } })
-      announce([{ topic: 'questions', agentId: agent.id, ids: [id] }])
-      if (done) say({ kind: 'done', text: text.answered })
-      return done !== null
-    },
+  const [given, setGiven] = useState<string | null>(null)
+  const answer = async (words: string): Promise<boolean> => {
+    const done = await run({ input: { agentId: agent.id, questionId: id, text: words } })
+    announce([{ topic: 'questions', agentId: agent.id, ids: [id] }])
+    if (done) setGiven(words)
+    return done !== null
   }
+  return { given, busy, answer }
 }
 
 interface KeptAnswer extends Kept {
@@ -43,8 +47,7 @@ interface KeptAnswer extends Kept {
 }
 
 /** An answer in words, kept on this device at each key. */
-const InWords = ({ question }: { question: Question }) => {
-  const { answer, busy } = useAnswer(question)
+const InWords = ({ question, answer, busy }: Answering & { question: Question }) => {
   const name = keptOf(useViewer(), 'answer', question.id)
   const [words, setWords] = useState(() => readKept<KeptAnswer>(name)?.text ?? '')
   const change = (given: string) => {
@@ -77,25 +80,29 @@ const InWords = ({ question }: { question: Question }) => {
   )
 }
 
-const Options = ({ question }: { question: Question }) => {
-  const { answer, busy } = useAnswer(question)
-  return (
-    <div className="row">
-      {question.options.map((option) => (
-        <Button key={option} busy={busy} onClick={() => void answer(option)}>
-          {option}
-        </Button>
-      ))}
-    </div>
-  )
+const Options = ({ options, answer, busy }: Answering & Pick<Question, 'options'>) => (
+  <div className="row">
+    {options.map((option) => (
+      <Button key={option} busy={busy} onClick={() => void answer(option)}>
+        <bdi>{option}</bdi>
+      </Button>
+    ))}
+  </div>
+)
+
+interface Seen {
+  question: Question
+  isOpen: boolean
 }
 
 /** A question, in the words of the agent: they are data, and nothing in them becomes a link. */
-const Asked = ({ question }: { question: Question }) => {
+const Asked = ({ question, isOpen }: Seen) => {
   const { agent, options, createdAt, expiresAt } = question
+  const { given, ...answering } = useAnswer(question)
   const name = text.asks(agent.name)
   return (
-    <article className="question panel" aria-label={name}>
+    // The focus goes to it, and not to a button: whoever presses Enter once more answers nothing else.
+    <article className="question panel" aria-label={name} tabIndex={-1}>
       <header className="row between">
         <h2>{name}</h2>
         <Time at={createdAt} />
@@ -103,32 +110,52 @@ const Asked = ({ question }: { question: Question }) => {
       <p className="held-text" dir="auto">
         {question.text}
       </p>
-      {options.length > 0 ? <Options question={question} /> : <InWords question={question} />}
-      <p className="hint">
-        {text.openUntil} <Time at={expiresAt} detailed />
-      </p>
+      {given !== null || !isOpen ? (
+        <p className="soft" role="status">
+          {given === null ? text.over : text.youAnswered} <bdi>{given}</bdi>
+        </p>
+      ) : (
+        <>
+          {options.length > 0 ? (
+            <Options options={options} {...answering} />
+          ) : (
+            <InWords question={question} {...answering} />
+          )}
+          <p className="hint">
+            {text.openUntil} <Time at={expiresAt} detailed />
+          </p>
+        </>
+      )}
     </article>
   )
 }
 
-/** What agents ask the member, oldest first. */
-export const Questions = () => {
-  const loaded = useLive(QUESTIONS, {}, ['questions'])
+/** Those that have ended stay in their place, so that none moves under the pointer of who is about to answer it. */
+const List = ({ questions }: { questions: readonly Question[] }) => {
+  const seen = useRef(new Map<string, Question>()).current
+  for (const question of questions) seen.set(question.id, question)
+  if (seen.size === 0)
+    return (
+      <Empty icon={ClockIcon} title={text.noQuestion}>
+        <p>{text.questionsHint}</p>
+      </Empty>
+    )
   return (
-    <Load from={loaded}>
-      {({ workspace: { questions } }) =>
-        questions.length > 0 ? (
-          <div className="questions">
-            {questions.map((question) => (
-              <Asked key={question.id} question={question} />
-            ))}
-          </div>
-        ) : (
-          <Empty icon={ClockIcon} title={text.noQuestion}>
-            <p>{text.questionsHint}</p>
-          </Empty>
-        )
-      }
-    </Load>
+    <div className="questions">
+      {[...seen.values()].map((question) => (
+        <Asked
+          key={question.id}
+          question={question}
+          isOpen={questions.some(({ id }) => id === question.id)}
+        />
+      ))}
+    </div>
   )
 }
+
+/** What agents ask the member, oldest first. */
+export const Questions = () => (
+  <Load from={useLive(QUESTIONS, {}, ['questions'])}>
+    {({ workspace }) => <List questions={workspace.questions} />}
+  </Load>
+)

@@ -16,7 +16,8 @@ export const text = words('waiting', {
   openUntil: 'Can be answered until',
   answer: 'Answer',
   yourAnswer: 'Your answer',
-  answered: 'Your answer was passed on.',
+  youAnswered: 'You answered:',
+  over: 'It was answered or withdrawn, or its time is over.',
   keys: {
     next: 'Next',
     previous: 'Previous',

@@ -28,7 +28,8 @@ const othersOf = async ({ deps, viewer, agentId }: ToolCall) => {
 const messageUrlOf = (deps: Pick<Context, 'messageUrlBase'>, agentId: string) =>
   `${deps.messageUrlBase()}/a/${agentId}`
 
-const actorOf = ({ viewer: { kind, id, name, email } }: ToolCall) => compact({ kind, id, name, email })
+const actorOf = ({ viewer: { kind, id, name, email, scopes } }: ToolCall) =>
+  compact({ kind, id, name, email, scopes })
 
 const agentsOf = async ({ deps, viewer }: ToolCall) => {
   const { items } = await listAgents(deps, viewer, { limit: MAX_AGENTS })

@@ -20,6 +20,8 @@ export interface MemberChanges {
   name?: string | undefined
   /** Whether messages that wait for approval are announced by email. */
   approvalMails?: boolean | undefined
+  /** Whether questions of agents are announced by email and in chats. */
+  questionMails?: boolean | undefined
   views?: readonly SavedView[] | undefined
 }
 

@@ -101,6 +101,21 @@ describe('who one is', () => {
     expect(JSON.parse(member.stdout)).toMatchObject({ kind: 'member', workspace: { name: 'Acme' } })
   })
 
+  test('a token that is for one thing only says who it is and what it may be used for', async () => {
+    const expiresAt = '2040-01-01T00:00:00.000Z'
+    const limits = { scopes: ['events'], expiresAt }
+    const { token } = (await owner.api('POST', '/tokens', limits)).body
+    const config = { HOME: home, XDG_CONFIG_HOME: join(home, 'scoped') }
+    const stored = await ams(config, ['login', '--url', service.http], token)
+    const line = `${owner.email}, a member of the workspace Acme at ${service.http}; scopes events; expires ${expiresAt}\n`
+    expect(stored).toMatchObject({ code: 0, stdout: line })
+    const who = JSON.parse((await ams(config, ['whoami', '--json'])).stdout)
+    expect(who).toMatchObject({ kind: 'member', member: { email: owner.email }, ...limits })
+    const of = (await owner.api('POST', `/agents/${agent.id}/tokens`, limits)).body.token
+    const { stdout } = await ams({ ...env, AMS_TOKEN: of }, ['whoami', '--json'])
+    expect(JSON.parse(stdout)).toMatchObject({ kind: 'agent', agent: { id: agent.id }, ...limits })
+  })
+
   test('login stores a token that works, for this user only, and no other', async () => {
     const config = { HOME: home, XDG_CONFIG_HOME: join(home, 'config') }
     const wrong = await ams(config, ['login', '--url', service.http], `aat_${'x'.repeat(43)}`)

@@ -13,6 +13,9 @@ export const EXIT_CODES = [
   [6, 'another client connected as this agent'],
 ] as const
 
+/** What was waited for did not come. */
+export const NONE_CAME = 1
+
 const CODES: Partial<Record<ErrorCode, number>> = {
   unauthorized: 3,
   forbidden: 3,

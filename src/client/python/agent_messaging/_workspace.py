@@ -102,6 +102,7 @@ class WorkspaceOf(Owner[M], Generic[M, G]):
         self.phone_numbers: PhoneNumbers[M] = PhoneNumbers(source)
         self.tokens: OwnTokens[M] = OwnTokens(source)
 
+    viewer = request(api.read_viewer)
     read = request(api.read_workspace)
     update = request(api.update_workspace)
     delete = request(api.delete_workspace)

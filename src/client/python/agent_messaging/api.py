@@ -297,6 +297,8 @@ class Member(TypedDict):
     role: MemberRole
     # Whether messages that wait for approval are announced to them by email
     approvalMails: bool
+    # Whether questions of agents are announced to them by email and in chats, and not only in the web application
+    questionMails: bool
     # When they joined
     createdAt: str
 
@@ -525,6 +527,43 @@ class Access(TypedDict):
     senders: list[str]
     # Senders that are refused even if they are listed or on the team
     blocked: list[str]
+
+
+ViewerKind = Literal["member", "agent"]
+
+
+ViewerRole = Literal["owner", "member"]
+
+
+ViewerScope = Literal["messages:read", "messages:write", "events", "secrets:reveal", "settings", "tokens", "members", "billing", "audit"]
+
+
+class ViewerWorkspace(TypedDict):
+    # Unique identifier
+    id: str
+    # Its name
+    name: str
+
+
+class Viewer(TypedDict):
+    # Whether the caller is a member or an agent. `member`: A person in the workspace. `agent`: An agent
+    kind: ViewerKind
+    # The member's or the agent's id
+    id: str
+    # The member's or the agent's name
+    name: str | None
+    # A member's email address; null for an agent
+    email: str | None
+    # A member's role; null for an agent. `owner`: Can also invite owners and remove members. `member`: Can work with the workspace's agents
+    role: ViewerRole | None
+    # The id of the token that was sent with the request
+    tokenId: str
+    # When that token expires; null if it never does
+    expiresAt: str | None
+    # What that token may be used for; null means everything that the caller may do
+    scopes: list[ViewerScope] | None
+    # The caller's workspace
+    workspace: ViewerWorkspace
 
 
 class ConnectedAppAgent(TypedDict):
@@ -1668,9 +1707,9 @@ def revoke_invitation(invitation_id: str) -> Call[None]:
     return Call("DELETE", "/members/invitations/{invitationId}", {"invitationId": invitation_id})
 
 
-def update_own_member(*, name: str | NotGiven = NOT_GIVEN, approval_mails: bool | NotGiven = NOT_GIVEN) -> Call[Member]:
+def update_own_member(*, name: str | NotGiven = NOT_GIVEN, approval_mails: bool | NotGiven = NOT_GIVEN, question_mails: bool | NotGiven = NOT_GIVEN) -> Call[Member]:
     """Changes the name or the settings of the calling member."""
-    return Call("PATCH", "/members/me", {}, body={"name": name, "approvalMails": approval_mails})
+    return Call("PATCH", "/members/me", {}, body={"name": name, "approvalMails": approval_mails, "questionMails": question_mails})
 
 
 def change_role(member_id: str, role: ChangeRoleRole) -> Call[Member]:
@@ -1846,6 +1885,11 @@ def block_sender(channel: BlockSenderChannel, sender: str, *, key: str | None = 
 def unblock_sender(channel: UnblockSenderChannel, sender: str) -> Call[None]:
     """Unblocks a sender on a channel."""
     return Call("DELETE", "/agents/{id}/access/{channel}/blocked/{sender}", {"channel": channel, "sender": sender})
+
+
+def read_viewer() -> Call[Viewer]:
+    """Returns who the token belongs to, and what it may be used for."""
+    return Call("GET", "/viewer", {})
 
 
 def create_token(*, name: str | None | NotGiven = NOT_GIVEN, expires_at: datetime | str | None | NotGiven = NOT_GIVEN, scopes: Sequence[CreateTokenScope] | None | NotGiven = NOT_GIVEN, key: str | None = None) -> Call[NewToken]:

@@ -1,3 +1,4 @@
+import { QuestionStatus } from '../../../api/choices.ts'
 import {
   answerQuestion,
   askQuestion,
@@ -6,9 +7,16 @@ import {
   withdrawQuestion,
 } from '../../../api/question/question.ts'
 import { sentenceOf } from '../../../api/resource.ts'
-import { MAX_WAITING, type Question as QuestionShape, questionsFor } from '../../../question/index.ts'
+import {
+  MAX_WAITING,
+  type Question as QuestionShape,
+  questionCursor,
+  questionsFor,
+  readQuestions,
+} from '../../../question/index.ts'
 import { builder, forMembers } from '../../builder/builder.ts'
-import { exposed, mutation } from '../../builder/rendered.ts'
+import { pageArgs, pageCost, readPage } from '../../builder/page.ts'
+import { enumOf, exposed, mutation } from '../../builder/rendered.ts'
 import { counted } from '../../context/limits.ts'
 import { Agent } from '../agent/agent.ts'
 import { agentOf } from '../message/message.ts'
@@ -39,6 +47,37 @@ builder.prismaObjectField(Workspace, 'questions', (t) =>
     description: `The questions of its agents that the caller may answer now, oldest first; at most ${MAX_WAITING}. Members only.`,
     complexity: { field: 10, multiplier: MAX_WAITING },
     resolve: (_workspace, _args, { deps, viewer }) => questionsFor(deps, viewer),
+  }),
+)
+
+const QuestionConnection = builder.connectionObject(
+  { type: Question, name: 'QuestionConnection', description: 'A page of questions, newest first.' },
+  { name: 'QuestionEdge', description: 'A question and its cursor.' },
+)
+
+const QuestionStatusEnum = enumOf(QuestionStatus)
+
+builder.prismaObjectField(Agent, 'questions', (t) =>
+  t.field({
+    type: QuestionConnection,
+    description:
+      'What the agent has asked members, newest first. Each is kept for 30 days after its time is over.',
+    complexity: ({ first }) => pageCost(first),
+    args: {
+      ...pageArgs(),
+      status: t.arg({ type: QuestionStatusEnum, description: 'Only questions of which this became.' }),
+    },
+    resolve: ({ id }, { status, ...args }, context, info) =>
+      readPage(
+        context,
+        info,
+        { key: id, ...args },
+        {
+          read: (agentIds, request) =>
+            readQuestions(context.deps, agentIds, { ...request, status: status ?? undefined }),
+          edge: (question) => ({ cursor: questionCursor(question), node: question }),
+        },
+      ),
   }),
 )
 

@@ -1,15 +1,12 @@
-import { TokenScope } from '../../../api/choices.ts'
+import { Viewer as VIEWER } from '../../../api/workspace/viewer.ts'
 import { hasScope } from '../../../core/scopes.ts'
 import { readViews, type SavedView, type Viewer as ViewerShape } from '../../../workspace/index.ts'
 import { builder, forMembers } from '../../builder/builder.ts'
-import { enumOf } from '../../builder/rendered.ts'
+import { exposed } from '../../builder/rendered.ts'
 import { Agent } from '../agent/agent.ts'
-import { MemberRole, ViewerKind } from '../enums.ts'
 import { MemberIdentity } from './identity.ts'
 import { Token } from './token.ts'
 import { Workspace } from './workspace.ts'
-
-const TokenScopeEnum = enumOf(TokenScope)
 
 interface Permissions {
   createAgents: boolean
@@ -88,37 +85,12 @@ const SavedViewObject = builder.objectRef<SavedView>('SavedView').implement({
   }),
 })
 
+const { workspace: _, ...fields } = VIEWER.fields
+
 export const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
-  description: 'The caller: the member or the agent whose token was sent with the request.',
+  description: VIEWER.sentence,
   fields: (t) => ({
-    kind: t.expose('kind', { type: ViewerKind, description: 'Whether the caller is a member or an agent.' }),
-    id: t.expose('id', { type: 'UUID', description: "The member's or the agent's id." }),
-    name: t.exposeString('name', { nullable: true, description: "The member's or the agent's name." }),
-    email: t.expose('email', {
-      type: 'EmailAddress',
-      nullable: true,
-      description: "A member's email address; null for an agent.",
-    }),
-    role: t.expose('role', {
-      type: MemberRole,
-      nullable: true,
-      description: "A member's role; null for an agent.",
-    }),
-    tokenId: t.expose('tokenId', {
-      type: 'UUID',
-      description: 'The id of the token that was sent with the request.',
-    }),
-    expiresAt: t.expose('expiresAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'When that token expires; null if it never does.',
-    }),
-    scopes: t.field({
-      type: [TokenScopeEnum],
-      nullable: true,
-      description: 'What that token may be used for; null means everything that the caller may do.',
-      resolve: ({ scopes }) => scopes && [...scopes],
-    }),
+    ...exposed(t, fields),
     may: t.field({
       type: ViewerMay,
       description: 'What the viewer may do.',
