@@ -47,7 +47,10 @@ export const code: Command = {
       ...(input.flag('unproven') ? { unproven: true } : {}),
       seconds: input.integer('seconds', DEFAULT_SECONDS),
     })
-    if (taken === null) input.terminal.note('ams: no such code came in time')
+    if (taken === null)
+      input.terminal.note(
+        `ams: no such code came in time${input.flag('unproven') ? '' : '; one of a sender that is not proven needs --unproven'}`,
+      )
     else if (input.json) input.terminal.out(printableJson(taken))
     else if (taken.value === undefined) input.terminal.note(`Set ${input.text('as')} for 10 minutes.`)
     else input.terminal.out(oneLine(taken.value))
