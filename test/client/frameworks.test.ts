@@ -48,6 +48,8 @@ test('the workflow of n8n connects nodes that it has, and takes what a webhook s
       for (const { node } of outputs.flat()) expect(names).toContain(node)
   }
   expect(nodes[1].parameters.text).toContain('$json.body.data.messageId')
+  expect(nodes[0].parameters.authentication).toBe('headerAuth')
+  expect(JSON.stringify(nodes)).not.toContain('$env') // n8n 2 lets no expression read the environment
 })
 
 describe.skipIf(!FRAMEWORKS)(
