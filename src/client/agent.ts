@@ -247,7 +247,7 @@ const findId = async (http: Http): Promise<string> => {
   throw new AmsError(
     'invalid_input',
     agent
-      ? "id: is missing; a member's token can access several agents"
-      : 'id: is missing; this token has access to no agent',
+      ? 'id: is missing; this token can access several agents: pass the id of one, or take a token of its own'
+      : 'id: is missing; there is no agent yet that this token can access',
   )
 }

@@ -1,5 +1,5 @@
 import type { paths } from './api.ts'
-import type { Http } from './http.ts'
+import { type Http, headerOf } from './http.ts'
 
 /** Calls of the API, typed by the paths of its description. */
 
@@ -67,7 +67,7 @@ export const fill = (path: string, values: Record<string, string | number>): str
 
 const call = async (http: Http, method: string, template: string, given: AnyGiven): Promise<unknown> => {
   const { path = {}, query, body, signal, key } = given
-  const headers = key === undefined ? {} : { 'idempotency-key': key }
+  const headers = key === undefined ? {} : { 'idempotency-key': headerOf('key', key) }
   return http.json({ method: method.toUpperCase(), path: fill(template, path), query, body, headers, signal })
 }
 

@@ -27,6 +27,7 @@ export interface ErrorDetails {
 
 /** Messages of `invalid_input` begin with the field's name. */
 const FIELD = /^([\w.[\]-]+): /
+const SECONDS = /^\s*\d{1,9}(?:\.\d{1,9})?\s*$/
 
 /** The only error that this package throws, apart from the reason of an aborted signal. */
 export class AmsError extends Error {
@@ -60,16 +61,17 @@ export class AmsError extends Error {
 /** The error of a response that is not a success. */
 export const errorOf = (response: Response, text: string): AmsError => {
   const { status, headers } = response
-  const seconds = Number(headers.get('retry-after') ?? Number.NaN)
+  const seconds = headers.get('retry-after') ?? ''
   const details = {
     status,
-    retryAfter: Number.isFinite(seconds) ? seconds : undefined,
+    retryAfter: SECONDS.test(seconds) ? Number(seconds) : undefined,
     requestId: headers.get('x-request-id') ?? undefined,
   }
   try {
     const { error } = JSON.parse(text) as components['schemas']['Error']
     const { code, message, reason, messageId } = error
-    if (typeof message === 'string') return new AmsError(code, message, { ...details, reason, messageId })
+    if (typeof code === 'string' && typeof message === 'string')
+      return new AmsError(code, message, { ...details, reason, messageId })
   } catch {}
   const hint = status >= 300 && status < 400 ? ' (a redirect: use the URL that it leads to)' : ''
   return new AmsError('bad_response', `Unexpected response with status ${status}${hint}`, details)

@@ -50,8 +50,15 @@ const environment = (name: string): string | undefined =>
   (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env?.[name]
 
 const required = (name: string, variable: string, value: string | undefined): string => {
-  if (value) return value
+  const found = value?.trim() // it was perhaps read from a file, with the end of its line
+  if (found) return found
   throw new AmsError('invalid_input', `${name}: is missing; pass it, or set ${variable}`)
+}
+
+/** What cannot be one is refused here: for fetch it is a failure of the network, which is tried again. */
+export const headerOf = (name: string, value: string): string => {
+  if (/^[ -~]*$/.test(value)) return value
+  throw new AmsError('invalid_input', `${name}: must be printable ASCII characters`)
 }
 
 const baseOf = (given: string): string => {
@@ -115,7 +122,7 @@ export class Http {
     this.#patience = retries === undefined ? patience : undefined
     this.outage = patience?.outage ?? new Outage(onWaiting)
     this.url = baseOf(required('url', 'AMS_URL', url ?? environment('AMS_URL')))
-    this.#token = required('token', 'AMS_TOKEN', token ?? environment('AMS_TOKEN'))
+    this.#token = headerOf('token', required('token', 'AMS_TOKEN', token ?? environment('AMS_TOKEN')))
     this.#fetch = fetch ?? ((...args) => globalThis.fetch(...args))
     this.#retries = retries ?? RETRIES
     this.#timeoutMs = timeoutMs ?? TIMEOUT_MS

@@ -7,7 +7,7 @@ export interface Frame {
 
 /** Reads a `text/event-stream` as the HTML standard describes it, from text in pieces of any size. */
 export class FrameParser {
-  #rest = ''
+  #rest = ['']
   #started = false
   #id = ''
   #event = ''
@@ -15,14 +15,13 @@ export class FrameParser {
 
   /** The events that end in this piece. */
   push(text: string): Frame[] {
-    let input = this.#rest + text
-    if (!this.#started && input !== '') {
-      this.#started = true
-      input = input.replace(/^\uFEFF/, '')
-    }
+    this.#rest.push(this.#started ? text : text.replace(/^\uFEFF/, ''))
+    this.#started ||= text !== ''
+    // A long line comes in many pieces, which are put together once, at its end.
+    if (!/[\r\n]/.test(this.#rest.slice(-2).join(''))) return []
     const frames: Frame[] = []
-    const lines = input.split(/\r\n|\n|\r(?!$)/) // the last \r may be the first half of \r\n
-    this.#rest = lines.pop() ?? ''
+    const lines = this.#rest.join('').split(/\r\n|\n|\r(?!$)/) // the last \r may be the first half of \r\n
+    this.#rest = [lines.pop() ?? '']
     for (const line of lines) {
       const frame = this.#line(line)
       if (frame) frames.push(frame)

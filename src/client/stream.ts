@@ -57,6 +57,8 @@ async function* framesOf(
       signal: silence.signal,
     })
     if (response.status === 204 || !response.body) throw replaced()
+    if (!response.headers.get('content-type')?.startsWith('text/event-stream'))
+      throw new AmsError('bad_response', 'The response is no stream of events.', { status: response.status })
     const [reader, decoder, parser] = [response.body.getReader(), new TextDecoder(), new FrameParser()]
     for (let chunks = 0; ; chunks++) {
       silence.restart(MAX_SILENCE_MS)

@@ -5,7 +5,8 @@ import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { installClient } from '../support/client-package.ts'
 import { newest, post } from '../support/letter.ts'
-import { type Call, startModel } from '../support/model.ts'
+import { startModel } from '../support/model.ts'
+import { expectAllTasks, plan } from '../support/model-tasks.ts'
 import { temporaryDir } from '../support/postgres.ts'
 import {
   createTestAgent,
@@ -98,25 +99,14 @@ test('the answering agent lets a model call a tool, and answers in the thread', 
   model.close()
 })
 
-test('the MCP agent lets a model of the AI SDK read the mail and reply with the tools of /mcp', async () => {
+test('the MCP agent lets a model of the AI SDK read, take a code, ask and reply with the tools of /mcp', async () => {
   const agent = await createOpenAgent()
-  const plan = (prompt: string): Call[] => {
-    const messageId = /message ([0-9a-f-]{36})/.exec(prompt)?.[1]
-    const answer = { messageId, text: 'It is on its way.', key: messageId }
-    return [
-      { name: 'read_message', arguments: { messageId } },
-      { name: 'reply', arguments: answer },
-    ]
-  }
   const model = await startModel(plan, () => 'answered')
   const example = run(process.execPath, ['mcp-agent.mjs'], { ...envOf(agent), MODEL_URL: model.url })
   await isConnected(agent)
-  const letter = { from: 'ann@example.com', to: agent.address, subject: 'Order A-17', text: 'Where is it?' }
-  await post(service, letter)
-  expect(await answerOf(agent)).toMatchObject({ subject: 'Re: Order A-17', text: 'It is on its way.' })
+  await expectAllTasks({ service, owner, agent }, model)
   await until(() => example.said() !== '')
-  expect(example.said()).toBe('Order A-17: answered (3 steps)\n')
-  expect(JSON.stringify(model.asked[1])).toContain('Where is it?')
+  expect(example.said()).toBe('Order: answered (6 steps)\n')
   model.close()
 })
 

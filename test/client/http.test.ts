@@ -287,7 +287,8 @@ describe('a stream', () => {
         streams.push(controller)
         signal?.addEventListener('abort', () => controller.error(signal.reason))
       }
-      return new Response(new ReadableStream({ start }))
+      const headers = { 'content-type': 'text/event-stream' }
+      return new Response(new ReadableStream({ start }), { headers })
     }
     const write = (text: string) => streams.at(-1)?.enqueue(new TextEncoder().encode(text))
     const close = () => streams.at(-1)?.close()

@@ -41,7 +41,10 @@ export const code: Command = {
       seconds: input.integer('seconds', DEFAULT_SECONDS),
     }) as CodeOptions
     const taken = await agent.code(wanted)
-    if (taken === null) input.terminal.note('ams: no such code came in time')
+    if (taken === null)
+      input.terminal.note(
+        `ams: no such code came in time${input.flag('unproven') ? '' : '; one of a sender that is not proven needs --unproven'}`,
+      )
     else if (input.json) input.terminal.out(printableJson(taken))
     else if (taken.value === undefined) input.terminal.note(`Set ${input.text('as')} for 10 minutes.`)
     else input.terminal.out(oneLine(taken.value))

@@ -1,9 +1,7 @@
-import { UNNAMED } from '../../core/http/json.ts'
-
 export type QueryValues = Readonly<Record<string, unknown>>
 
 /** `metadata.order`, or `metadata[order]` as OpenAPI's `deepObject` writes it; but not a name that no rule would see. */
-const PART = new RegExp(`^([A-Za-z]+)(?!.${UNNAMED}]?$)(?:\\.(.+)|\\[(.+)\\])$`, 's')
+const PART = /^([A-Za-z]+)(?!.__proto__]?$)(?:\.(.+)|\[(.+)\])$/s
 
 /** Returns a query in which the parameters that are parts of these fields are one object for each. */
 export const withParts = (query: QueryValues, fields: readonly string[]): QueryValues => {

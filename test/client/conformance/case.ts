@@ -5,12 +5,10 @@ import type { Answer } from './stand-in.ts'
 /** A behaviour that the clients of all languages have in common: cases.json has the table. */
 export interface Case {
   name: string
-  /** The clients that have it, if not all do. */
-  only?: string[]
   /** How the service answers, in turn. */
   answers?: Answer[]
   /** Options of the agent; `timeout` in seconds. Its id is A, or has to be found if `id` is null. */
-  options?: { id?: string | null; retries?: number; timeout?: number }
+  options?: { id?: string | null; retries?: number; timeout?: number; token?: string }
   steps: Step[]
   /** The requests that the service gets, if the case is about them. */
   requests?: string[]

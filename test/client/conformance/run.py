@@ -102,8 +102,8 @@ def called(agent, step):
 
 
 def agent_of(kind, url, case, waiting):
-    options = {"id": "A", **case.get("options", {})}
-    return kind(url=url, token="t", on_waiting=lambda error: waiting.append(error.code), **options)
+    options = {"token": "t", "id": "A", **case.get("options", {})}
+    return kind(url=url, on_waiting=lambda error: waiting.append(error.code), **options)
 
 
 def run(url, case):

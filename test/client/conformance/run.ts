@@ -38,13 +38,18 @@ const loop = async (agent: Agent, step: Step): Promise<Observed> => {
   return { result: subjects, position: await store.load(), truncated, ...error }
 }
 
+/** Where this client takes a time, and not a text. */
+const typed = ({ since, ...fields }: Record<string, unknown>) =>
+  since === undefined ? fields : { ...fields, since: new Date(String(since)) }
+
 const stepOf = async (agent: Agent, step: Step): Promise<Observed> => {
   if (step.loop) return loop(agent, step)
   if (step.verify) {
     const { secrets, toleranceSeconds, ...request } = step.verify
     return { result: await verifyWebhook(request, secrets, { toleranceSeconds }) }
   }
-  const [path, fields] = [step.call ?? step.list ?? '', step.fields ? [step.fields] : []]
+  if (step.file) return { result: await (await agent.message(step.file)).attachment(0).text() }
+  const [path, fields] = [step.call ?? step.list ?? '', step.fields ? [typed(step.fields)] : []]
   const key = step.key === undefined ? [] : [{ key: step.key }]
   const called = methodOf(agent, path)(...(step.args ?? []), ...fields, ...key)
   if (!step.list) return { result: await called }
@@ -66,5 +71,5 @@ export const run = async (url: string, { options = {}, steps }: Case): Promise<O
     const one = await stepOf(agent, step).catch(errorOf)
     observed.push({ ...one, waiting: waiting.slice(before) })
   }
-  return JSON.parse(JSON.stringify(observed))
+  return JSON.parse(JSON.stringify(observed, (_, value) => value ?? null))
 }

@@ -1,9 +1,14 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Writable } from 'node:stream'
 import { text as textOf } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { constants, createGzip, gzipSync } from 'node:zlib'
 
-/** How the stand-in answers one request. A number in `stream` is the event with that id. */
+/** A number is the event with this id; one of a size has a text of so many characters, and comes in small pieces. */
+export type Frame = number | string | { id: number; size: number }
+
+/** How the stand-in answers one request. With the header `content-encoding: gzip` the body is compressed. */
 export interface Answer {
   status?: number
   headers?: Record<string, string>
@@ -11,7 +16,7 @@ export interface Answer {
   /** The code and the message of an error body. */
   error?: [code: string, message?: string]
   text?: string
-  stream?: (number | string)[]
+  stream?: Frame[]
   /** Cuts the connection off: before the answer, in the middle of its body, or at the end of a stream. */
   cut?: 'before' | 'inside' | 'after'
   /** Leaves a stream open, or answers nothing at all. */
@@ -26,6 +31,9 @@ export interface Seen {
 }
 
 const ID = 'A'
+/** What one packet holds. */
+const SEGMENT = 1_400
+const isZipped = (headers: Record<string, string>): boolean => headers['content-encoding'] === 'gzip'
 
 const eventOf = (id: number) => ({
   id,
@@ -53,21 +61,43 @@ const routine = (request: string): Answer | undefined => {
   return read?.[1] ? { json: messageOf(read[1]) } : undefined
 }
 
-const frameOf = (frame: number | string): string =>
-  typeof frame === 'number' ? `id: ${frame}\ndata: ${JSON.stringify(eventOf(frame))}\n\n` : frame
+const frameOf = (frame: Frame): string => {
+  if (typeof frame === 'string') return frame
+  const { id, size } = typeof frame === 'number' ? { id: frame, size: 0 } : frame
+  return `id: ${id}\ndata: ${JSON.stringify({ ...eventOf(id), text: 'ü'.repeat(size) })}\n\n`
+}
 
-async function stream(response: ServerResponse, { stream: frames = [], cut, hold }: Answer): Promise<void> {
-  response.writeHead(200, { 'content-type': 'text/event-stream' })
-  response.write(': open\n\n')
+/** Pieces that end anywhere: two, or of what is large as many as a slow network makes. */
+const piecesOf = (bytes: Buffer): Buffer[] => {
+  const length = Math.min(Math.ceil(bytes.length / 2), SEGMENT)
+  return Array.from({ length: Math.ceil(bytes.length / length) }, (_, n) =>
+    bytes.subarray(n * length, (n + 1) * length),
+  )
+}
+
+const bodyOf = (response: ServerResponse, headers: Record<string, string>): Writable => {
+  if (!isZipped(headers)) return response
+  const zipped = createGzip({ flush: constants.Z_SYNC_FLUSH })
+  zipped.pipe(response)
+  return zipped
+}
+
+async function stream(
+  response: ServerResponse,
+  { stream: frames = [], headers = {}, cut, hold }: Answer,
+): Promise<void> {
+  response.writeHead(200, { 'content-type': 'text/event-stream', ...headers })
+  const body = bodyOf(response, headers)
+  body.write(': open\n\n')
   for (const frame of frames) {
-    const bytes = Buffer.from(frameOf(frame))
-    response.write(bytes.subarray(0, bytes.length / 2)) // pieces that end anywhere
-    await sleep(5)
-    response.write(bytes.subarray(bytes.length / 2))
+    for (const piece of piecesOf(Buffer.from(frameOf(frame)))) {
+      body.write(piece)
+      if (typeof frame !== 'object') await sleep(5)
+    }
   }
   await sleep(5)
   if (cut === 'after') response.destroy()
-  else if (!hold) response.end()
+  else if (!hold) body.end()
 }
 
 async function write(response: ServerResponse, answer: Answer): Promise<unknown> {
@@ -78,7 +108,7 @@ async function write(response: ServerResponse, answer: Answer): Promise<unknown>
   if (hold) return undefined
   if (status === 204) return response.writeHead(204, headers).end()
   response.writeHead(status, { 'content-type': 'application/json', 'x-request-id': 'r-1', ...headers })
-  if (cut !== 'inside') return response.end(text)
+  if (cut !== 'inside') return response.end(isZipped(headers) ? gzipSync(text) : text)
   response.write(text.slice(0, text.length / 2))
   await sleep(5)
   return response.destroy()

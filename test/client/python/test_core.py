@@ -186,6 +186,12 @@ class Requests(unittest.TestCase):
             Agent(url="http://x.example", token="t", id="A").secrets.reveal(key="a\nb")
         self.assertEqual(raised.exception.field, "key")
 
+    def test_a_proxy_with_a_port_that_is_none_is_refused(self):
+        with mock.patch.dict(os.environ, {"http_proxy": "http://127.0.0.1:x", "no_proxy": ""}):
+            with self.assertRaises(AmsError) as raised:
+                Agent(url="http://x.example", token="t", id="A").secrets.list()
+        self.assertEqual((raised.exception.code, raised.exception.field), ("invalid_input", "HTTP_PROXY"))
+
     def test_what_is_not_http_is_no_answer(self):
         for said in (
             b"220 mail.example ESMTP\r\n",
@@ -205,6 +211,7 @@ class Requests(unittest.TestCase):
             b"HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
             b"2;x=y\r\n[1\r\n1\r\n]\r\n0\r\n\r\n",
             b"HTTP/1.0 200 OK\r\n\r\n[1]",
+            b"HTTP/1.0 200 OK\r\ncontent-length: \xb2\r\n\r\n[1]",
         ):
             with Server(lambda _, connection: connection.sendall(said)) as server:
                 self.assertEqual(Agent(url=server.url, token="t", id="A").secrets.list(), [1])

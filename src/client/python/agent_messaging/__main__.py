@@ -1,4 +1,4 @@
-"""``python3 -m agent_messaging``: what a script needs. AMS_URL and AMS_TOKEN say where the service is, and who asks."""
+"""``python3 -m agent_messaging``: what a script needs."""
 from __future__ import annotations
 
 import argparse
@@ -15,6 +15,8 @@ from ._call import NOT_GIVEN
 from ._message import Message
 from ._position import FileStore
 from .errors import AmsError
+
+_ABOUT = "What a script needs of an agent. AMS_URL and AMS_TOKEN say where the service is, and who asks."
 
 
 def _printable(text: str) -> str:
@@ -72,7 +74,8 @@ def _code(agent: Agent, given: argparse.Namespace) -> int:
     wanted = {name: value for name, value in options.items() if value is not None}
     code = agent.code(seconds=given.seconds, unproven=given.unproven or NOT_GIVEN, **wanted)
     if code is None:
-        print(f"No code came within {given.seconds:g} s.", file=sys.stderr)
+        hint = "" if given.unproven else "; one of a sender that is not proven needs --unproven"
+        print(f"agent_messaging: no such code came within {given.seconds} s{hint}", file=sys.stderr)
         return 1
     if "value" in code:
         print(_printable(code["value"]))
@@ -80,7 +83,7 @@ def _code(agent: Agent, given: argparse.Namespace) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python3 -m agent_messaging", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python3 -m agent_messaging", description=_ABOUT)
     parser.add_argument("--id", help="the agent's id; needed only with a member's token")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     listen = commands.add_parser("listen", help="connect as the agent's client, and print a line for each new message")
@@ -103,7 +106,7 @@ def _parser() -> argparse.ArgumentParser:
     code.add_argument("--from", dest="sender", metavar="SENDER", help="an address, *@example.com or example.com")
     code.add_argument("--kind", choices=("code", "link"))
     code.add_argument("--purpose", choices=("sign_in", "verify", "reset", "other"))
-    code.add_argument("--seconds", type=float, default=30, help="how long to wait; 30 by default")
+    code.add_argument("--seconds", type=int, default=30, help="how long to wait; 30 by default")
     code.add_argument("--unproven", action="store_true", help="take it of senders that are not proven too")
     code.add_argument("--as", dest="name", metavar="NAME", help="make it the agent's secret NAME, and print nothing")
     code.set_defaults(run=_code)

@@ -16,7 +16,8 @@ from ._flow import Flow
 from ._http import VERSION, Http
 from ._inbox import From, ask_question, next_message, read_events, read_inbox, read_position, take_code
 from ._message import AsyncMessage, AsyncReceived, Message, Received, message_operation, message_pages
-from ._operation import Async, Either, M, Owner, Sync, content, contents, is_async, operation, pages, request, running
+from ._operation import Async, Either, M, Owner, Sync, calling, content, contents, is_async, operation, pages
+from ._operation import request, running
 from ._position import PositionStore
 from ._resources import Access, Addresses, Drafts, Questions, Secrets, Suppressions, Threads, Tokens, Webhooks
 from ._shells import Items, Shell
@@ -71,16 +72,6 @@ def _log(
     return api.list_events(after=after, types=types if isinstance(types, NotGiven) else ",".join(types), limit=limit)
 
 
-def _sending(
-    make: Callable[P, Call[api.Message]],
-) -> Either[P, Message, Coroutine[Any, Any, AsyncMessage]]:
-    def flow(owner: Any, /, *args: P.args, **kwargs: P.kwargs) -> Flow[Any]:
-        return (yield from owner._source.call(make(*args, **kwargs)))
-
-    flow.__doc__ = make.__doc__
-    return message_operation(flow)
-
-
 def _pieces(content: MailContent, on_progress: Callable[[int], object] | None) -> Callable[[], Iterator[bytes]]:
     def pieces() -> Iterator[bytes]:
         sent = 0
@@ -133,7 +124,7 @@ class AgentOf(Owner[M]):
     delete_messages = request(api.delete_messages)
     counts = request(api.count_agent_per_day)
     listeners = request(api.list_listeners)
-    send = _sending(api.send_message)
+    send = message_operation(calling(api.send_message))
     log = pages(_log)
     list = message_pages(api.list_messages)
 

@@ -63,7 +63,8 @@ class Request:
 
 
 def _required(name: str, variable: str, value: str | None) -> str:
-    found = value if value is not None else os.environ.get(variable, "")
+    # It was perhaps read from a file, with the end of its line.
+    found = (value if value is not None else os.environ.get(variable, "")).strip()
     if not found:
         raise AmsError("invalid_input", f"{name}: is missing; pass it, or set {variable}")
     return found
@@ -71,7 +72,7 @@ def _required(name: str, variable: str, value: str | None) -> str:
 
 def _parsed(given: str) -> SplitResult:
     try:
-        url = urlsplit(given.strip())
+        url = urlsplit(given)
         if url.scheme in ("http", "https") and url.hostname and url.port != 0:
             host = url.hostname.encode("idna").decode() if not url.hostname.isascii() else url.hostname
             host = f"[{host}]" if ":" in host else host
@@ -89,7 +90,7 @@ def _header(name: str, value: str) -> str:
 
 
 def _json_of(response: Response) -> Flow[Any]:
-    text = (yield from response.read()).decode("utf-8", "replace")
+    text = (yield from response.read()).decode("utf-8-sig", "replace")
     if response.status == 204:
         return None
     try:

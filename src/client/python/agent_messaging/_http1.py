@@ -6,7 +6,9 @@ import http.client
 import io
 import re
 import ssl
+import zlib
 from collections.abc import Callable, Iterable
+from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -15,6 +17,7 @@ from .errors import AmsError
 
 Body = None | bytes | Callable[[], Iterable[bytes]]
 _MAX_HEAD = 65_536
+_LENGTH = re.compile(r"[0-9]{1,15}")
 _SIZE = re.compile(rb"[0-9a-fA-F]{1,15}")
 
 
@@ -24,10 +27,13 @@ def _proxy_of(url: SplitResult) -> SplitResult | None:
     given = proxies.get(url.scheme) or proxies.get("all")
     if not given or proxy_bypass(url.netloc.rpartition("@")[2]):
         return None
-    proxy = urlsplit(given if "://" in given else f"http://{given}")
-    if proxy.scheme != "http" or not proxy.hostname:
-        raise AmsError("invalid_input", f"{url.scheme.upper()}_PROXY: must be an http URL")
-    return proxy
+    try:
+        proxy = urlsplit(given if "://" in given else f"http://{given}")
+        if proxy.scheme == "http" and proxy.hostname and proxy.port != 0:
+            return proxy
+    except ValueError:  # of a port that is none
+        pass
+    raise AmsError("invalid_input", f"{url.scheme.upper()}_PROXY: must be an http URL")
 
 
 def _credentials(proxy: SplitResult) -> list[tuple[str, str]]:
@@ -48,6 +54,7 @@ class Response:
         self._buffer = bytearray()
         self._left: int | None = None  # of the body, or of this chunk of it; None: until the connection ends
         self._is_chunked = False
+        self._unzip: Any = None  # some proxies compress what nobody asked them to
 
     def close(self) -> None:
         self._connection.close()
@@ -88,11 +95,25 @@ class Response:
         self._is_chunked = "chunked" in self.headers.get("transfer-encoding", "").lower()
         if self.status in (204, 304):
             self._left = 0
-        elif length.isdigit() and not self._is_chunked:
+        elif _LENGTH.fullmatch(length) and not self._is_chunked:
             self._left = int(length)
+        if "gzip" in self.headers.get("content-encoding", "").lower():
+            self._unzip = zlib.decompressobj(zlib.MAX_WBITS | 16)
 
     def chunk(self) -> Flow[bytes]:
         """The next bytes of the body, none at its end."""
+        while True:
+            data = yield from self._chunk()
+            if self._unzip is None or not data:
+                return data
+            try:
+                unzipped: bytes = self._unzip.decompress(data)
+                if unzipped:
+                    return unzipped
+            except zlib.error as error:
+                raise ConnectionError(f"the response is not what it says: {error}") from None
+
+    def _chunk(self) -> Flow[bytes]:
         if self._is_chunked and not self._left:
             size = yield from self._chunk_size()
             if size == 0:

@@ -48,7 +48,7 @@ def next_message(source: Source, from_: str | None, after: int | None, seconds: 
     end = time.monotonic() + seconds
     position = after if after is not None else (yield from read_position(source))
     while True:
-        wait = min(_MAX_WAIT, max(0, math.ceil(end - time.monotonic())))
+        wait = math.ceil(min(_MAX_WAIT, max(0, end - time.monotonic())))
         query = {"after": position, "wait": wait, "types": ",".join(_RECEIVED)}
         call: Call[Any] = Call("GET", "/agents/{id}/events", {}, query=query)
         page = yield from source.call(call)
@@ -66,8 +66,8 @@ def take_code(source: Source, wanted: dict[str, Any], seconds: float, since: dat
     end = time.monotonic() + seconds
     start = datetime.now(timezone.utc) - timedelta(minutes=10) if isinstance(since, NotGiven) else since
     while True:
-        left = max(0, math.ceil(end - time.monotonic()))
-        call = api.take_code(**wanted, since=start, seconds=min(left, _MAX_WAIT))
+        left = max(0, end - time.monotonic())
+        call = api.take_code(**wanted, since=start, seconds=math.ceil(min(left, _MAX_WAIT)))
         try:
             return (yield from source.call(call))
         except AmsError as error:

@@ -66,13 +66,18 @@ class AsyncAttachment(AttachmentOf[Async]):
     """A file of a message."""
 
 
-def stored(make: Callable[Concatenate[str, P], Call[T]], what: str) -> Either[P, T, Coroutine[Any, Any, T]]:
+def _on_stored(make: Callable[Concatenate[str, P], Call[T]], what: str) -> Callable[Concatenate[Any, P], Flow[T]]:
     """An operation of the API on a message; ``what`` cannot be done with one that is not stored."""
 
-    def flow(owner: Any, /, *args: P.args, **kwargs: P.kwargs) -> Flow[Any]:
-        return (yield from owner._source.call(make(owner._stored(what), *args, **kwargs)))
+    def flow(owner: Any, /, *args: P.args, **kwargs: P.kwargs) -> Flow[T]:
+        return (yield from owner._source.call(make(owner._stored(what), *args, **kwargs)))  # type: ignore[no-any-return]
 
-    return running(flow, make.__doc__)  # type: ignore[no-any-return]
+    flow.__doc__ = make.__doc__
+    return flow
+
+
+def stored(make: Callable[Concatenate[str, P], Call[T]], what: str) -> Either[P, T, Coroutine[Any, Any, T]]:
+    return operation(_on_stored(make, what))
 
 
 def message_operation(
@@ -89,13 +94,8 @@ def message_operation(
 def changing(
     make: Callable[Concatenate[str, P], Call[api.Message]], what: str
 ) -> Either[P, Message, Coroutine[Any, Any, AsyncMessage]]:
-    """An operation of the API that changes a message."""
-
-    def flow(owner: Any, /, *args: P.args, **kwargs: P.kwargs) -> Flow[Any]:
-        return (yield from owner._source.call(make(owner._stored(what), *args, **kwargs)))
-
-    flow.__doc__ = make.__doc__
-    return message_operation(flow)
+    """One whose result is the changed message."""
+    return message_operation(_on_stored(make, what))
 
 
 def message_pages(make: Callable[P, Call[Any]]) -> Either[P, Pages[Message], AsyncPages[AsyncMessage]]:

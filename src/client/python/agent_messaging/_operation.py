@@ -71,13 +71,19 @@ def operation(flow: Callable[Concatenate[Any, P], Flow[T]]) -> Either[P, T, Coro
     return running(flow, flow.__doc__)  # type: ignore[no-any-return]
 
 
+def calling(make: Callable[P, Call[T]]) -> Callable[Concatenate[Any, P], Flow[T]]:
+    """An operation of the API as a flow."""
+
+    def flow(owner: Any, /, *args: P.args, **kwargs: P.kwargs) -> Flow[T]:
+        return (yield from owner._source.call(make(*args, **kwargs)))  # type: ignore[no-any-return]
+
+    flow.__doc__ = make.__doc__
+    return flow
+
+
 def request(make: Callable[P, Call[T]]) -> Either[P, T, Coroutine[Any, Any, T]]:
     """A method that is an operation of the API."""
-
-    def flow(owner: Any, /, *args: P.args, **kwargs: P.kwargs) -> Flow[Any]:
-        return (yield from owner._source.call(make(*args, **kwargs)))
-
-    return running(flow, make.__doc__)  # type: ignore[no-any-return]
+    return operation(calling(make))
 
 
 class Listing(Generic[T]):

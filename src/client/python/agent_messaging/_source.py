@@ -49,9 +49,9 @@ class Source:
             return
         agents: Any = yield from self.http.json(api.list_agents(limit=2), self._is_patient)
         if agents == []:
-            raise AmsError("invalid_input", "id: is missing; this token has access to no agent")
+            raise AmsError("invalid_input", "id: is missing; there is no agent yet that this token can access")
         if isinstance(agents, list) and len(agents) > 1:
-            raise AmsError("invalid_input", "id: is missing; a member's token can access several agents")
+            raise AmsError("invalid_input", "id: is missing; this token can access several agents: pass the id of one, or take a token of its own")
         self._identity.value = field_of(field_of(agents, 0), "id")
 
     def _filled(self, call: Call[T]) -> Flow[Call[T]]:

@@ -5,6 +5,7 @@ import codecs
 import re
 from typing import NamedTuple
 
+_ENDS_LINE = re.compile(r"[\r\n]")
 _LINE_END = re.compile(r"\r\n|\n|\r(?!\Z)")  # the last \r may be the first half of \r\n
 
 
@@ -18,13 +19,18 @@ class FrameParser:
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
-        self._rest = ""
+        self._rest = [""]
         self._event = ""
         self._data: list[str] = []
 
     def push(self, piece: bytes) -> list[Frame]:
         """The events that end in this piece."""
-        *lines, self._rest = _LINE_END.split(self._rest + self._decoder.decode(piece))
+        self._rest.append(self._decoder.decode(piece))
+        # A long line comes in many pieces, which are put together once, at its end.
+        if not _ENDS_LINE.search("".join(self._rest[-2:])):
+            return []
+        *lines, rest = _LINE_END.split("".join(self._rest))
+        self._rest = [rest]
         frames = [self._line(line) for line in lines]
         return [frame for frame in frames if frame is not None]
 

@@ -40,16 +40,21 @@ class Replaced(NamedTuple):
 StreamItem = StreamEvent | Truncated | Replaced
 
 
+def _id(value: Any) -> int:
+    if type(value) is int:
+        return value
+    raise ValueError("it has no id")
+
+
 def _item_of(frame: Frame) -> StreamItem:
     if frame.event == "replaced":
         return Replaced()
     try:
         content: dict[str, Any] = parse_json(frame.data)
         if frame.event == "truncated":
-            return Truncated(int(content["nextId"]))
-        event = Event(content)
-        event.id = int(content["id"])
-        return StreamEvent(event)
+            return Truncated(_id(content["nextId"]))
+        _id(content["id"])
+        return StreamEvent(Event(content))
     except (ValueError, LookupError, TypeError, AttributeError):
         raise AmsError("bad_response", "An event of the stream is not what the service sends.") from None
 
@@ -144,5 +149,8 @@ class EventStream:
         if response.status == 204:
             response.close()
             raise AmsError("replaced", "Another client connected as this agent.")
+        if not response.headers.get("content-type", "").startswith("text/event-stream"):
+            response.close()
+            raise AmsError("bad_response", "The response is no stream of events.", status=response.status)
         self._response, self._parser, self._chunks = response, FrameParser(), 0
         return response

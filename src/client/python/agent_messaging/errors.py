@@ -55,10 +55,14 @@ class AmsError(Exception):
         return self.status == 409 and "Idempotency-Key" in self.message
 
 
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
 def parse_json(text: str) -> Any:
-    """Raises ValueError, also for what is nested too deeply to be read."""
+    """Raises ValueError, also for what is nested too deeply to be read, and for NaN, which Python takes for JSON."""
     try:
-        return json.loads(text)
+        return json.loads(text, parse_constant=_no_constant)
     except RecursionError:
         raise ValueError("nested too deeply") from None
 
