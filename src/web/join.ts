@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { isOwnOrigin, publicPlace, type SignInDeps, signIn } from '../auth/index.ts'
 import { memberName } from '../core/rules.ts'
 import { html } from '../core/text/html.ts'
-import { findInvitation, type Joined, join, needsCompany } from '../workspace/index.ts'
+import { findInvitation, type Joined, join } from '../workspace/index.ts'
 import { closedPage, type Link, type Wrong } from './link.ts'
 import type { Page } from './page/page.ts'
 import { checked } from './page/rule.ts'
@@ -47,8 +47,8 @@ export const createJoinLink = (deps: JoinDeps): Link => {
   const form = async (token: string, wrong: Wrong | null): Promise<Page> => {
     const found = await findInvitation(deps, token)
     if (found.state !== 'open') return closedPage(found.state, ADVICE)
-    const { workspace, workspaceId, email, role } = found.invitation
-    if (await needsCompany(deps.prisma, { workspaceId, email })) return withCompany(workspace.name)
+    const { workspace, email, role } = found.invitation
+    if (found.isElsewhere) return withCompany(workspace.name)
     return {
       status: wrong?.status ?? 200,
       title: `Join ${workspace.name}`,

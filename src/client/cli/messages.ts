@@ -21,8 +21,9 @@ export const lineOf = (message: Message, { style }: Terminal): string => {
 export const print = (input: Input, message: Message): void =>
   input.terminal.out(input.json ? printableJson(message) : lineOf(message, input.terminal))
 
-/** Where a search found the message first. */
-const printPlace = ({ highlights: [place] = [] }: Message, { out, style }: Terminal): void => {
+/** Where a search found the message first, other than in the subject, which its line shows. */
+const printPlace = ({ highlights = [] }: Message, { out, style }: Terminal): void => {
+  const place = highlights.find(({ field }) => field !== 'subject')
   if (!place) return
   const parts = place.parts.map(({ text, matched }) =>
     matched ? style('bold', printable(text)) : printable(text),

@@ -162,11 +162,18 @@ export const revokeInvitation = async (
 
 type OpenInvitation = Prisma.InvitationGetPayload<{ include: { workspace: true } }>
 
+/** An invitation; `isElsewhere`: whether only signing in with the company's account makes its person a member. */
+interface Found {
+  state: 'open'
+  invitation: OpenInvitation
+  isElsewhere: boolean
+}
+
 /** Returns the invitation of a link's token, and whether it can still be accepted. */
 export const findInvitation = async (
   { prisma, clock }: Db & { clock: Clock },
   token: string,
-): Promise<{ state: Exclude<LinkState, 'open'> } | { state: 'open'; invitation: OpenInvitation }> => {
+): Promise<{ state: Exclude<LinkState, 'open'> } | Found> => {
   const where = { tokenHash: Uint8Array.from(hashToken(token)) }
   const found = await prisma.invitation.findUnique({ where, include: { workspace: true, ...WITH_INVITER } })
   const invitation = found && { ...found, role: roleNow(found) }
@@ -175,7 +182,7 @@ export const findInvitation = async (
     clock.now(),
   )
   return state === 'open' && invitation
-    ? { state, invitation }
+    ? { state, invitation, isElsewhere: await needsCompany(prisma, invitation) }
     : { state: state as Exclude<LinkState, 'open'> }
 }
 
