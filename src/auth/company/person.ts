@@ -70,7 +70,7 @@ export const personOf = (
     throw refuse('Your email address is not at a domain that this workspace signs in with its company.')
   if (!isProven(claims)) throw refuse('Your company’s sign-in has not verified your email address.')
   const isGoogle = new URL(claims.iss).origin === GOOGLE
-  if (isGoogle && !domains.has(String(claims.hd)))
+  if (isGoogle && !(typeof claims.hd === 'string' && domains.has(claims.hd)))
     throw refuse('This Google account is not one of your company.')
   if (claims.sub.length > MAX_SUBJECT)
     throw refuse('Your company’s sign-in named you with too many characters.')
