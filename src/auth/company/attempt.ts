@@ -4,7 +4,7 @@ import type { Clock } from '../../core/clock.ts'
 import type { CompanySignIn } from '../../db/generated/prisma/client.ts'
 import { readCookie, writeCookie } from '../cookie.ts'
 
-/** Time for which a sign-in with a company's account may take. @limit Signing in */
+/** Time that a sign-in with a company's account may take. @limit Signing in */
 const VALID_MS = 10 * 60_000
 /** A longer path does not fit into a cookie. */
 const MAX_PATH = 1_000
