@@ -73,6 +73,7 @@ test('a workspace can be read with its plan, and changed only by members', async
       keepMessagesDays: null,
       keepRawDays: null,
       requirePasskeys: false,
+      signIn: null,
     },
     deletesAt: null,
     createdAt: expect.any(String),

@@ -241,9 +241,9 @@ describe('when a workspace begins to require passkeys', () => {
     const bo = await hire('member')
     const others = await withPasskey({ id: bo.id, workspaceId: owner.id })
     for (const surfer of [surf(service), await signedIn(service, owner.token), others]) {
-      expectPage(await decide(surfer), 403, /requires passkeys/)
+      expectPage(await decide(surfer), 403, /requires that you sign in with your passkey/)
       const shown = await surfer.get(link)
-      expectPage(shown, 403, /requires passkeys/)
+      expectPage(shown, 403, /requires that you sign in with your passkey/)
       expect(shown.text).not.toMatch(/secret plan|out\.test/)
     }
     expect(await byOf()).toBeNull()

@@ -50,6 +50,9 @@ beforeAll(async () => {
   await owner.api('POST', `/agents/${agent.id}/url`, { text: 'by hand' }, { 'Idempotency-Key': 'kept' })
   await owner.api('POST', '/members/me/identities', { channel: 'sms', value: '+15551234567' })
   await owner.api('POST', '/domains', { name: 'acme.example' })
+  await prisma.domain.updateMany({ where: { workspaceId: owner.id }, data: { state: 'verified' } })
+  const signIn = { clientId: 'ams', clientSecret: 'a secret', domains: ['acme.example'] }
+  await owner.api('PATCH', '/workspace', { signIn: { issuer: 'https://idp.acme.example', ...signIn } })
   const id = randomUUID()
   await prisma.address.create({
     data: { id, workspaceId: owner.id, agentId: agent.id, channel: 'telegram', value: '@a_bot' },

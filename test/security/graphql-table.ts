@@ -89,7 +89,12 @@ export const TYPES: Record<string, TypeRow> = {
     reach: '{ workspace { settings { % } } }',
     rule: OWN,
     fields:
-      'agentsMaySetAccess agentsMayCreateAgents requirePasskeys keepRefusedDays keepMessagesDays keepRawDays',
+      'agentsMaySetAccess agentsMayCreateAgents requirePasskeys signIn keepRefusedDays keepMessagesDays keepRawDays',
+  },
+  CompanySignIn: {
+    reach: '{ workspace { settings { signIn { % } } } }',
+    rule: OWN,
+    fields: 'issuer clientId domains role required redirectUrl logoutUrl',
   },
   Plan: { reach: '{ workspace { plan { % } } }', rule: OWN, fields: 'key limits usage changeAddress' },
   PlanLimits: { reach: '{ workspace { plan { limits { % } } } }', rule: OWN, fields: LIMITED },
