@@ -37,8 +37,8 @@ const ruleFor = async (
   if (way === 'company') return 'free'
   const member = await prisma.member.findUnique({ where: { id }, include: { workspace: true } })
   if (!member) return 'free' // has been removed, as the creation of the session finds
-  if (!(way === 'link' && member.role === 'owner') && (await needsCompany(prisma, member)))
-    return 'company account required'
+  if (await needsCompany(prisma, member))
+    return way === 'link' && member.role === 'owner' ? 'free' : 'company account required'
   if (way === 'passkey' || !member.workspace.requirePasskeys) return 'free'
   const passkeys = await prisma.passkey.count({ where: { memberId: id } })
   return passkeys > 0 && way !== 'link' ? 'passkey required' : 'enrolling'

@@ -4535,11 +4535,11 @@ export interface components {
                 /** @description Domains of the email addresses that it may sign in. They must be verified domains of the workspace. */
                 domains: string[];
                 /**
-                 * @description Role of those who become members by signing in: never `owner`. Defaults to `member`.
+                 * @description Role of those who become members by signing in: never `owner`. Left out, it stays as it is, at first `member`.
                  * @enum {string}
                  */
                 role?: "owner" | "member";
-                /** @description Whether members with such addresses have no other way to sign in. Owners keep the link of the operator. Defaults to false. */
+                /** @description Whether members with such addresses have no other way to sign in. Owners keep the link of the operator. Left out, it stays as it is, at first false. */
                 required?: boolean;
             } | null;
             /** @description Days after which refused messages are deleted: 1 to 365 */

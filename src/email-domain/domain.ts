@@ -160,7 +160,8 @@ export const updateDomain = async (
 }
 
 /**
- * Removes a domain with its DKIM keys. For members. Throws `conflict` while an agent has an address on it.
+ * Removes a domain with its DKIM keys. For members. Throws `conflict` while an agent has an address on it, or members can only sign in
+ * with a company at it.
  */
 export const removeDomain = async (deps: DomainDeps, viewer: Viewer, domainId: string): Promise<void> => {
   const { id, name, workspaceId } = await findDomain(deps, viewer, domainId)
@@ -172,6 +173,13 @@ export const removeDomain = async (deps: DomainDeps, viewer: Viewer, domainId: s
       const have = addresses === 1 ? 'An agent has an address' : `Agents have ${addresses} addresses`
       throw new AppError('conflict', `${have} on ${name}: change or remove all addresses on it first.`)
     }
+    // Its members would have no way to sign in.
+    const signIn = { workspaceId, required: true, domains: { has: name } }
+    if ((await prisma.companySignIn.count({ where: signIn })) > 0)
+      throw new AppError(
+        'conflict',
+        `Members with addresses at ${name} must sign in with their company: change that first.`,
+      )
     await prisma.dkimKey.deleteMany({ where: { domain: name, workspaceId } })
     const { count } = await prisma.domain.deleteMany({ where: { id } })
     if (count === 0) throw notFound('domain') // removed concurrently

@@ -1,10 +1,12 @@
+import { domainOf } from '../core/address/email-address.ts'
 import { AppError, invalidInput } from '../core/errors.ts'
+import { quoted } from '../core/text/quoted.ts'
 import type { Db } from '../db/client.ts'
 import type { CompanySignIn, Prisma } from '../db/generated/prisma/client.ts'
 import type { MemberRole } from '../db/generated/prisma/enums.ts'
 import { NIL, type SealedColumn } from './encryption/data-keys.ts'
 import type { Keyring } from './encryption/keyring.ts'
-import { isElsewhere } from './token/company-rule.ts'
+import type { Mailer } from './member/invitation.ts'
 import type { Viewer } from './token/viewer.ts'
 
 /** The OpenID provider of a company, with which members of a workspace sign in. */
@@ -59,19 +61,39 @@ export const openClientSecret = async (
   { workspaceId, clientSecret }: Pick<CompanySignIn, 'workspaceId' | 'clientSecret'>,
 ): Promise<string> => (await keyring.open(workspaceId, clientSecret, bindingOf(workspaceId))).toString()
 
-/** Which of these domains are the workspace's own, and verified now. */
-export const verifiedAmong = async (
+/** What the check of DNS has found: the record that proves ownership. Mail need not come here: a company may have it elsewhere. */
+const OWNED: Prisma.DomainWhereInput[] = [
+  { state: 'verified' },
+  { findings: { array_contains: [{ purpose: 'ownership', ok: true }] } },
+]
+
+/** Which of these domains the workspace proves to own, alone. */
+export const provenAmong = async (
   { domain }: Pick<Prisma.TransactionClient, 'domain'>,
   workspaceId: string,
   names: readonly string[],
 ): Promise<Set<string>> => {
-  const where = { workspaceId, state: 'verified', name: { in: [...names] } } satisfies Prisma.DomainWhereInput
-  return new Set((await domain.findMany({ where, select: { name: true } })).map(({ name }) => name))
+  const found = await domain.findMany({
+    where: { name: { in: [...names] }, OR: OWNED },
+    select: { name: true, workspaceId: true, state: true },
+  })
+  const isOwn = (name: string): boolean => {
+    const all = found.filter((one) => one.name === name)
+    const verified = all.filter(({ state }) => state === 'verified')
+    const [first, ...rivals] = verified.length > 0 ? verified : all
+    return first?.workspaceId === workspaceId && rivals.length === 0
+  }
+  return new Set(names.filter(isOwn))
 }
 
 interface Setting extends Db {
   keyring: Pick<Keyring, 'seal'>
 }
+
+type Client = Pick<CompanySignIn, 'issuer' | 'clientId'>
+
+const isSameClient = (one: Client, other: Client): boolean =>
+  new URL(one.issuer).href === new URL(other.issuer).href && one.clientId === other.clientId
 
 const secretOf = async (
   { keyring }: Pick<Setting, 'keyring'>,
@@ -82,7 +104,7 @@ const secretOf = async (
   if (clientSecret !== undefined)
     return Uint8Array.from(await keyring.seal(workspaceId, clientSecret, bindingOf(workspaceId)))
   // A new issuer must not be told the secret of another one.
-  if (stored?.issuer === issuer && stored.clientId === clientId) return stored.clientSecret
+  if (stored && isSameClient(stored, { issuer, clientId })) return stored.clientSecret
   throw invalidInput('signIn.clientSecret', 'is required for a new issuer or client')
 }
 
@@ -102,12 +124,13 @@ export const setCompanySignIn = async (
     await prisma.companySignIn.deleteMany({ where: { workspaceId } })
     return
   }
-  const verified = await verifiedAmong(prisma, workspaceId, input.domains)
-  const foreign = input.domains.find((name) => !verified.has(name))
+  const proven = await provenAmong(prisma, workspaceId, input.domains)
+  const foreign = input.domains.find((name) => !proven.has(name))
   if (foreign !== undefined)
     throw invalidInput('signIn.domains', `${foreign} is not a verified domain of this workspace`)
   const stored = await prisma.companySignIn.findUnique({ where: { workspaceId } })
-  const { issuer, clientId, domains, role = 'member', required = false } = input
+  const { issuer, clientId, domains } = input
+  const { role = stored?.role ?? 'member', required = stored?.required ?? false } = input
   if (role === 'owner') throw invalidInput('signIn.role', 'must not be owner: only owners make owners')
   const clientSecret = await secretOf(deps, viewer, input, stored)
   const data = { issuer, clientId, clientSecret, domains: [...new Set(domains)], role, required }
@@ -116,24 +139,43 @@ export const setCompanySignIn = async (
     create: { workspaceId, ...data },
     update: data,
   })
-  await ensureNotLockedOut(prisma, viewer, input)
+  // Another client may be told other subjects of the same persons.
+  if (stored && !isSameClient(stored, data))
+    await prisma.companyIdentity.deleteMany({ where: { workspaceId } })
+  if (required) await ensureNotLockedOut(prisma, viewer, data)
 }
 
-/** A session ends at once with what it requires; tokens of programs do not. */
+/** In the web application, only who has signed in with this provider requires it of themselves. Programs keep their tokens. */
 const ensureNotLockedOut = async (
-  prisma: Pick<Prisma.TransactionClient, '$queryRawUnsafe'>,
-  { id, tokenId, session }: Viewer,
-  { required }: CompanySignInInput,
+  { companyIdentity }: Pick<Prisma.TransactionClient, 'companyIdentity'>,
+  { id, email, session }: Viewer,
+  { domains }: Pick<CompanySignIn, 'domains'>,
 ): Promise<void> => {
-  if (!required || session === null) return
-  const rows = await prisma.$queryRawUnsafe<unknown[]>(
-    `select 1 from member m join session s on s.token_id = $2::uuid where m.id = $1::uuid and ${isElsewhere('m', 's.way')}`,
-    id,
-    tokenId,
-  )
-  if (rows.length > 0)
-    throw new AppError(
-      'conflict',
-      'Sign in with the company’s account yourself before you require it: this session would end.',
-    )
+  if (session === null || !domains.includes(domainOf(email ?? ''))) return
+  if ((await companyIdentity.count({ where: { memberId: id } })) > 0) return
+  throw new AppError('conflict', 'Sign in with the company’s account yourself before you require it.')
+}
+
+/** Tells every owner who may sign in as members now: a stolen session may have set it. */
+export const tellOfSignIn = async (
+  { prisma, mailer, afterCommit }: Db & { mailer: Pick<Mailer, 'send'> },
+  { workspaceId, name, email: viewerEmail }: Viewer,
+  input: CompanySignInInput | null,
+): Promise<void> => {
+  const workspace = await prisma.workspace.findUniqueOrThrow({
+    where: { id: workspaceId },
+    include: { members: { where: { role: 'owner' } } },
+  })
+  const who = name === null ? (viewerEmail ?? 'An owner') : `${quoted(name)} (${viewerEmail})`
+  const what = input
+    ? `Members with addresses at ${input.domains.join(', ')} sign in with the provider ${input.issuer}. It decides who they are.`
+    : 'Members no longer sign in with the account of their company.'
+  const text = `${who} has changed how members of the workspace ${quoted(workspace.name)} sign in.
+
+${what}
+
+If nobody of you did this, end all sessions and tokens of this member.
+`
+  const subject = `Signing in to ${quoted(workspace.name)} was changed`
+  for (const { email } of workspace.members) afterCommit(() => mailer.send({ to: email, subject, text }))
 }

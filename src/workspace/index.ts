@@ -18,8 +18,8 @@ export {
   companyPath,
   openClientSecret,
   presentCompanySignIn,
+  provenAmong,
   SEALED_COMPANY_SECRETS,
-  verifiedAmong,
 } from './company-sign-in.ts'
 export {
   cancelDeletion,

@@ -8,8 +8,10 @@ import {
   type PublicCompanySignIn,
   presentCompanySignIn,
   setCompanySignIn,
+  tellOfSignIn,
 } from './company-sign-in.ts'
 import type { Keyring } from './encryption/keyring.ts'
+import type { Mailer } from './member/invitation.ts'
 import { ensureMember, ensureOwner } from './member/member.ts'
 import { RIGHTS_CHANGED, type Viewer } from './token/viewer.ts'
 import { type Usage, usageOf } from './usage/usage.ts'
@@ -96,7 +98,11 @@ export const readWorkspace = async (
  * `setCompanySignIn`.
  */
 export const updateWorkspace = async (
-  deps: SettingsDeps & { notifier: Pick<Notifier, 'publish'>; keyring: Pick<Keyring, 'seal'> },
+  deps: SettingsDeps & {
+    notifier: Pick<Notifier, 'publish'>
+    keyring: Pick<Keyring, 'seal'>
+    mailer: Pick<Mailer, 'send'>
+  },
   viewer: Viewer,
   changes: WorkspaceChanges,
 ): Promise<WorkspaceView> => {
@@ -111,6 +117,7 @@ export const updateWorkspace = async (
     const detail = { ...data, ...(signIn !== undefined && { signIn: withoutSecret(signIn) }) }
     await audit({ ...deps, prisma }, viewer, { action: 'workspace.update', agentId: null, detail })
   })
+  if (signIn !== undefined) await tellOfSignIn(deps, viewer, signIn)
   deps.afterCommit(() => deps.notifier.publish(RIGHTS_CHANGED, viewer.workspaceId))
   return readWorkspace(deps, viewer)
 }

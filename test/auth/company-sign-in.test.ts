@@ -227,7 +227,9 @@ describe('claims', () => {
     [{ email: 'ann@DOMAIN', email_verified: undefined }, 'has not verified'],
     [{ email: 'ann@DOMAIN', email_verified: 'no' }, 'has not verified'],
     [{ email: undefined, preferred_username: 'ann@DOMAIN' }, 'did not tell your email address'],
-    [{ email: 'ann@DOMAIN', sub: 'x'.repeat(300) }, 'too many characters'],
+    [{ email: 'ann@DOMAIN', sub: 'x'.repeat(300) }, 'characters that cannot be kept'],
+    [{ email: 'ann@DOMAIN', sub: '' }, 'characters that cannot be kept'],
+    [{ email: 'ann@DOMAIN', sub: 'a\u0000' }, 'characters that cannot be kept'],
   ])('%j are refused', async (claims, words) => {
     const here = (value: unknown): unknown =>
       typeof value === 'string'
@@ -249,18 +251,34 @@ describe('claims', () => {
     expect(page.status).toBe(404)
   })
 
+  test('of a domain whose mail goes elsewhere count: its ownership is proven', async () => {
+    withdraw(zone, domain, 'mx')
+    expect((await verify(owner, domain)).body.state).toBe('broken')
+    await expectMember({ email: at('ann') })
+    expect((await set({ clientSecret: undefined })).status).toBe(200)
+  })
+
   test('that only the userinfo endpoint tells count, of the same person', async () => {
     company.userinfo = { sub: 'u1', email: at('ann'), email_verified: true }
     const { page } = await signInAs({ email_verified: undefined })
     expect(page.text).toContain('Continue')
     company.userinfo = { sub: 'u2', email: at('bo'), email_verified: true }
     await refused({ email_verified: undefined }, 'did not confirm')
+    company.userinfo = { sub: 'u1', email: at('ann'), email_verified: true }
+    await expectMember({ email: at('ann'), email_verified: undefined })
     expect(await members()).toEqual([at('ann'), owner.email].sort())
   })
 
   test('of an address that has become another person’s open nothing', async () => {
     await expectMember({ email: at('ann'), sub: 'first' })
     await refused({ email: at('ann'), sub: 'second' }, 'was another person’s')
+    // Another client may be told other subjects: the same persons are bound anew, and told so.
+    await owner.api('PATCH', '/workspace', { signIn: settings({ clientId: 'other' }) })
+    company.claims = { aud: 'other', email: at('ann'), email_verified: true, sub: 'pairwise' }
+    const surfer = surf(service)
+    expect((await surfer.get(company.approve(await begin(surfer, at('ann'))), from())).status).toBe(200)
+    const [entry] = (await owner.api('GET', '/audit?action=member.update')).body.items
+    expect(entry).toMatchObject({ detail: { way: 'company', issuer: company.issuer } })
   })
 })
 
@@ -389,6 +407,22 @@ describe('what a provider, or whoever stands between, sends', () => {
     expect([...evil.seen, ...company.seen]).toEqual([])
   })
 
+  test('settings that change while the provider answers do not let anybody in', async () => {
+    const surfer = surf(service)
+    company.claims = { email: at('ann'), email_verified: true }
+    const back = company.approve(await begin(surfer, at('ann')))
+    company.answers.set('/jwks', (response) => {
+      company.answers.delete('/jwks')
+      void owner.api('PATCH', '/workspace', { signIn: null }).then(async () => {
+        response.writeHead(200, { 'Content-Type': 'application/json' })
+        response.end(await (await fetch(`${company.origin}/jwks`)).text())
+      })
+    })
+    const page = await surfer.get(back, from())
+    expect([page.status, page.text]).toEqual([403, expect.stringContaining('was changed meanwhile')])
+    expect(await members()).toEqual([owner.email])
+  })
+
   test('an attempt ends after ten minutes, and an error is told in the provider’s word alone', async () => {
     const surfer = surf(service)
     const late = company.approve(await begin(surfer, at('ann')))
@@ -406,7 +440,14 @@ describe('what a provider, or whoever stands between, sends', () => {
   test('a provider that is down, or not one, is said to be', async () => {
     const page = async () =>
       (await surf(service).submit('/app/sign-in/company', { email: at('ann') }, from())).text
-    for (const answer of ['<html>', '{}', `{"issuer":"https://evil.example"}`]) {
+    const without = (more: object) => JSON.stringify({ issuer: company.issuer, ...more })
+    for (const answer of [
+      '<html>',
+      '{}',
+      `{"issuer":"https://evil.example"}`,
+      without({}),
+      without({ authorization_endpoint: 'javascript:alert(1)' }),
+    ]) {
       company.answers.set('/.well-known/openid-configuration', (response) =>
         response.writeHead(200, { 'Content-Type': 'application/json' }).end(answer),
       )
@@ -500,6 +541,16 @@ describe('when it is required', () => {
     })
     expect([await isIn(surfer), await isIn(proven)]).toEqual([false, true])
     expect((await use(await linkFor(at('boss')))).isIn).toBe(true)
+    // Also where passkeys are required: with one of them alone, nobody would come back.
+    await owner.api('PATCH', '/workspace', { requirePasskeys: true })
+    expect((await use(await linkFor(at('boss')))).isIn).toBe(true)
+    expect((await owner.api('DELETE', `/domains/${domain.id}`)).body.error.message).toContain(
+      'must sign in with their company',
+    )
+    // What is left out stays.
+    const { clientSecret: _, ...same } = settings()
+    await owner.api('PATCH', '/workspace', { signIn: same })
+    expect((await owner.api('GET', '/workspace')).body.settings.signIn.required).toBe(true)
   })
 })
 

@@ -105,8 +105,11 @@ const CompanySignInInput = group(
       "The client's secret. Left out, the one that is set is kept, if the issuer and the client are the same.",
     ).optional(),
     domains: says(companyDomains, `${SIGN_IN.domains} They must be verified domains of the workspace.`),
-    role: says(MemberRole, `${SIGN_IN.role} Defaults to \`member\`.`).optional(),
-    required: says(z.boolean(), `${SIGN_IN.required} Defaults to false.`).optional(),
+    role: says(MemberRole, `${SIGN_IN.role} Left out, it stays as it is, at first \`member\`.`).optional(),
+    required: says(
+      z.boolean(),
+      `${SIGN_IN.required} Left out, it stays as it is, at first false.`,
+    ).optional(),
   },
 )
 

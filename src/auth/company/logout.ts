@@ -1,7 +1,8 @@
+import type { IncomingMessage } from 'node:http'
 import { AppError } from '../../core/errors.ts'
 import { endSessions } from '../session.ts'
-import { readLogoutToken } from './provider.ts'
-import { type CompanyDeps, callProvider, countTry, isFirstUse } from './sign-in.ts'
+import { NOT_VALID_LOGOUT, readLogoutToken } from './provider.ts'
+import { type CompanyDeps, countRequest, isUsed, use } from './sign-in.ts'
 
 /**
  * Ends the sessions that a company's provider says are over (OpenID Connect Back-Channel Logout 1.0): one, or all of a person. Throws
@@ -9,14 +10,18 @@ import { type CompanyDeps, callProvider, countTry, isFirstUse } from './sign-in.
  */
 export const endCompanySessions = async (
   deps: CompanyDeps,
-  request: Parameters<typeof countTry>[1],
+  request: IncomingMessage,
   { workspaceId, token }: { workspaceId: string; token: string },
 ): Promise<void> => {
-  countTry(deps, request)
+  countRequest(deps, request, 'logout', workspaceId)
   const row = await deps.prisma.companySignIn.findUnique({ where: { workspaceId } })
-  if (row === null) throw new AppError('not_found', 'This workspace does not sign in with a company.')
-  const { id, issuer, subject, sid } = await callProvider(deps, row, () => readLogoutToken(deps, row, token))
-  if (!(await isFirstUse(deps, 'CompanyLogout', `${workspaceId} ${id}`))) return
+  if (row === null) throw new AppError('forbidden', NOT_VALID_LOGOUT)
+  // Not among the calls of those who sign in: others must not take their places.
+  const { id, issuer, subject, sid } = await deps.externalCalls.run(`company logout:${workspaceId}`, () =>
+    readLogoutToken(deps, row, token),
+  )
+  const key = `${workspaceId} ${id}`
+  if (await isUsed(deps, 'CompanyLogout', key)) return
   const identity = { workspaceId, issuer, ...(subject !== null && { subject }) }
   const members = await deps.prisma.member.findMany({
     where: { workspaceId, companyIdentity: identity },
@@ -33,4 +38,6 @@ export const endCompanySessions = async (
     const actor = { workspaceId, kind: 'member', id: memberId, tokenId: null } as const
     await endSessions(deps, actor, { ...where, memberId })
   }
+  // Last, so that the provider's second attempt does what the first could not.
+  await use(deps, 'CompanyLogout', key)
 }

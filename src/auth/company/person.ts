@@ -1,7 +1,9 @@
 import { domainOf } from '../../core/address/email-address.ts'
 import { AppError } from '../../core/errors.ts'
 import { memberName } from '../../core/rules.ts'
-import type { Claims } from './provider.ts'
+
+/** Claims of a person, as the provider signed them or told them over TLS: nothing of them is checked yet. */
+export type Claims = Readonly<Record<string, unknown>> & { iss: string; sub: string }
 
 /** Who has signed in at a company's provider. */
 export interface Person {
@@ -17,19 +19,34 @@ export interface Person {
 const TENANT = /^\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/v2\.0\/?$/i
 /** Anybody can have an account there with an address at a company, after they have left it too. */
 const GOOGLE = 'https://accounts.google.com'
-/** OpenID Connect Core, 2. */
-const MAX_SUBJECT = 255
+/** The tenant of all personal accounts of Microsoft. */
+const PERSONAL = '9188040d-6c67-4c5b-b112-36a304b66dad'
+/** Tenants of customers, where everybody can sign up. */
+const OF_CUSTOMERS = /\.ciamlogin\.com$/
+/** OpenID Connect Core, 2; PostgreSQL stores no NUL. */
+const SUBJECT = /^[^\p{Cc}]{1,255}$/u
+
+/** Ids of sessions at providers. */
+export const SID = /^[^\p{Cc}]{1,1000}$/u
 
 const refuse = (words: string): AppError => new AppError('forbidden', words)
 
-const tenantOf = (issuer: string): string | null =>
-  TENANT.exec(new URL(issuer).pathname)?.[1]?.toLowerCase() ?? null
+/** The tenant of Entra ID whose issuer this is; null if it is none that has its own users only. */
+export const tenantOf = (issuer: string): string | null => {
+  const { hostname, pathname } = new URL(issuer)
+  const tenant = TENANT.exec(pathname)?.[1]?.toLowerCase() ?? null
+  return tenant === PERSONAL || OF_CUSTOMERS.test(hostname) ? null : tenant
+}
+
+/** A claim as text; '' for what is none. */
+const word = (value: unknown): string =>
+  ['string', 'number', 'boolean'].includes(typeof value) ? String(value).toLowerCase() : ''
 
 /** Guests of a tenant are signed in by somebody else (Entra ID, claims `idp` and `acct`). */
 const isGuest = ({ iss, tid, idp, acct }: Claims, tenant: string): boolean =>
-  (typeof tid === 'string' && tid.toLowerCase() !== tenant) ||
-  (idp !== undefined && idp !== iss) ||
-  Number(acct ?? 0) !== 0
+  (tid !== undefined && word(tid) !== tenant) ||
+  (idp !== undefined && ![word(iss), `https://sts.windows.net/${tenant}/`].includes(word(idp))) ||
+  (acct !== undefined && word(acct) !== '0')
 
 /** Whether the provider vouches that the address is the person's. */
 const isProven = (claims: Claims): boolean => {
@@ -37,8 +54,8 @@ const isProven = (claims: Claims): boolean => {
   if (tenant !== null && isGuest(claims, tenant)) return false
   // Some providers write it as text.
   const { email_verified: verified, xms_edov: owned = true } = claims
-  if (verified !== undefined) return verified === true || verified === 'true'
-  return tenant !== null && !['false', '0'].includes(String(owned))
+  if (verified !== undefined) return word(verified) === 'true'
+  return tenant !== null && ['true', '1'].includes(word(owned))
 }
 
 /** Entra ID leaves out `email` of users without a mailbox, and signs in with their principal name. */
@@ -72,12 +89,12 @@ export const personOf = (
   const isGoogle = new URL(claims.iss).origin === GOOGLE
   if (isGoogle && !(typeof claims.hd === 'string' && domains.has(claims.hd)))
     throw refuse('This Google account is not one of your company.')
-  if (claims.sub.length > MAX_SUBJECT)
-    throw refuse('Your company’s sign-in named you with too many characters.')
+  if (!SUBJECT.test(claims.sub))
+    throw refuse('Your company’s sign-in named you with characters that cannot be kept.')
   const name = memberName.safeParse(typeof claims.name === 'string' ? claims.name.trim() : '')
   return {
     ...{ issuer: claims.iss, subject: claims.sub, email },
     name: name.success ? name.data : null,
-    sid: typeof claims.sid === 'string' && claims.sid.length <= 1_000 ? claims.sid : null,
+    sid: typeof claims.sid === 'string' && SID.test(claims.sid) ? claims.sid : null,
   }
 }

@@ -5,6 +5,7 @@ import type { CompanySignIn } from '../../db/generated/prisma/client.ts'
 import type { Fetch } from '../../outgoing-http/fetch.ts'
 import { type Keyring, openClientSecret } from '../../workspace/index.ts'
 import type { Attempt } from './attempt.ts'
+import { type Claims, SID, tenantOf } from './person.ts'
 
 export interface ProviderDeps {
   keyring: Pick<Keyring, 'open'>
@@ -12,9 +13,6 @@ export interface ProviderDeps {
   fetch: Fetch
   log: Logger
 }
-
-/** Claims of a person, as the provider signed them or told them over TLS: nothing of them is checked yet. */
-export type Claims = Readonly<Record<string, unknown>> & { iss: string; sub: string }
 
 const SCOPE = 'openid email profile'
 /** Clocks of providers may differ by so much. */
@@ -104,14 +102,15 @@ export const authorizationUrl = async (
   { redirectUrl, email }: { redirectUrl: string; email: string },
 ): Promise<string> => {
   const openid = await library()
-  const configuration = await discover(deps, row).catch((error: unknown) => {
+  try {
+    const challenge = await openid.calculatePKCECodeChallenge(codeVerifier)
+    return openid.buildAuthorizationUrl(await discover(deps, row), {
+      ...{ redirect_uri: redirectUrl, scope: SCOPE, state, nonce, login_hint: email },
+      ...{ code_challenge: challenge, code_challenge_method: 'S256' },
+    }).href
+  } catch (error) {
     throw failure(deps, row, error, UNREACHABLE)
-  })
-  const challenge = await openid.calculatePKCECodeChallenge(codeVerifier)
-  return openid.buildAuthorizationUrl(configuration, {
-    ...{ redirect_uri: redirectUrl, scope: SCOPE, state, nonce, login_hint: email },
-    ...{ code_challenge: challenge, code_challenge_method: 'S256' },
-  }).href
+  }
 }
 
 /**
@@ -133,11 +132,10 @@ export const claimsOf = async (
     })
     const claims = tokens.claims()!
     const tells = configuration.serverMetadata().userinfo_endpoint !== undefined
+    const isVague = claims.email === undefined || (claims.email_verified ?? tenantOf(claims.iss)) == null
     // By the specification, a provider need not repeat in the ID token what it tells whoever has the access token.
     const more =
-      claims.email === undefined && tells
-        ? await openid.fetchUserInfo(configuration, tokens.access_token, claims.sub)
-        : {}
+      isVague && tells ? await openid.fetchUserInfo(configuration, tokens.access_token, claims.sub) : {}
     return { ...more, ...claims }
   } catch (error) {
     throw failure(deps, row, error, NOT_VALID)
@@ -152,12 +150,12 @@ export interface SignedOut {
   sid: string | null
 }
 
+export const NOT_VALID_LOGOUT = 'This logout token is not valid.'
 const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout'
 /** A logout token is sent at once. */
 const LOGOUT_TOKEN_AGE_S = 300
 
-const word = (value: unknown): string | null =>
-  typeof value === 'string' && value !== '' && value.length <= 1_000 ? value : null
+const word = (value: unknown): string | null => (typeof value === 'string' && SID.test(value) ? value : null)
 
 /** Returns what a logout token says. Throws `forbidden` unless the provider has signed it for this client. */
 export const readLogoutToken = async (
@@ -166,9 +164,12 @@ export const readLogoutToken = async (
   token: string,
 ): Promise<SignedOut> => {
   try {
-    const configuration = await discover(deps, row)
-    const { issuer, jwks_uri: keysUrl } = configuration.serverMetadata()
-    const { createLocalJWKSet, jwtVerify } = await import('jose')
+    const { createLocalJWKSet, decodeJwt, jwtVerify } = await import('jose')
+    // Before anybody is asked for keys.
+    const claimed = decodeJwt(token)
+    if (new URL(claimed.iss ?? '').href !== new URL(row.issuer).href || !claimed.events)
+      throw new Error('it is not a logout token of this provider')
+    const { issuer, jwks_uri: keysUrl } = (await discover(deps, row)).serverMetadata()
     const keys = await deps.fetch({ url: keysUrl ?? '', method: 'GET' })
     const { payload } = await jwtVerify(token, createLocalJWKSet(JSON.parse(keys.body.toString())), {
       ...{ issuer, audience: row.clientId, maxTokenAge: LOGOUT_TOKEN_AGE_S },
@@ -182,6 +183,6 @@ export const readLogoutToken = async (
       throw new Error('it is not a logout token')
     return { id, issuer, subject: subject ?? null, sid: sid ?? null }
   } catch (error) {
-    throw failure(deps, row, error, 'This logout token is not valid.')
+    throw failure(deps, row, error, NOT_VALID_LOGOUT)
   }
 }

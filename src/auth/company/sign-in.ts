@@ -8,8 +8,8 @@ import {
   hashToken,
   type Mailer,
   memberOfCompany,
+  provenAmong,
   type RateLimits,
-  verifiedAmong,
 } from '../../workspace/index.ts'
 import { clientKeyOf } from '../client-key.ts'
 import { type SignInDeps, signIn } from '../sign-in.ts'
@@ -23,20 +23,35 @@ export interface CompanyDeps extends SignInDeps, AttemptDeps, ProviderDeps {
   externalCalls: Pick<ExternalCalls, 'run'>
 }
 
-/** Sign-ins with a company's account that can be begun, and ended, within an hour from one place. @limit Signing in */
-const TRIES_AN_HOUR = 120
+/** Requests to sign in with a company's account that lead nowhere, within an hour from one place. @limit Signing in */
+const MISSES_AN_HOUR = 120
+/** Sign-ins at the company of one workspace that can be begun within an hour from one place, which may be a whole office. @limit Signing in */
+const BEGUN_AN_HOUR = 1_000
+/** Messages of one workspace's provider that persons have signed out, within an hour from one place. @limit Signing in */
+const LOGOUTS_AN_HOUR = 5_000
 const HOUR_MS = 3_600_000
 /** How long it is remembered that a sign-in has ended, at least as long as it could. */
 const USED_MS = 20 * 60_000
 
-/** Throws `rate_limited`. */
-export const countTry = (deps: CompanyDeps, request: IncomingMessage): void => {
+const LIMITS = { miss: MISSES_AN_HOUR, begin: BEGUN_AN_HOUR, logout: LOGOUTS_AN_HOUR }
+
+/** Counts a request of a client: misses together, all else for its workspace. Throws `rate_limited`. */
+export const countRequest = (
+  { rates, clock }: Pick<CompanyDeps, 'rates' | 'clock'>,
+  request: IncomingMessage,
+  kind: keyof typeof LIMITS,
+  workspaceId = '',
+): void => {
   const client = clientKeyOf(request)
-  const use = { key: `company sign-in from:${client}`, limit: TRIES_AN_HOUR, windowMs: HOUR_MS }
-  if (client && deps.rates.takeAll([use]))
-    throw new AppError('rate_limited', 'Too many sign-ins with a company’s account from one place.', {
-      retryAfter: 60,
-    })
+  const use = {
+    key: `company ${kind} ${workspaceId} from:${client}`,
+    limit: LIMITS[kind],
+    windowMs: HOUR_MS,
+  }
+  if (!client || !rates.takeAll([use])) return
+  throw new AppError('rate_limited', 'Too many sign-ins with a company’s account from one place.', {
+    retryAfter: Math.ceil((HOUR_MS - (clock.now().getTime() % HOUR_MS)) / 1000),
+  })
 }
 
 /** A provider that hangs holds up a few sign-ins of its workspace. Throws `rate_limited` for more. */
@@ -46,18 +61,24 @@ export const callProvider = <Result>(
   work: () => Promise<Result>,
 ): Promise<Result> => externalCalls.run(`company:${workspaceId}`, work)
 
+const domainIn = ({ mailer }: Pick<CompanyDeps, 'mailer'>, address: string): string => {
+  try {
+    return domainOf(mailer.normalize(address))
+  } catch {
+    return ''
+  }
+}
+
 /** Returns the settings of the workspace that signs in this address with its company; null if none does. */
 export const findCompany = async (
-  { prisma }: Pick<CompanyDeps, 'prisma'>,
+  deps: Pick<CompanyDeps, 'prisma' | 'mailer'>,
   address: string,
 ): Promise<CompanySignIn | null> => {
-  const name = domainOf(address.trim().toLowerCase())
-  const found = await prisma.companySignIn.findMany({
-    where: { domains: { has: name }, workspace: { domains: { some: { name, state: 'verified' } } } },
-    take: 2,
-  })
-  // Two workspaces cannot have verified one domain.
-  return found.length === 1 ? found[0]! : null
+  const { prisma } = deps
+  const name = domainIn(deps, address)
+  const found = await prisma.companySignIn.findMany({ where: { domains: { has: name } } })
+  for (const row of found) if ((await provenAmong(prisma, row.workspaceId, [name])).has(name)) return row
+  return null
 }
 
 /** Whether any workspace signs in with its company. */
@@ -75,8 +96,8 @@ export const beginCompanySignIn = async (
   request: IncomingMessage,
   { email, path }: { email: string; path: string },
 ): Promise<{ url: string; cookie: string }> => {
-  countTry(deps, request)
   const row = await findCompany(deps, email)
+  countRequest(deps, request, row ? 'begin' : 'miss', row?.workspaceId)
   if (row === null) throw new AppError('not_found', NO_COMPANY)
   const { attempt, cookie } = newAttempt(deps, request, row, path)
   const redirectUrl = deps.publicUrl() + companyPath(row.workspaceId)
@@ -87,10 +108,13 @@ export const beginCompanySignIn = async (
 }
 
 const USE = `insert into oauth_record (kind, hash, payload, expires_at) values ($1, $2, '{}', $3) on conflict do nothing returning kind`
+const USED = 'select from oauth_record where kind = $1 and hash = $2'
 
-/** Whether it is the first time that something counts, which the provider has confirmed. */
-export const isFirstUse = async (
-  { pool, clock }: Pick<CompanyDeps, 'pool' | 'clock'>,
+type Used = Pick<CompanyDeps, 'pool' | 'clock'>
+
+/** Notes that something is over, which the provider has confirmed. Returns whether it was not before. */
+export const use = async (
+  { pool, clock }: Used,
   kind: 'CompanySignIn' | 'CompanyLogout',
   id: string,
 ): Promise<boolean> => {
@@ -98,8 +122,11 @@ export const isFirstUse = async (
   return (await pool.query(USE, [kind, hashToken(id), until])).rows.length === 1
 }
 
+export const isUsed = async ({ pool }: Used, kind: 'CompanyLogout', id: string): Promise<boolean> =>
+  (await pool.query(USED, [kind, hashToken(id)])).rows.length > 0
+
 const STALE =
-  'This sign-in was begun in another browser, or more than ten minutes ago, or is over. Start again.'
+  'This sign-in was begun in another browser or tab, or more than ten minutes ago, or is over. Start again.'
 /** An error of OAuth: `access_denied`. Its description is not repeated. */
 const ERROR = /^[a-z_]{1,60}$/
 
@@ -113,10 +140,12 @@ export const endCompanySignIn = async (
   workspaceId: string,
   query: URLSearchParams,
 ): Promise<{ cookies: string[]; path: string }> => {
-  countTry(deps, request)
   const row = await deps.prisma.companySignIn.findUnique({ where: { workspaceId } })
   const attempt = row && findAttempt(deps, request, row)
-  if (!attempt || query.get('state') !== attempt.state) throw new AppError('forbidden', STALE)
+  if (!attempt || query.get('state') !== attempt.state) {
+    countRequest(deps, request, 'miss')
+    throw new AppError('forbidden', STALE)
+  }
   const error = query.get('error')
   if (error !== null)
     throw new AppError(
@@ -126,8 +155,8 @@ export const endCompanySignIn = async (
   const returned = new URL(deps.publicUrl() + companyPath(workspaceId))
   returned.search = query.toString()
   const claims = await callProvider(deps, row, () => claimsOf(deps, row, attempt, returned))
-  if (!(await isFirstUse(deps, 'CompanySignIn', attempt.state))) throw new AppError('forbidden', STALE)
-  const domains = await verifiedAmong(deps.prisma, workspaceId, row.domains)
+  if (!(await use(deps, 'CompanySignIn', attempt.state))) throw new AppError('forbidden', STALE)
+  const domains = await provenAmong(deps.prisma, workspaceId, row.domains)
   const person = personOf(claims, domains, (address) => deps.mailer.normalize(address))
   const member = await memberOfCompany(deps, row, person)
   const { id } = member

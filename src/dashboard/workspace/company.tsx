@@ -84,7 +84,7 @@ export const Company = ({ workspaceId, saved }: { workspaceId: string; saved: Si
     if (done) edit('clientSecret', '')
   }
   const errorOf = (name: string) => (failure?.field === `signIn.${name}` ? failure.message : undefined)
-  const isElsewhere = failure && !FIELDS.some((name) => failure.field === `signIn.${name}`)
+  const isOfNoField = failure && !FIELDS.some((name) => failure.field === `signIn.${name}`)
   return (
     <section className="panel">
       <h2>{text.company.title}</h2>
@@ -113,7 +113,7 @@ export const Company = ({ workspaceId, saved }: { workspaceId: string; saved: Si
           onChange={(event) => edit('required', String(event.target.checked))}
           disabled={role !== 'owner'}
         />
-        {isElsewhere && (
+        {isOfNoField && (
           <p className="error" role="alert">
             {failure.message}
           </p>

@@ -7,14 +7,21 @@ import type { Prisma } from '../../db/generated/prisma/client.ts'
 /** The domain of an email address `e`, as `domains` has them. */
 const domainIn = (e: string): string => `substring(${e} from '@([^@]*)$')`
 
-/**
- * Whether a member `m` (its SQL alias) can sign in with the company's provider only. `way` is the expression of how they
- * have: owners keep the operator's link.
- */
+/** Whether a member `m` (its SQL alias) can sign in with the company's provider only. */
+const isBound = (m: string): string =>
+  `exists (select from company_sign_in c where c.workspace_id = ${m}.workspace_id and c.required
+                                           and ${domainIn(`${m}.email`)} = any(c.domains))`
+
+/** Whether a member `m` who is bound so has signed in otherwise. `way` is the expression of how: owners keep the operator's link. */
 export const isElsewhere = (m: string, way: string): string =>
-  `(${way} is distinct from 'company' and not (${way} is not distinct from 'link' and ${m}.role = 'owner')
-    and exists (select from company_sign_in c where c.workspace_id = ${m}.workspace_id and c.required
-                                                and ${domainIn(`${m}.email`)} = any(c.domains)))`
+  `(coalesce(${way}, '') <> 'company' and not (${m}.role = 'owner' and coalesce(${way}, '') = 'link') and ${isBound(m)})`
+
+/**
+ * Whether a member `m` has signed in in another way than their workspace `w` requires by now. Who has no way but the company's account
+ * needs no passkey.
+ */
+export const isWrongWay = (m: string, w: string, way: string): string =>
+  `(${isElsewhere(m, way)} or (${w}.require_passkeys and coalesce(${way}, '') not in ('passkey', 'company') and not ${isBound(m)}))`
 
 /** Whether a person with this address can become, or be, a member only by signing in with the company's provider. */
 export const needsCompany = async (

@@ -1,6 +1,6 @@
 import type { RootDb } from '../../db/client.ts'
 import type { Prisma, Token } from '../../db/generated/prisma/client.ts'
-import { isElsewhere } from './company-rule.ts'
+import { isWrongWay } from './company-rule.ts'
 import { hashToken, newToken } from './token.ts'
 
 /**
@@ -15,8 +15,7 @@ import { hashToken, newToken } from './token.ts'
  */
 export const isLimited = (t: string): string =>
   `exists (select from session s join workspace w on w.id = ${t}.workspace_id join member sm on sm.id = ${t}.member_id
-            where s.token_id = ${t}.id
-              and (w.require_passkeys and coalesce(s.way, '') not in ('passkey', 'company') or ${isElsewhere('sm', 's.way')}))`
+            where s.token_id = ${t}.id and ${isWrongWay('sm', 'w', 's.way')})`
 
 type Tx = Pick<Prisma.TransactionClient, 'token' | '$queryRaw'>
 

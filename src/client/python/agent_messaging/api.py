@@ -1482,9 +1482,9 @@ class UpdateWorkspaceSignIn(TypedDict):
     clientSecret: NotRequired[str]
     # Domains of the email addresses that it may sign in. They must be verified domains of the workspace.
     domains: list[str]
-    # Role of those who become members by signing in: never `owner`. Defaults to `member`.
+    # Role of those who become members by signing in: never `owner`. Left out, it stays as it is, at first `member`.
     role: NotRequired[UpdateWorkspaceSignInRole]
-    # Whether members with such addresses have no other way to sign in. Owners keep the link of the operator. Defaults to false.
+    # Whether members with such addresses have no other way to sign in. Owners keep the link of the operator. Left out, it stays as it is, at first false.
     required: NotRequired[bool]
 
 
