@@ -125,8 +125,9 @@ describe('what can be heard', () => {
     expect(await refused({ name: 'message.received', cursor: 'abc' })).toMatchObject({ code: -32602 })
     const held = await post('events/stream', { name: 'message.received' })
     await until(async () => (await listeners(agent)).length > 0)
-    opened.push(await stream(agent.token)) // replaces it
+    const next = await stream(agent.token) // replaces it
     expect(await held.text()).toContain('"code":-32025')
+    next.close()
   })
 
   test('each type that the agent logs, on a stream of its own: only that of new messages is its client', async () => {
