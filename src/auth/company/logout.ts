@@ -1,8 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../../core/errors.ts'
 import { endSessions } from '../session.ts'
+import { countRequest } from './limits.ts'
 import { NOT_VALID_LOGOUT, readLogoutToken } from './provider.ts'
-import { type CompanyDeps, countRequest, isUsed, use } from './sign-in.ts'
+import type { CompanyDeps } from './sign-in.ts'
+import { isUsed, use } from './used.ts'
 
 /**
  * Ends the sessions that a company's provider says are over (OpenID Connect Back-Channel Logout 1.0): one, or all of a person. Throws

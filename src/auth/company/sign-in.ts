@@ -5,53 +5,22 @@ import type { CompanySignIn } from '../../db/generated/prisma/client.ts'
 import {
   companyPath,
   type ExternalCalls,
-  hashToken,
   type Mailer,
   memberOfCompany,
   provenAmong,
   type RateLimits,
 } from '../../workspace/index.ts'
-import { clientKeyOf } from '../client-key.ts'
 import { type SignInDeps, signIn } from '../sign-in.ts'
 import { type AttemptDeps, endAttempt, findAttempt, newAttempt } from './attempt.ts'
+import { countRequest } from './limits.ts'
 import { personOf } from './person.ts'
 import { authorizationUrl, claimsOf, type ProviderDeps } from './provider.ts'
+import { use } from './used.ts'
 
 export interface CompanyDeps extends SignInDeps, AttemptDeps, ProviderDeps {
   mailer: Mailer
   rates: Pick<RateLimits, 'takeAll'>
   externalCalls: Pick<ExternalCalls, 'run'>
-}
-
-/** Requests to sign in with a company's account that lead nowhere, within an hour from one place. @limit Signing in */
-const MISSES_AN_HOUR = 120
-/** Sign-ins at the company of one workspace that can be begun within an hour from one place, which may be a whole office. @limit Signing in */
-const BEGUN_AN_HOUR = 1_000
-/** Messages of one workspace's provider that persons have signed out, within an hour from one place. @limit Signing in */
-const LOGOUTS_AN_HOUR = 5_000
-const HOUR_MS = 3_600_000
-/** How long it is remembered that a sign-in has ended, at least as long as it could. */
-const USED_MS = 20 * 60_000
-
-const LIMITS = { miss: MISSES_AN_HOUR, begin: BEGUN_AN_HOUR, logout: LOGOUTS_AN_HOUR }
-
-/** Counts a request of a client: misses together, all else for its workspace. Throws `rate_limited`. */
-export const countRequest = (
-  { rates, clock }: Pick<CompanyDeps, 'rates' | 'clock'>,
-  request: IncomingMessage,
-  kind: keyof typeof LIMITS,
-  workspaceId = '',
-): void => {
-  const client = clientKeyOf(request)
-  const use = {
-    key: `company ${kind} ${workspaceId} from:${client}`,
-    limit: LIMITS[kind],
-    windowMs: HOUR_MS,
-  }
-  if (!client || !rates.takeAll([use])) return
-  throw new AppError('rate_limited', 'Too many sign-ins with a company’s account from one place.', {
-    retryAfter: Math.ceil((HOUR_MS - (clock.now().getTime() % HOUR_MS)) / 1000),
-  })
 }
 
 /** A provider that hangs holds up a few sign-ins of its workspace. Throws `rate_limited` for more. */
@@ -106,24 +75,6 @@ export const beginCompanySignIn = async (
   )
   return { url, cookie }
 }
-
-const USE = `insert into oauth_record (kind, hash, payload, expires_at) values ($1, $2, '{}', $3) on conflict do nothing returning kind`
-const USED = 'select from oauth_record where kind = $1 and hash = $2'
-
-type Used = Pick<CompanyDeps, 'pool' | 'clock'>
-
-/** Notes that something is over, which the provider has confirmed. Returns whether it was not before. */
-export const use = async (
-  { pool, clock }: Used,
-  kind: 'CompanySignIn' | 'CompanyLogout',
-  id: string,
-): Promise<boolean> => {
-  const until = new Date(clock.now().getTime() + USED_MS)
-  return (await pool.query(USE, [kind, hashToken(id), until])).rows.length === 1
-}
-
-export const isUsed = async ({ pool }: Used, kind: 'CompanyLogout', id: string): Promise<boolean> =>
-  (await pool.query(USED, [kind, hashToken(id)])).rows.length > 0
 
 const STALE =
   'This sign-in was begun in another browser or tab, or more than ten minutes ago, or is over. Start again.'
