@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { toHostname } from './address/hostname.ts'
 import { UUID } from './uuid.ts'
 
 /**
@@ -242,7 +241,7 @@ export const clientSecret = text(1, 1_000)
 const MAX_COMPANY_DOMAINS = 20
 export const companyDomains = bounded(
   z
-    .array(domainName.transform((name) => toHostname(name.trim()) ?? name.trim().toLowerCase()))
+    .array(domainName)
     .min(1, 'must name at least one domain')
     .max(MAX_COMPANY_DOMAINS, `must name at most ${MAX_COMPANY_DOMAINS} domains`),
   `1 to ${MAX_COMPANY_DOMAINS}`,

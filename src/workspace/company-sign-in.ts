@@ -1,4 +1,5 @@
 import { domainOf } from '../core/address/email-address.ts'
+import { toHostname } from '../core/address/hostname.ts'
 import { AppError, invalidInput } from '../core/errors.ts'
 import { quoted } from '../core/text/quoted.ts'
 import type { Db } from '../db/client.ts'
@@ -124,16 +125,17 @@ export const setCompanySignIn = async (
     await prisma.companySignIn.deleteMany({ where: { workspaceId } })
     return
   }
-  const proven = await provenAmong(prisma, workspaceId, input.domains)
-  const foreign = input.domains.find((name) => !proven.has(name))
+  const domains = [...new Set(input.domains.map((name) => toHostname(name.trim()) ?? name))]
+  const proven = await provenAmong(prisma, workspaceId, domains)
+  const foreign = domains.find((name) => !proven.has(name))
   if (foreign !== undefined)
     throw invalidInput('signIn.domains', `${foreign} is not a verified domain of this workspace`)
   const stored = await prisma.companySignIn.findUnique({ where: { workspaceId } })
-  const { issuer, clientId, domains } = input
+  const { issuer, clientId } = input
   const { role = stored?.role ?? 'member', required = stored?.required ?? false } = input
   if (role === 'owner') throw invalidInput('signIn.role', 'must not be owner: only owners make owners')
   const clientSecret = await secretOf(deps, viewer, input, stored)
-  const data = { issuer, clientId, clientSecret, domains: [...new Set(domains)], role, required }
+  const data = { issuer, clientId, clientSecret, domains, role, required }
   await prisma.companySignIn.upsert({
     where: { workspaceId },
     create: { workspaceId, ...data },

@@ -24,7 +24,7 @@ export interface CompanyDeps extends SignInDeps, AttemptDeps, ProviderDeps {
 }
 
 /** A provider that hangs holds up a few sign-ins of its workspace. Throws `rate_limited` for more. */
-export const callProvider = <Result>(
+const callProvider = <Result>(
   { externalCalls }: Pick<CompanyDeps, 'externalCalls'>,
   { workspaceId }: CompanySignIn,
   work: () => Promise<Result>,
