@@ -11,7 +11,6 @@ CREATE TABLE IF NOT EXISTS "company_sign_in" (
     CONSTRAINT "company_sign_in_pkey" PRIMARY KEY ("workspace_id"),
     CONSTRAINT "company_sign_in_workspace_id_fkey" FOREIGN KEY ("workspace_id") REFERENCES "workspace"("id") ON DELETE CASCADE ON UPDATE CASCADE
 );
-CREATE INDEX IF NOT EXISTS "company_sign_in_domains_idx" ON "company_sign_in" USING GIN ("domains");
 
 CREATE TABLE IF NOT EXISTS "company_identity" (
     "member_id" UUID NOT NULL,
