@@ -87,7 +87,7 @@ export const provenAmong = async (
   return new Set(names.filter(isOwn))
 }
 
-interface Setting extends Db {
+interface Sealing {
   keyring: Pick<Keyring, 'seal'>
 }
 
@@ -97,7 +97,7 @@ const isSameClient = (one: Client, other: Client): boolean =>
   new URL(one.issuer).href === new URL(other.issuer).href && one.clientId === other.clientId
 
 const secretOf = async (
-  { keyring }: Pick<Setting, 'keyring'>,
+  { keyring }: Sealing,
   { workspaceId }: Pick<Viewer, 'workspaceId'>,
   { issuer, clientId, clientSecret }: CompanySignInInput,
   stored: CompanySignIn | null,
@@ -111,11 +111,11 @@ const secretOf = async (
 
 /**
  * Sets how members sign in with their company's provider; null ends it. Within the transaction of `updateWorkspace`, after it has
- * checked that the viewer is an owner. Throws `invalid_input` for domains that are not verified ones of the workspace, and `conflict` for
+ * checked that the viewer is an owner. Throws `invalid_input` for domains that the workspace does not prove to own, and `conflict` for
  * who would lock themselves out.
  */
 export const setCompanySignIn = async (
-  deps: Pick<Setting, 'keyring'>,
+  deps: Sealing,
   prisma: Prisma.TransactionClient,
   viewer: Viewer,
   input: CompanySignInInput | null,
@@ -123,6 +123,7 @@ export const setCompanySignIn = async (
   const { workspaceId } = viewer
   if (input === null) {
     await prisma.companySignIn.deleteMany({ where: { workspaceId } })
+    await prisma.companyIdentity.deleteMany({ where: { workspaceId } })
     return
   }
   const domains = [...new Set(input.domains.map((name) => toHostname(name.trim()) ?? name))]

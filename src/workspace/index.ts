@@ -54,7 +54,7 @@ export { callExternally, type ExternalCallDeps, ExternalCalls } from './limit/ex
 export { ensureWritable, overQuota, pruneRates, RateLimits } from './limit/rate-limits.ts'
 export { type StreamLimits, StreamPlaces } from './limit/stream-places.ts'
 export { costOfBody, countRequest, createTokenRequests, type QuotaDeps } from './limit/token-requests.ts'
-export { memberOfCompany } from './member/company-member.ts'
+export { type CompanyPerson, memberOfCompany } from './member/company-member.ts'
 export { type Decider, deciderOf, nameOf } from './member/decider.ts'
 export {
   type CodeSender,

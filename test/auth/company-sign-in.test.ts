@@ -266,6 +266,9 @@ describe('claims', () => {
     await refused({ email_verified: undefined }, 'did not confirm')
     company.userinfo = { sub: 'u1', email: at('ann'), email_verified: true }
     await expectMember({ email: at('ann'), email_verified: undefined })
+    // What verifies one address does not count for another.
+    company.userinfo = { sub: 'u3', email: 'eve@elsewhere.example', email_verified: true }
+    await refused({ sub: 'u3', email: at('boss'), email_verified: undefined }, 'not at a domain')
     expect(await members()).toEqual([at('ann'), owner.email].sort())
   })
 

@@ -1,16 +1,13 @@
 import { domainOf } from '../../core/address/email-address.ts'
 import { AppError } from '../../core/errors.ts'
 import { memberName } from '../../core/rules.ts'
+import type { CompanyPerson } from '../../workspace/index.ts'
 
 /** Claims of a person, as the provider signed them or told them over TLS: nothing of them is checked yet. */
 export type Claims = Readonly<Record<string, unknown>> & { iss: string; sub: string }
 
 /** Who has signed in at a company's provider. */
-export interface Person {
-  issuer: string
-  subject: string
-  email: string
-  name: string | null
+export interface Person extends CompanyPerson {
   /** The session at the provider; null if it has none. */
   sid: string | null
 }
@@ -23,11 +20,12 @@ const GOOGLE = 'https://accounts.google.com'
 const PERSONAL = '9188040d-6c67-4c5b-b112-36a304b66dad'
 /** Tenants of customers, where everybody can sign up. */
 const OF_CUSTOMERS = /\.ciamlogin\.com$/
-/** OpenID Connect Core, 2; PostgreSQL stores no NUL. */
-const SUBJECT = /^[^\p{Cc}]{1,255}$/u
+/** OpenID Connect Core, 2, has at most 255 for a subject; PostgreSQL stores no NUL. */
+const ID = /^[^\p{Cc}]{1,255}$/u
 
-/** Ids of sessions at providers. */
-export const SID = /^[^\p{Cc}]{1,1000}$/u
+/** What a provider has given to a person, a session or a token as its id; null for what cannot be kept as one. */
+export const idOf = (value: unknown): string | null =>
+  typeof value === 'string' && ID.test(value) ? value : null
 
 const refuse = (words: string): AppError => new AppError('forbidden', words)
 
@@ -89,12 +87,12 @@ export const personOf = (
   const isGoogle = new URL(claims.iss).origin === GOOGLE
   if (isGoogle && !(typeof claims.hd === 'string' && domains.has(claims.hd)))
     throw refuse('This Google account is not one of your company.')
-  if (!SUBJECT.test(claims.sub))
-    throw refuse('Your company’s sign-in named you with characters that cannot be kept.')
+  const subject = idOf(claims.sub)
+  if (subject === null) throw refuse('Your company’s sign-in named you with characters that cannot be kept.')
   const name = memberName.safeParse(typeof claims.name === 'string' ? claims.name.trim() : '')
   return {
-    ...{ issuer: claims.iss, subject: claims.sub, email },
+    ...{ issuer: claims.iss, subject, email },
     name: name.success ? name.data : null,
-    sid: typeof claims.sid === 'string' && SID.test(claims.sid) ? claims.sid : null,
+    sid: idOf(claims.sid),
   }
 }

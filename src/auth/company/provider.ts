@@ -5,7 +5,7 @@ import type { CompanySignIn } from '../../db/generated/prisma/client.ts'
 import type { Fetch } from '../../outgoing-http/fetch.ts'
 import { type Keyring, openClientSecret } from '../../workspace/index.ts'
 import type { Attempt } from './attempt.ts'
-import { type Claims, SID, tenantOf } from './person.ts'
+import { type Claims, idOf, tenantOf } from './person.ts'
 
 export interface ProviderDeps {
   keyring: Pick<Keyring, 'open'>
@@ -132,11 +132,13 @@ export const claimsOf = async (
     })
     const claims = tokens.claims()!
     const tells = configuration.serverMetadata().userinfo_endpoint !== undefined
-    const isVague = claims.email === undefined || (claims.email_verified ?? tenantOf(claims.iss)) == null
-    // By the specification, a provider need not repeat in the ID token what it tells whoever has the access token.
-    const more =
-      isVague && tells ? await openid.fetchUserInfo(configuration, tokens.access_token, claims.sub) : {}
-    return { ...more, ...claims }
+    const isProven = claims.email_verified !== undefined || tenantOf(claims.iss) !== null
+    if ((claims.email !== undefined && isProven) || !tells) return claims
+    // A provider need not repeat in the ID token what it tells whoever has the access token (OpenID Connect Core, 5.4).
+    const told = await openid.fetchUserInfo(configuration, tokens.access_token, claims.sub)
+    // Both of one source: what verifies one address must not count for another.
+    const { email, email_verified } = told
+    return { ...told, ...claims, email, email_verified }
   } catch (error) {
     throw failure(deps, row, error, NOT_VALID)
   }
@@ -154,8 +156,6 @@ export const NOT_VALID_LOGOUT = 'This logout token is not valid.'
 const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout'
 /** A logout token is sent at once. */
 const LOGOUT_TOKEN_AGE_S = 300
-
-const word = (value: unknown): string | null => (typeof value === 'string' && SID.test(value) ? value : null)
 
 /** Returns what a logout token says. Throws `forbidden` unless the provider has signed it for this client. */
 export const readLogoutToken = async (
@@ -176,7 +176,7 @@ export const readLogoutToken = async (
       ...{ clockTolerance: CLOCK_TOLERANCE_S, requiredClaims: ['iat', 'jti', 'events'] },
     })
     const events = payload.events as Record<string, unknown> | null
-    const [id, subject, sid] = [payload.jti, payload.sub, payload.sid].map(word)
+    const [id, subject, sid] = [payload.jti, payload.sub, payload.sid].map(idOf)
     const isLogout = typeof events === 'object' && events !== null && Object.hasOwn(events, LOGOUT_EVENT)
     // An ID token, which has a nonce, must not pass for one.
     if (!isLogout || !id || payload.nonce !== undefined || !(subject || sid))

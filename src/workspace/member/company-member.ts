@@ -3,7 +3,6 @@ import type { Clock } from '../../core/clock.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
 import type { CompanySignIn, Member, Prisma } from '../../db/generated/prisma/client.ts'
-import type { MemberRole } from '../../db/generated/prisma/enums.ts'
 import { audit } from '../change/audit.ts'
 import { ensureRoom } from '../usage/plan.ts'
 import type { Mailer } from './invitation.ts'
@@ -13,7 +12,7 @@ import type { Mailer } from './invitation.ts'
 type Deps = Db & { clock: Clock; mailer: Pick<Mailer, 'send'> }
 
 /** What the company's provider vouches for. */
-interface Person {
+export interface CompanyPerson {
   issuer: string
   /** Who they are at the provider: never given to another person. */
   subject: string
@@ -21,18 +20,12 @@ interface Person {
   name: string | null
 }
 
-interface Joining {
-  workspaceId: string
-  /** Of those who become members. */
-  role: MemberRole
-}
-
 /** Makes a person a member, whose invitation, if there is one, is no longer needed. */
 const welcome = async (
   deps: Deps,
   tx: Prisma.TransactionClient,
-  { workspaceId, role }: Joining,
-  { email, name }: Person,
+  { workspaceId, role }: CompanySignIn,
+  { email, name }: CompanyPerson,
 ): Promise<Member> => {
   const createdAt = deps.clock.now()
   await ensureRoom(tx, workspaceId, 'members')
@@ -53,7 +46,7 @@ const bind = async (
   deps: Deps,
   tx: Prisma.TransactionClient,
   { member, isNew }: { member: Member; isNew: boolean },
-  { issuer, subject }: Person,
+  { issuer, subject }: CompanyPerson,
 ): Promise<void> => {
   const { id: memberId, workspaceId, email } = member
   const identity = { workspaceId, issuer, subject }
@@ -79,7 +72,7 @@ If this was not you, tell an owner of your workspace.
 export const memberOfCompany = (
   deps: Deps,
   asked: Pick<CompanySignIn, 'workspaceId' | 'issuer' | 'clientId'>,
-  person: Person,
+  person: CompanyPerson,
 ): Promise<Member> =>
   deps.prisma.$transaction(async (tx) => {
     const { workspaceId } = asked
