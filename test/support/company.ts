@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose'
 import { afterFile } from './after-file.ts'
 
-/** An OpenID provider of a company that does as it is told, also what none may. */
+/** An OpenID provider of a company that does as it is told, also what none may: it takes a code again. */
 export interface Company {
   readonly origin: string
   issuer: string
@@ -90,7 +90,6 @@ export const openCompany = async (path = ''): Promise<Company> => {
   const token = async (body: string): Promise<[number, object]> => {
     const form = new URLSearchParams(body)
     const asked = codes.get(form.get('code') ?? '')
-    codes.delete(form.get('code') ?? '')
     const challenge = createHash('sha256')
       .update(form.get('code_verifier') ?? '')
       .digest('base64url')
