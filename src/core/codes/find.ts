@@ -212,7 +212,8 @@ const codesIn = (letter: Letter): FoundCode[] => {
   }
   const unnamed: [number, Token][] = []
   for (let at = -1; at < letter.lines.length; at++) {
-    const tokens = tokensIn(lineAt(letter, at).text)
+    const line = lineAt(letter, at)
+    const tokens = line.mayContain ? tokensIn(line.text) : []
     for (const [index, token] of tokens.entries()) {
       const name = labelAt(letter, at, { tokens, index }, progress)
       if (token.form === 'mixed' && found.length > 0 && name.distance > 0) continue

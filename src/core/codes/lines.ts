@@ -22,23 +22,46 @@ const endOf = (url: string): number => {
   return end
 }
 
-/** A line of a text, with its links taken out. */
+/** Takes the links out of a line. */
+const withoutLinks = (written: string): { text: string; urls: readonly string[] } => {
+  const urls: string[] = []
+  const rest = written.replace(URL_IN_TEXT, (found) => {
+    const url = found.replace(/^<|>$/g, '')
+    const end = found.startsWith('<') ? url.length : endOf(url)
+    urls.push(url.slice(0, end))
+    return LINK + url.slice(end)
+  })
+  return { text: fold(rest.replace(/\s+/g, ' ').trim()), urls }
+}
+
+/** A line of ASCII without one of these has neither a code nor a link. */
+const MAY_CONTAIN = /[^\t -~]|\d|[A-Z]{3}|[A-Z]\s+[A-Z]|[Hh][Tt][Tt][Pp]/
+
+/** A line of a text, with its links taken out: only where it is needed, because most lines are not. */
 export class Line {
-  /** With `LINK` in place of each link, folded; the case is kept. */
-  readonly text: string
-  readonly urls: readonly string[]
+  readonly #written: string
+  #parts: ReturnType<typeof withoutLinks> | undefined
   #hits: Hit[] | undefined
 
   constructor(written: string) {
-    const urls: string[] = []
-    const rest = written.replace(URL_IN_TEXT, (found) => {
-      const url = found.replace(/^<|>$/g, '')
-      const end = found.startsWith('<') ? url.length : endOf(url)
-      urls.push(url.slice(0, end))
-      return LINK + url.slice(end)
-    })
-    this.text = fold(rest.replace(/\s+/g, ' ').trim())
-    this.urls = urls
+    this.#written = written
+  }
+
+  /** With `LINK` in place of each link, folded; the case is kept. */
+  get text(): string {
+    this.#parts ??= withoutLinks(this.#written)
+    return this.#parts.text
+  }
+
+  get urls(): readonly string[] {
+    if (!this.mayContain) return []
+    this.#parts ??= withoutLinks(this.#written)
+    return this.#parts.urls
+  }
+
+  /** Whether it may contain a code or a link. */
+  get mayContain(): boolean {
+    return MAY_CONTAIN.test(this.#written)
   }
 
   /** The phrases in it. */

@@ -18,11 +18,29 @@ const node = (): Node => ({ next: new Map(), whole: 0, begun: 0 })
 
 const WORD = /[\p{L}\p{N}]/u
 /** Scripts that put no spaces between words, or put letters before them. */
-const JOINS =
+const JOINING =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Devanagari}\p{Script=Bengali}ー]/u
 
+/** What characters are, as bits: part of a word, of a script that joins words. */
+const [IS_WORD, JOINS, IS_KNOWN] = [1, 2, 4]
+const classes = new Uint8Array(0x10000)
+
+/** Remembers what a character is: an expression would take longer than all else that is done for it. */
+const classOf = (code: number): number => {
+  const known = classes[code]!
+  if (known !== 0) return known
+  const character = String.fromCharCode(code)
+  const is = IS_KNOWN | (WORD.test(character) ? IS_WORD : 0) | (JOINING.test(character) ? JOINS : 0)
+  classes[code] = is
+  return is
+}
+
+const PLAIN = /^[\x20-\x7e]*$/
+
 /** Writes letters in one way: without accents, variants and signs that people leave out. Keeps the case, and most lengths. */
-export const fold = (text: string): string =>
+export const fold = (text: string): string => (PLAIN.test(text) ? text : folded(text))
+
+const folded = (text: string): string =>
   text
     .normalize('NFKC')
     // Vietnamese for code: without its accent it is a word of other languages.
@@ -92,26 +110,30 @@ const phraseAt = (root: Node, words: string, start: number): Hit | null => {
     if (at === undefined) break
     end++
     if (at.whole === 0) continue
-    const next = words[end]
-    const isWhole = next === undefined || !WORD.test(next) || JOINS.test(words[end - 1]!) || JOINS.test(next)
+    const next = end < words.length ? classOf(words.charCodeAt(end)) : 0
+    const joins = ((classOf(words.charCodeAt(end - 1)) | next) & JOINS) !== 0
+    const isWhole = (next & IS_WORD) === 0 || joins
     const kinds = isWhole ? at.whole : at.begun
     if (kinds !== 0) found = { start, end, kinds: Math.max(kinds, 0) }
   }
   return found
 }
 
+const SPACE = 0x20
+
 /** Returns the phrases in a text (see `toWords`), in order; none within another. Takes linear time. */
 export const phrasesIn = (words: string): Hit[] => {
   tree ??= build()
   const hits: Hit[] = []
-  let before = ''
+  let before = 0
   for (let at = 0; at < words.length; ) {
-    const character = words[at]!
-    const mayBegin = character !== ' ' && (!WORD.test(before) || JOINS.test(character) || JOINS.test(before))
+    const code = words.charCodeAt(at)
+    const is = classOf(code)
+    const mayBegin = code !== SPACE && ((before & IS_WORD) === 0 || ((is | before) & JOINS) !== 0)
     const hit = mayBegin ? phraseAt(tree, words, at) : null
     if (hit !== null && hit.kinds !== 0) hits.push(hit)
     at = hit?.end ?? at + 1
-    before = words[at - 1]!
+    before = at === hit?.end ? classOf(words.charCodeAt(at - 1)) : is
   }
   return hits
 }

@@ -74,8 +74,13 @@ const codeIn = (group: readonly Word[]): readonly Word[] => {
   return group.length > 1 && ofGroup(group) === null && long.length === 1 ? long : group
 }
 
+/** A line without one of these has no code. Splitting it into words would take longer. */
+const MAY_CONTAIN = /\d|[A-Z]{3}|[A-Z] [A-Z]/
+
 /** Returns what may be codes in a line (see `Line.text`), in linear time. */
-export const tokensIn = (line: string): Token[] =>
+export const tokensIn = (line: string): Token[] => (MAY_CONTAIN.test(line) ? tokensOf(line) : [])
+
+const tokensOf = (line: string): Token[] =>
   groupsOf(line).flatMap((all) => {
     const group = codeIn(all)
     const { start } = group[0]!
