@@ -1,4 +1,4 @@
-export { type Blobs, UnreadableObject } from './blobs.ts'
+export { type Blobs, type Contained, UnreadableObject } from './blobs.ts'
 export { SEALED_BLOB_KEYS } from './key.ts'
 export { openBlobs } from './open.ts'
 export { Bucket } from './s3.ts'

@@ -34,8 +34,9 @@ const withoutLinks = (written: string): { text: string; urls: readonly string[] 
   return { text: fold(rest.replace(/\s+/g, ' ').trim()), urls }
 }
 
-/** A line of ASCII without one of these has neither a code nor a link. */
-const MAY_CONTAIN = /[^\t -~]|\d|[A-Z]{3}|[A-Z]\s+[A-Z]|[Hh][Tt][Tt][Pp]/
+/** A line without one of these has neither a code nor a link: digits, capitals, forms and signs that are folded to them. */
+const MAY_CONTAIN =
+  /[\p{N}\p{So}\uff21-\uff3a\u2100-\u214f\u{1d400}-\u{1d7ff}]|[A-Z]{3}|[A-Z]\s+[A-Z]|[Hh][Tt][Tt][Pp]/u
 
 /** A line of a text, with its links taken out: only where it is needed, because most lines are not. */
 export class Line {

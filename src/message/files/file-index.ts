@@ -24,20 +24,29 @@ const MAX_ATTEMPTS = 3
 /** What most files without text are: nothing of them is loaded. */
 const WITHOUT_TEXT = ['image/%', 'audio/%', 'video/%', 'font/%']
 
-/** The first message of the next agent after $1: agents take turns. */
-const NEXT = {
-  name: 'find unread files',
-  text: `
-    select agent_id as "agentId", message_id as "messageId" from unread_file
-     where agent_id > $1::uuid and due_at <= $2::timestamptz order by agent_id, message_id limit 1`,
+/**
+ * Takes the first message of the next agent after $1, whose turn it is. Others leave it alone until $3. A message that another
+ * process takes at this moment is no longer due, and the next call finds another one.
+ */
+const TAKE_NEXT = {
+  name: 'take unread files',
+  ...composedOf(sql`
+    with next as materialized (
+      select agent_id, message_id from unread_file
+       where agent_id > $1::uuid and due_at <= $2::timestamptz order by agent_id, message_id limit 1
+    ),
+    taken as (
+      update unread_file u set attempts = attempts + 1, due_at = $3::timestamptz from next n
+       where u.message_id = n.message_id and u.agent_id = n.agent_id and u.due_at <= $2::timestamptz
+      returning u.message_id, u.attempts
+    )
+    select n.agent_id as "agentId", n.message_id as "messageId", t.attempts
+      from next n left join taken t on t.message_id = n.message_id`),
 }
 
-/** Takes the message $1 of the agent $2 if nobody has. Others leave it alone until $4. */
-const TAKE = {
-  name: 'take unread files',
-  text: `
-    update unread_file set attempts = attempts + 1, due_at = $4::timestamptz
-     where message_id = $1::uuid and agent_id = $2::uuid and due_at <= $3::timestamptz returning attempts`,
+const FINISH = {
+  name: 'finish unread files',
+  text: 'delete from unread_file where message_id = $1::uuid and agent_id = $2::uuid',
 }
 
 /** The message $1 of the agent $2 with its files, of which $3 have no text. */
@@ -50,12 +59,9 @@ const READ = {
       from message m where m.id = $1::uuid and m.agent_id = $2::uuid`),
 }
 
-interface Waiting {
+interface Taken {
   agentId: string
   messageId: string
-}
-
-interface Taken extends Waiting {
   attempts: number
 }
 
@@ -102,15 +108,8 @@ const addWords = async (deps: Deps, taken: Taken): Promise<void> => {
   await deps.pool.query({ ...INSERT_WORDS, agents: [agentId], values })
 }
 
-const take = async ({ pool, clock }: Deps, waiting: Waiting): Promise<Taken | null> => {
-  const now = clock.now()
-  const values = [waiting.messageId, waiting.agentId, now, new Date(now.getTime() + AGAIN_MS)]
-  const { rows } = await pool.query<{ attempts: number }>({ ...TAKE, values })
-  return rows[0] ? { ...waiting, ...rows[0] } : null
-}
-
-const finish = ({ prisma }: Deps, { agentId, messageId }: Taken) =>
-  prisma.unreadFile.deleteMany({ where: { agentId, messageId } })
+const finish = ({ pool }: Deps, { agentId, messageId }: Taken) =>
+  pool.query({ ...FINISH, values: [messageId, agentId] })
 
 /** Reads the files of one message. What fails is tried again later, a few times. */
 const readOne = async (deps: Deps, taken: Taken): Promise<void> => {
@@ -127,15 +126,22 @@ const readOne = async (deps: Deps, taken: Taken): Promise<void> => {
 
 const FIRST = '00000000-0000-0000-0000-000000000000'
 
+/** What is taken; without `attempts` where another process was faster. */
+type Next = Omit<Taken, 'attempts'> & { attempts: number | null }
+
 /** Reads the files of the next message. Returns whether there was one; `turn` is the agent after which it is looked for. */
 const indexNextFiles = async (deps: Deps, turn = { after: FIRST }): Promise<boolean> => {
-  const values = [turn.after, deps.clock.now()]
-  const { rows } = await deps.pool.query<Waiting & Record<string, unknown>>({ ...NEXT, values })
+  const now = deps.clock.now()
+  const values = [turn.after, now, new Date(now.getTime() + AGAIN_MS)]
+  const { rows } = await deps.pool.query<Next & Record<string, unknown>>({ ...TAKE_NEXT, values })
+  const next = rows[0]
   const isFromStart = turn.after === FIRST
-  turn.after = rows[0]?.agentId ?? FIRST
-  if (!rows[0]) return !isFromStart && indexNextFiles(deps, turn)
-  const taken = await take(deps, rows[0])
-  if (taken) await (taken.attempts > MAX_ATTEMPTS ? finish(deps, taken) : readOne(deps, taken))
+  turn.after = next?.agentId ?? FIRST
+  if (!next) return !isFromStart && indexNextFiles(deps, turn)
+  const { attempts, ...message } = next
+  if (attempts === null) return true
+  const taken = { ...message, attempts }
+  await (attempts > MAX_ATTEMPTS ? finish(deps, taken) : readOne(deps, taken))
   return true
 }
 

@@ -1,11 +1,10 @@
-import type { Blobs } from '../../blob/index.ts'
+import type { Blobs, Contained } from '../../blob/index.ts'
 import { AppError, invalidInput, notFound } from '../../core/errors.ts'
 import type { FileFormat, FileReader, FileText, GivenFile } from '../../core/file-text.ts'
 import { ensureWithin, pageEnd } from '../../core/text/page.ts'
 import { Turns } from '../../core/turns.ts'
 import type { Db } from '../../db/client.ts'
 import { plainOnly } from '../../db/dialect.ts'
-import type { AttachmentText } from '../../db/generated/prisma/client.ts'
 import { sql } from '../../db/sql/sql.ts'
 import { composedOf } from '../../db/sql/statement.ts'
 import type { Viewer } from '../../workspace/index.ts'
@@ -31,6 +30,25 @@ interface Deps extends Db {
 const TURNS = {
   ...{ total: 6, perKey: 3, waiting: 50 },
   tooMany: () => new AppError('unavailable', 'Too many files are being read at once.', { retryAfter: 5 }),
+}
+
+type Stored = Pick<Contained, 'content' | 'blobId'>
+type Kept = Stored & Pick<FileText, 'format' | 'pages' | 'problem'>
+type Attached = Stored & Pick<GivenFile, 'name' | 'type'>
+
+/** The text of the file $3 of the message $1 of the agent $2. Prepared, as the next one: files are read while mail arrives. */
+const FIND_KEPT = {
+  name: 'find the text of a file',
+  text: `
+    select format, pages, problem, content, blob_id as "blobId" from attachment_text
+     where message_id = $1::uuid and agent_id = $2::uuid and index = $3::int`,
+}
+
+const FIND = {
+  name: 'find a file',
+  text: `
+    select name, type, content, blob_id as "blobId" from attachment
+     where message_id = $1::uuid and agent_id = $2::uuid and index = $3::int`,
 }
 
 export class FileTexts {
@@ -74,16 +92,16 @@ export class FileTexts {
   }
 
   async #kept({ messageId, index, agentId }: FilePlace): Promise<FileText | null> {
-    const where = { messageId_index_agentId: { messageId, index, agentId } }
-    const kept = await this.#deps.prisma.attachmentText.findUnique({ where })
-    const content = kept && (await this.#contentOf(kept))
+    const { rows } = await this.#deps.pool.query<Kept>({ ...FIND_KEPT, values: [messageId, agentId, index] })
+    const kept = rows[0]
+    const content = kept && (await this.#contentOf({ ...kept, agentId }))
     if (!content) return null
-    const { pages, problem } = kept
-    return { format: kept.format as FileFormat | null, pages, problem, text: Buffer.from(content).toString() }
+    const { format, pages, problem } = kept
+    return { format, pages, problem, text: Buffer.from(content).toString() }
   }
 
   /** Null when its object was deleted: see the schema. */
-  async #contentOf(kept: AttachmentText): Promise<Uint8Array | null> {
+  async #contentOf(kept: Contained): Promise<Uint8Array | null> {
     const { blobId: id, agentId } = kept
     if (id !== null && !(await this.#deps.prisma.blob.findUnique({ where: { id_agentId: { id, agentId } } })))
       return null
@@ -92,10 +110,10 @@ export class FileTexts {
 
   async #readNow(place: Owned, how: 'read' | 'readLater'): Promise<FileText> {
     const { messageId, index, agentId, workspaceId } = place
-    const where = { messageId_index_agentId: { messageId, index, agentId } }
-    const attachment = await this.#deps.prisma.attachment.findUnique({ where })
+    const { rows } = await this.#deps.pool.query<Attached>({ ...FIND, values: [messageId, agentId, index] })
+    const attachment = rows[0]
     if (!attachment) throw notFound('attachment', 'number')
-    const file = await this.#deps.blobs.filled(attachment)
+    const file = await this.#deps.blobs.filled({ ...attachment, agentId })
     const read = await this.#deps.files[how](file, workspaceId).catch(overBudget)
     await this.#keep(place, read)
     return read

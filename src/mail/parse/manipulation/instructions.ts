@@ -149,12 +149,16 @@ interface Beginning {
   way: Way
 }
 
+const NONE: readonly Beginning[] = []
+
 /** Finds the ways of which a text in lower case has a word, in one pass over it. */
 const finderOf = (ways: readonly Way[]): ((lower: string) => Set<Way>) => {
-  const all = ways.flatMap((way) => way.words.map((word): Beginning => ({ word, way })))
-  const byHash: (readonly Beginning[] | undefined)[] = Array.from({ length: HASHES })
-  for (const [hash, some] of Map.groupBy(all, ({ word }) => hashOf(word.charCodeAt(0), word.charCodeAt(1))))
-    byHash[hash] = some
+  const byHash: (Beginning[] | undefined)[] = Array.from({ length: HASHES })
+  for (const way of ways)
+    for (const word of way.words) {
+      const hash = hashOf(word.charCodeAt(0), word.charCodeAt(1))
+      byHash[hash] = [...(byHash[hash] ?? NONE), { word, way }]
+    }
   return (lower) => {
     const found = new Set<Way>()
     for (let at = 1, before = lower.charCodeAt(0); at < lower.length; at++) {
@@ -166,8 +170,6 @@ const finderOf = (ways: readonly Way[]): ((lower: string) => Set<Way>) => {
     return found
   }
 }
-const NONE: readonly Beginning[] = []
-
 const waysIn = (ways: readonly Way[]): ((text: string) => string[]) => {
   const mayBe = finderOf(ways)
   return (text) => {
