@@ -71,6 +71,22 @@ const plainFields = (select: Select): ReadableField[] | null => {
   return [...fields]
 }
 
+/** What fields of compiled queries select, as far as it is columns alone. */
+const kept = new WeakMap<GraphQLResolveInfo['fieldNodes'], Select>()
+
+/**
+ * Returns what the messages below a field are to be read with. Columns depend on nothing but the query, in which a field has
+ * the same nodes each time once it is compiled (docs/decisions.md#kept-selections).
+ */
+const selectOf = (context: GraphqlContext, info: GraphQLResolveInfo, paths: string[][]): Select => {
+  const known = kept.get(info.fieldNodes)
+  if (known) return known
+  const given = { context, info, typeName: 'Message', paths, select: { id: true } } as const
+  const select: Select = queryFromInfo(given).select
+  if (plainFields(select)) kept.set(info.fieldNodes, select)
+  return select
+}
+
 const selectsTexts = ({ text, replyText }: Select): boolean => text === true || replyText === true
 
 /** A page of messages as Prisma would have read them, limited to the selected fields. */
@@ -111,16 +127,10 @@ export const messagesOf = async (
 ) => {
   countRows(context, page.first + (filter.q === undefined ? 0 : SEARCH_ROWS))
   if (filter.q !== undefined) countSearch(context)
-  const { select } = queryFromInfo({
-    context,
-    info,
-    typeName: 'Message',
-    paths: [['edges', 'node']],
-    select: { id: true },
-  })
+  const select = selectOf(context, info, [['edges', 'node']])
   const name = JSON.stringify([pathOf(info), filter, page])
   const read = await batched(context, name, key, (keys: readonly MessageListKey[]) =>
-    readRows(context, select as Select, keys, { ...page, filter }),
+    readRows(context, select, keys, { ...page, filter }),
   )
   if (read instanceof Error) throw read
   const edges = read.rows.map((row) => ({ cursor: messageCursor(row), node: row, q: filter.q }))
@@ -134,9 +144,8 @@ export const newestOf = async (
   info: GraphQLResolveInfo,
   key: MessageListKey,
 ): Promise<Page['rows'][number] | null> => {
-  const { select } = queryFromInfo({ context, info, typeName: 'Message', select: { id: true } })
-  const read = (keys: readonly MessageListKey[]) =>
-    readRows(context, select as Select, keys, { filter: {}, first: 1 })
+  const select = selectOf(context, info, [])
+  const read = (keys: readonly MessageListKey[]) => readRows(context, select, keys, { filter: {}, first: 1 })
   const newest = await batched(context, pathOf(info), key, read)
   if (newest instanceof Error) throw newest
   return newest.rows[0] ?? null
