@@ -90,18 +90,19 @@ const createRegistrations = ({ channels, phoneNumbers, clock, log }: Operations)
 export const startWorkers = (operations: Operations): Running[] => {
   const { session } = operations.notifier
   const parts = new OwnedParts()
+  const led = (work: string) => ({ ...operations, isOurs: () => parts.leads(work) })
   const onGivenUp = () => void notifyOwners(operations)
   const lanes = createLanes({ ...operations, session, parts, onGivenUp })
   operations.metrics.gauge('ams_webhook_lanes', 'Webhooks that this process has leased', () => lanes.held)
   const workers = [
     lanes,
-    createTerminationNotices(operations),
+    createTerminationNotices(led('notices')),
     new DelayedEvents(operations),
     new Outbox(operations, parts),
     createPostmaster(operations),
-    createIndexer(operations),
+    createIndexer(led('search')),
     createFileIndexer(operations),
-    createUsageCounter(operations),
+    createUsageCounter(led('usage')),
     operations.tlsResults,
     createRemover(operations),
     createWorkspaceRemover(operations),

@@ -1,5 +1,5 @@
 import { PARTS, partOf } from './part.ts'
-import { ownersOf } from './rendezvous.ts'
+import { hashOf, ownersOf } from './rendezvous.ts'
 
 /**
  * Time in milliseconds after which anyone takes what is due and its owner has not taken: it may hang, or have more than
@@ -16,15 +16,29 @@ export class OwnedParts {
   /** Replaced, never changed: statements in progress may have it. Bit n % 8 of byte n / 8 is that of the part n. */
   #bits = Buffer.alloc(PARTS / 8, 0xff)
   readonly #listeners = new Set<() => void>()
+  #workers = 1
 
   /** A bit for each part, for `isAmongParts`. */
   get bits(): Buffer {
     return this.#bits
   }
 
+  /** Number of workers among which the parts are shared. */
+  get workers(): number {
+    return this.#workers
+  }
+
   /** Returns whether an agent's part is among them. */
   has(agentId: string): boolean {
-    const part = partOf(agentId)
+    return this.#owns(partOf(agentId))
+  }
+
+  /** Returns whether it is this worker that does a work that one of all does, by its name. */
+  leads(work: string): boolean {
+    return this.#owns(hashOf(work) & (PARTS - 1))
+  }
+
+  #owns(part: number): boolean {
     return ((this.#bits[part >> 3]! >> (part & 7)) & 1) === 1
   }
 
@@ -36,6 +50,7 @@ export class OwnedParts {
 
   /** Takes the parts that are `self`'s among these live workers. */
   share(self: string, live: readonly string[]): void {
+    this.#workers = live.length
     const bits = Buffer.alloc(PARTS / 8)
     for (const [part, owner] of ownersOf(live).entries())
       if (owner === self) bits[part >> 3]! |= 1 << (part & 7)

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { claimSends } from '../../src/message/sending/claim-sends.ts'
 import { type Settlement, settleSends } from '../../src/message/sending/settle-sends.ts'
 import { renewSends } from '../../src/message/stored/send-job.ts'
-import { OwnedParts } from '../../src/worker/owned-parts.ts'
+import { LATE_MS, OwnedParts } from '../../src/worker/owned-parts.ts'
 import { createTestAgent, startService } from '../support/service.ts'
 
 const service = await startService({ environment: { ROLES: 'api' } })
@@ -78,4 +78,16 @@ test('of results that are written together, only those of messages that the work
     { lane: mine.id, state: 'failed', attempts: 1, log: [{ ms: 1 }] },
     { lane: taken.id, state: 'pending', attempts: 0, log: [] },
   ])
+})
+
+test("messages of other workers' parts are left to them until they are late", async () => {
+  const { id, createdAt } = await write('theirs@example.com')
+  const claim = async (ms: number) => {
+    const now = new Date(Date.parse(createdAt) + ms)
+    const none = Buffer.alloc(parts.length)
+    const claimed = await claimSends(service.db, { owner: randomUUID(), now, limit: 10, parts: none })
+    return claimed.map(({ messageId }) => messageId).filter((one) => one === id)
+  }
+  expect(await claim(LATE_MS - 1)).toEqual([])
+  expect(await claim(LATE_MS)).toEqual([id])
 })

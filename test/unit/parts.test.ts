@@ -81,3 +81,16 @@ test('who owns parts hears of a change, and only of a change', () => {
   expect(parts.bits.every((byte) => byte === 255)).toBe(true)
   expect(bits.every((byte) => byte === 255)).toBe(false)
 })
+
+test('one worker of all leads a work', () => {
+  const workers = Array.from({ length: 4 }, () => randomUUID())
+  const all = workers.map((self) => {
+    const parts = new OwnedParts()
+    parts.share(self, workers)
+    return parts
+  })
+  for (const work of ['search', 'usage', 'notices']) {
+    expect(all.filter((parts) => parts.leads(work))).toHaveLength(1)
+    expect(new OwnedParts().leads(work)).toBe(true)
+  }
+})
