@@ -99,7 +99,7 @@ export class Poll {
       return leaseDue(this.#deps, { lease, now, limits, newMs, parts: parts.bits })
     })
     if (!isFull) this.#completeAt = from
-    const dueAt = await nextDueAt(this.#deps, { now, withinMs: everyMs, parts: parts.bits })
+    const dueAt = await nextDueAt(this.#deps, { now, parts: parts.bits })
     return Math.max(
       0,
       Math.min(everyMs, dueAt ? dueAt.getTime() - clock.now().getTime() : Number.POSITIVE_INFINITY),

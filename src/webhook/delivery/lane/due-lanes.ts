@@ -89,16 +89,15 @@ export const markBehind = async ({ pool }: Db): Promise<void> => {
 const NEXT = {
   name: 'lanes next due',
   ...composedOf(sql`
-    select w.due_at as at from webhook w where w.due_at > $1 and w.due_at < $2 and ${isAmongParts(raw('w.agent_id'), raw('$3'))}
+    select w.due_at as at from webhook w where w.due_at > $1 and ${isAmongParts(raw('w.agent_id'), raw('$2'))}
      order by w.due_at limit 1`),
 }
 
-/** Returns when the next lane of these parts becomes due within so many milliseconds, or null when none does. */
+/** Returns when the next lane of these parts becomes due, or null when there is none. */
 export const nextDueAt = async (
   { pool }: Db,
-  { now, withinMs, parts }: { now: Date; withinMs: number; parts: Buffer },
+  { now, parts }: { now: Date; parts: Buffer },
 ): Promise<Date | null> => {
-  const values = [now, new Date(now.getTime() + withinMs), parts]
-  const { rows } = await pool.query<{ at: Date }>({ ...NEXT, values })
+  const { rows } = await pool.query<{ at: Date }>({ ...NEXT, values: [now, parts] })
   return rows[0]?.at ?? null
 }
