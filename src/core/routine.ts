@@ -5,7 +5,16 @@ import type { Logger } from './logger.ts'
 /** Result of a round after which no further rounds are needed. */
 export const DONE = Symbol('done')
 
-export interface RoutineOptions {
+/** Work that one of all processes does, if it can. */
+export interface Led {
+  /** Whether this process is to do it now. Left out, each does. */
+  isOurs?: (() => boolean) | undefined
+}
+
+/** A process that is not to do it leaves out so many rounds, and then does one, in case the other hangs. */
+const LEFT_OUT = 4
+
+export interface RoutineOptions extends Led {
   /** Time from the end of a round to the next one, in milliseconds. */
   everyMs: number
   /** Log message for a failed round. The next round runs nevertheless. */
@@ -37,15 +46,16 @@ export class Routine {
   }
 
   async #run(): Promise<void> {
-    const { everyMs, failed, clock, log } = this.#options
+    const { everyMs, failed, clock, log, isOurs } = this.#options
     const { signal } = this.#stopping
-    while (!signal.aborted) {
+    for (let leftOut = 0; !signal.aborted; await clock.sleep(everyMs, signal)) {
+      leftOut = isOurs === undefined || isOurs() || leftOut === LEFT_OUT ? 0 : leftOut + 1
+      if (leftOut > 0) continue
       try {
         if ((await this.#round(signal)) === DONE) return
       } catch (error) {
         log.warn({ error: messageOf(error) }, failed)
       }
-      await clock.sleep(everyMs, signal)
     }
   }
 }

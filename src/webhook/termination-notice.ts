@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import type { Logger } from '../core/logger.ts'
-import { Routine } from '../core/routine.ts'
+import { type Led, Routine } from '../core/routine.ts'
 import type { Db } from '../db/client.ts'
 import { SKIP_LOCKED } from '../db/dialect.ts'
 import { sql } from '../db/sql/sql.ts'
@@ -90,12 +90,13 @@ export const hasNotices = async ({ prisma }: Pick<Db, 'prisma'>, workspaceId: st
   (await prisma.webhookFarewell.count({ where: { workspaceId } })) > 0
 
 /** Notifies the receivers of subscriptions that ended before they expired. */
-export const createTerminationNotices = (deps: TerminationNoticeDeps): Routine => {
-  const { clock, log } = deps
+export const createTerminationNotices = (deps: TerminationNoticeDeps & Led): Routine => {
+  const { clock, log, isOurs } = deps
   return new Routine(() => sendDueNotices(deps), {
     everyMs: EVERY_MS,
     failed: 'could not process notices of ended subscriptions; retrying',
     clock,
     log,
+    isOurs,
   })
 }

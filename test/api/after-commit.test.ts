@@ -257,7 +257,7 @@ test.each(Object.keys(CALLS))('%s has effects after its commit, and none after a
 })
 
 /** Code that has effects by itself: what announces them, and workers, which hold no transaction of a caller. */
-const ANNOUNCERS = /^(event\/(feed|texts)|webhook\/delivery\/lane-worker|db\/notify)\.ts$/
+const ANNOUNCERS = /^(event\/(feed|texts)|webhook\/delivery\/(lane-worker|take-over)|db\/notify)\.ts$/
 const EFFECT = /(^|\.)(notifier\.publish|mailer\.send|feed\.committed|texts\.share)$/
 const CHECKED =
   /^(agent|auth|background|email-domain|message|question|secret|webhook|workspace|event|admission|api)\//

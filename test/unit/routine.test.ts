@@ -5,13 +5,14 @@ import { createFakeClock } from '../support/clock.ts'
 import { until } from '../support/until.ts'
 
 const EVERY_MS = 1_000
-const routine = (round: (signal: AbortSignal) => Promise<unknown>) => {
+const routine = (round: (signal: AbortSignal) => Promise<unknown>, isOurs?: () => boolean) => {
   const clock = createFakeClock()
   const warnings: string[] = []
   const log = { ...silentLogger, warn: (_fields: object, message?: string) => void warnings.push(message!) }
   const instance = new Routine(round, {
     everyMs: EVERY_MS,
     failed: 'could not do it',
+    isOurs,
     clock,
     log: log as typeof silentLogger,
   })
@@ -53,4 +54,27 @@ test('stopping aborts the round in progress and waits for it', async () => {
   instance.start()
   await instance.stop()
   expect(ended).toBe(true)
+})
+
+test('a routine that another process is to do runs in every fifth round, and in each once it is ours', async () => {
+  let rounds = 0
+  let ours = false
+  const { instance, clock } = routine(
+    async () => ++rounds,
+    () => ours,
+  )
+  instance.start()
+  const next = async () => {
+    await until(() => clock.sleepers === 1)
+    clock.advance(EVERY_MS)
+    await until(() => clock.sleepers === 1)
+    return rounds
+  }
+  const seen: number[] = []
+  for (let n = 0; n < 9; n++) seen.push(await next())
+  expect(seen).toEqual([0, 0, 0, 1, 1, 1, 1, 1, 2])
+  ours = true
+  expect(await next()).toBe(3)
+  expect(await next()).toBe(4)
+  await instance.stop()
 })

@@ -148,7 +148,7 @@ export type Ending = 'replaced' | 'revoked' | 'gone'
  * A current connection of this token exists no longer than its agent and its token do, so it is all that has to be
  * looked up. A subquery, because PostgreSQL would read the whole table for a join with thousands of uses.
  */
-const IS_CURRENT = sql`(select true from connection where id = u.connection and agent_id = u.agent and token_id = u.token and replaced_at is null)`
+export const IS_CURRENT = sql`(select true from connection where id = u.connection and agent_id = u.agent and token_id = u.token and replaced_at is null)`
 
 const ENDED = {
   name: 'listeners ended',
@@ -169,7 +169,10 @@ const ENDED = {
  * Returns those that are no longer current, by their places in `uses`. The others are not in the result: a process
  * asks for thousands of them again and again. See docs/decisions.md#checking-connections.
  */
-export const readEnded = async ({ pool }: Db, uses: readonly ListenerUse[]): Promise<Map<number, Ending>> => {
+export const readEnded = async (
+  { pool }: Pick<Db, 'pool'>,
+  uses: readonly ListenerUse[],
+): Promise<Map<number, Ending>> => {
   const { rows } = await pool.query<{ place: number; ending: Ending }>({
     ...ENDED,
     values: [

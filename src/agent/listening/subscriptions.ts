@@ -11,6 +11,7 @@ import {
   readEnded,
   renewLeases,
 } from './connection.ts'
+import { CurrentListeners } from './current-listeners.ts'
 
 export type SubscriptionsDeps = ConnectionDeps & { log: Logger; places: StreamPlaces }
 
@@ -100,6 +101,7 @@ const stopping = () => new AppError('unavailable', 'The service is stopping. Sub
 export class Subscriptions {
   readonly #deps: SubscriptionsDeps
   readonly #open = new Set<Subscription>()
+  readonly #current: CurrentListeners
   readonly #unsubscribe: (() => void)[]
   /** The ends of leases in progress. */
   readonly #closing = new Set<Promise<void>>()
@@ -107,6 +109,7 @@ export class Subscriptions {
 
   constructor(deps: SubscriptionsDeps) {
     this.#deps = deps
+    this.#current = new CurrentListeners(deps)
     const check = setInterval(() => void this.#check([...this.#open]), CHECK_MS)
     const look = setInterval(() => void this.#look(), TOKEN_CHECK_MS)
     const expiry = setInterval(() => this.#endExpired(), EXPIRY_CHECK_MS)
@@ -237,11 +240,20 @@ export class Subscriptions {
     if (this.#looking) return
     this.#looking = true
     try {
-      await this.#endInvalid([...this.#open])
+      const uses = [...this.#open].map(({ options }) => options)
+      const ended = await this.#current.readEnded(uses)
+      if (ended.size > 0) this.#endThose(ended)
     } catch (error) {
       this.#deps.log.warn({ error: messageOf(error) }, 'could not check subscriptions; retrying')
     } finally {
       this.#looking = false
+    }
+  }
+
+  #endThose(ended: ReadonlyMap<ListenerUse, Ending>): void {
+    for (const subscription of this.#open) {
+      const ending = ended.get(subscription.options)
+      if (ending !== undefined) subscription.end(REASONS[ending]())
     }
   }
 

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { Clock } from '../../core/clock.ts'
 import { messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
-import { Routine } from '../../core/routine.ts'
+import { type Led, Routine } from '../../core/routine.ts'
 import { tsvectorArray } from '../../db/bytea.ts'
 import { isUnavailable, type RootDb } from '../../db/client.ts'
 import { adaptable, plainOnly, SKIP_LOCKED } from '../../db/dialect.ts'
@@ -206,7 +206,7 @@ const BATCHES_AGAIN = 5
 const RETRY_MS = 10 * 60_000
 
 /** The worker that keeps the search index up to date. Any number of processes may run one. */
-export const createIndexer = (deps: Deps & { clock: Clock }): Routine => {
+export const createIndexer = (deps: Deps & Led & { clock: Clock }): Routine => {
   const turn = { after: FIRST }
   let retryAt = 0
   const round = async (signal: AbortSignal): Promise<void> => {
@@ -220,6 +220,7 @@ export const createIndexer = (deps: Deps & { clock: Clock }): Routine => {
   return new Routine(round, {
     clock: deps.clock,
     log: deps.log,
+    isOurs: deps.isOurs,
     everyMs: EVERY_MS,
     failed: 'could not index messages for search; retrying',
   })

@@ -2,20 +2,24 @@ import { systemClock } from '../../core/clock.ts'
 import { messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Db } from '../../db/client.ts'
+import type { OwnedParts } from '../../worker/index.ts'
 import { type DayCounter, DELIVERY_ACCEPTED, DELIVERY_FAILED } from '../../workspace/index.ts'
 import type { Lease } from './lane/lease.ts'
 import { type Progress, type Settled, settle, type WriteResult } from './lane/progress.ts'
 
 /**
  * Time in milliseconds for which progress is gathered and then written together: one commit for hundreds of
- * deliveries. After a crash, deliveries whose progress was not written are repeated.
+ * deliveries. After a crash, deliveries whose progress was not written are repeated. Workers that share the work gather
+ * for longer, up to four times: so their batches are as large as those of one, and as many deliveries are repeated.
  */
 const GATHER_MS = 10
+const MAX_GATHERED = 4
 const BACKOFF_MS = { first: 50, max: 2000 }
 
 export interface ProgressWriterDeps extends Db {
   lease: Lease
   log: Logger
+  parts: Pick<OwnedParts, 'workers'>
   /** Counts the attempts that were recorded. */
   counter: Pick<DayCounter, 'add'>
   /**
@@ -64,7 +68,9 @@ export class ProgressWriter {
     if (before) mergeInto(progress, before)
     this.#progress.set(progress.lane, progress)
     if (settled) this.#jobs.push(settled)
-    if (!this.#writing) this.#gathering ??= setTimeout(() => this.#begin(), GATHER_MS)
+    if (this.#writing) return
+    const times = Math.min(this.#deps.parts.workers, MAX_GATHERED)
+    this.#gathering ??= setTimeout(() => this.#begin(), GATHER_MS * times)
   }
 
   /** Writes everything queued so far. Stops retrying after `ms` milliseconds. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.ts'
 import type { Logger } from '../../core/logger.ts'
-import { Routine } from '../../core/routine.ts'
+import { type Led, Routine } from '../../core/routine.ts'
 import type { Db } from '../../db/client.ts'
 import { SKIP_LOCKED } from '../../db/dialect.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
@@ -243,10 +243,13 @@ export const addUpUsage = async (
 const EVERY_MS = 5_000
 
 /** The worker that adds changes to the totals. Any number of processes may run one. */
-export const createUsageCounter = (deps: Db & { clock: Clock; log: Logger }): Routine =>
+export const createUsageCounter = (deps: Db & Led & { clock: Clock; log: Logger }): Routine =>
   new Routine(
     async (signal) => {
       while ((await addUpUsage(deps)) === MAX && !signal.aborted);
     },
-    { clock: deps.clock, log: deps.log, everyMs: EVERY_MS, failed: 'could not add up usage; retrying' },
+    {
+      ...{ clock: deps.clock, log: deps.log, isOurs: deps.isOurs, everyMs: EVERY_MS },
+      failed: 'could not add up usage; retrying',
+    },
   )

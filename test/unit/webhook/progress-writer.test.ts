@@ -24,6 +24,7 @@ const LATER = new Date('2026-01-01T11:00:00Z')
 const written = async (...changes: Partial<Progress>[]): Promise<Progress> => {
   const results: Progress[] = []
   const writer = new ProgressWriter({
+    parts: { workers: 1 },
     pool: { query: async () => ({ rows: [{ id: 'lane', result: 'mine' }] }) } as unknown as Db['pool'],
     prisma: {} as Db['prisma'],
     afterCommit: (effect) => effect(),

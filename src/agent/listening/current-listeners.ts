@@ -1,0 +1,78 @@
+import type { Db } from '../../db/client.ts'
+import { amongAgents, sql } from '../../db/sql/sql.ts'
+import { composedOf } from '../../db/sql/statement.ts'
+import { type Ending, IS_CURRENT, type ListenerUse, readEnded } from './connection.ts'
+
+type ClientUse = ListenerUse & { agentId: string; connectionId: string }
+
+/** How many of the connections $1 are current. */
+const COUNT = {
+  name: 'current connections',
+  ...composedOf(sql`
+    select count(*)::int as count from connection where id = any($1::uuid[]) and replaced_at is null ${amongAgents('agent_id')}`),
+}
+
+/** Which uses are of a current connection of their own agent and token. */
+const OWN = {
+  name: 'listeners with current connections',
+  ...composedOf(sql`
+    select u.place::int - 1 as place from unnest($1::uuid[], $2::uuid[], $3::uuid[]) with ordinality as u(agent, token, connection, place)
+     where ${IS_CURRENT}`),
+}
+
+const isClient = (use: ListenerUse): use is ClientUse => use.connectionId !== null && use.agentId !== null
+
+/**
+ * Finds those that are no longer current among the open streams of a process, again and again: there are thousands, and
+ * nearly always all of them are. A current connection exists no longer than its agent and its token do, which never
+ * change. So of those that were once found to use their token's own connection, the current ones are only counted, which
+ * costs a quarter of looking up each. When one is missing, all are looked up.
+ */
+export class CurrentListeners {
+  readonly #db: Pick<Db, 'pool'>
+  readonly #own = new WeakSet<ListenerUse>()
+
+  constructor(db: Pick<Db, 'pool'>) {
+    this.#db = db
+  }
+
+  /** Returns those that are no longer current, with why. */
+  async readEnded(uses: readonly ListenerUse[]): Promise<Map<ListenerUse, Ending>> {
+    const own = uses.filter((use): use is ClientUse => this.#own.has(use))
+    if (!(await this.#areCurrent(own))) return this.#lookUp(uses)
+    const others = uses.filter((use) => !this.#own.has(use))
+    await this.#findOwn(others.filter(isClient))
+    return this.#lookUp(others.filter((use) => !this.#own.has(use)))
+  }
+
+  async #areCurrent(uses: readonly ClientUse[]): Promise<boolean> {
+    if (uses.length === 0) return true
+    // In order, because PostgreSQL reads them in the order of the index. A text, because pg quotes each of an array.
+    const ids = [...new Set(uses.map(({ connectionId }) => connectionId))].sort()
+    const agents = uses.map(({ agentId }) => agentId)
+    const { rows } = await this.#db.pool.query<{ count: number }>({
+      ...{ ...COUNT, agents },
+      values: [`{${ids.join()}}`],
+    })
+    return rows[0]!.count === ids.length
+  }
+
+  async #findOwn(uses: readonly ClientUse[]): Promise<void> {
+    if (uses.length === 0) return
+    const { rows } = await this.#db.pool.query<{ place: number }>({
+      ...OWN,
+      values: [
+        uses.map(({ agentId }) => agentId),
+        uses.map(({ tokenId }) => tokenId),
+        uses.map(({ connectionId }) => connectionId),
+      ],
+    })
+    for (const { place } of rows) this.#own.add(uses[place]!)
+  }
+
+  async #lookUp(uses: readonly ListenerUse[]): Promise<Map<ListenerUse, Ending>> {
+    if (uses.length === 0) return new Map()
+    const ended = await readEnded(this.#db, uses)
+    return new Map([...ended].map(([place, ending]) => [uses[place]!, ending]))
+  }
+}
