@@ -15,6 +15,7 @@ import { createRest, listenerOf } from './rest/index.ts'
 import { Streams } from './stream/index.ts'
 import { createOauth, createWeb } from './web/index.ts'
 import { createLanes, createTerminationNotices, notifyOwners } from './webhook/index.ts'
+import { OwnedParts } from './worker/index.ts'
 import { createUsageCounter, ensureWritable } from './workspace/index.ts'
 
 export interface Running {
@@ -88,13 +89,15 @@ const createRegistrations = ({ channels, phoneNumbers, clock, log }: Operations)
 
 export const startWorkers = (operations: Operations): Running[] => {
   const { session } = operations.notifier
-  const lanes = createLanes({ ...operations, session, onGivenUp: () => void notifyOwners(operations) })
+  const parts = new OwnedParts()
+  const onGivenUp = () => void notifyOwners(operations)
+  const lanes = createLanes({ ...operations, session, parts, onGivenUp })
   operations.metrics.gauge('ams_webhook_lanes', 'Webhooks that this process has leased', () => lanes.held)
   const workers = [
     lanes,
     createTerminationNotices(operations),
     new DelayedEvents(operations),
-    new Outbox(operations),
+    new Outbox(operations, parts),
     createPostmaster(operations),
     createIndexer(operations),
     createFileIndexer(operations),

@@ -40,6 +40,7 @@ const table: Record<string, readonly string[]> = {
   channel: ['core', 'mail'],
   event: ['core', 'db'],
   workspace: ['core', 'db', 'event'],
+  worker: ['core', 'db'],
   // a company's provider is an owner's choice, as a webhook's server is
   auth: [...below, 'agent', 'outgoing-http'],
   'email-domain': ['core', 'db', 'event', 'workspace', 'type mail'],
@@ -49,10 +50,10 @@ const table: Record<string, readonly string[]> = {
   blob: ['core', 'db', 'workspace'],
   export: [...below, 'api', 'agent', 'blob', 'message'],
   // admission decides before a message is stored, and webhook jobs are committed with it
-  message: [...below, 'agent', 'secret', 'blob', 'admission', 'webhook', 'type channel'],
+  message: [...below, 'agent', 'secret', 'blob', 'admission', 'webhook', 'worker', 'type channel'],
   // the event of an answer and its webhook jobs are committed with it
   question: [...below, 'agent', 'secret', 'webhook'],
-  webhook: [...below, 'agent', 'outgoing-http'],
+  webhook: [...below, 'agent', 'worker', 'outgoing-http'],
   admission: [...below, 'agent'],
   // what the interfaces are printed from
   api: ['core', ...domain.filter((folder) => folder !== 'export'), 'type db', 'type context.ts'],
@@ -108,6 +109,7 @@ const closed = [
   'tls-report',
   'trace',
   'webhook',
+  'worker',
   'workspace',
 ]
 

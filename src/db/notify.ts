@@ -95,9 +95,13 @@ export function packPayloads(instance: string, topics: Map<string, Set<string>>)
   return payloads
 }
 
-/** Delivers to subscribers. One that throws does not affect the others. */
+/**
+ * Delivers to subscribers. One that throws does not affect the others. Every process hears of each event of the
+ * installation, most of which concern it not: so a key costs a look-up and no allocation.
+ */
 class Subscribers {
-  readonly #byTopic = new Map<string, Set<Listener>>()
+  /** The lists are replaced, never changed: a listener may end subscriptions, also its own. */
+  readonly #byTopic = new Map<string, readonly Listener[]>()
   readonly #log: Logger
 
   constructor(log: Logger) {
@@ -105,24 +109,36 @@ class Subscribers {
   }
 
   add(topic: string, listener: Listener): () => void {
-    const listeners = this.#byTopic.get(topic) ?? new Set()
-    this.#byTopic.set(topic, listeners.add(listener))
+    this.#byTopic.set(topic, [...(this.#byTopic.get(topic) ?? []), listener])
     return () => {
-      listeners.delete(listener)
-      if (listeners.size === 0 && this.#byTopic.get(topic) === listeners) this.#byTopic.delete(topic)
+      const others = this.#byTopic.get(topic)?.filter((other) => other !== listener) ?? []
+      if (others.length > 0) this.#byTopic.set(topic, others)
+      else this.#byTopic.delete(topic)
     }
   }
 
   deliver(topic: string, key: string): void {
-    for (const listener of [...(this.#byTopic.get(topic) ?? [])]) this.run(() => listener(key))
+    const listeners = this.#byTopic.get(topic)
+    if (listeners === undefined) return
+    for (const listener of listeners) {
+      try {
+        listener(key)
+      } catch (error) {
+        this.#report(error)
+      }
+    }
   }
 
   run(callback: () => void): void {
     try {
       callback()
     } catch (error) {
-      this.#log.error({ err: error }, 'notification subscriber failed')
+      this.#report(error)
     }
+  }
+
+  #report(error: unknown): void {
+    this.#log.error({ err: error }, 'notification subscriber failed')
   }
 }
 
@@ -175,12 +191,14 @@ class Sender {
 
 export function createNotifier(options: NotifierOptions): Notifier {
   const instance = randomUUID().slice(0, 8)
+  const own = `[${JSON.stringify(instance)},`
   const subscribers = new Subscribers(options.log)
   const reconnected = new Set<() => void>()
   const sender = new Sender(instance, options)
   const onPayload = (payload: string) => {
-    const [from, topic, ...keys] = JSON.parse(payload) as [string, string, ...string[]]
-    if (from !== instance) for (const key of keys) subscribers.deliver(topic, key)
+    if (payload.startsWith(own)) return
+    const parts = JSON.parse(payload) as [string, string, ...string[]]
+    for (let at = 2; at < parts.length; at++) subscribers.deliver(parts[1], parts[at]!)
   }
   const listening = new Listening(
     { ...options, channel: CHANNEL },

@@ -118,7 +118,8 @@ export class Feed {
   }
 
   #tell(agentId: string, event: LoggedEvent | null): void {
-    for (const follower of this.#followers.get(agentId) ?? []) follower.news(event)
+    const followers = this.#followers.get(agentId)
+    if (followers !== undefined) for (const follower of followers) follower.news(event)
   }
 
   async #keepPolling(): Promise<void> {

@@ -6,9 +6,10 @@ import { indexMessages } from '../../src/message/reading/search-index.ts'
 import { pruneRefused } from '../../src/message/receiving/refused.ts'
 import { pruneSendJobs } from '../../src/message/stored/send-job.ts'
 import { pruneDeliveries } from '../../src/webhook/deliveries.ts'
-import { leaseDue } from '../../src/webhook/delivery/lane/lease.ts'
+import { leaseDue } from '../../src/webhook/delivery/lane/due-lanes.ts'
 import { notifyOwners } from '../../src/webhook/incident.ts'
 import { pruneSubscriptions } from '../../src/webhook/subscribe.ts'
+import { OwnedParts } from '../../src/worker/owned-parts.ts'
 import { pruneIdempotencyKeys } from '../../src/workspace/idempotency.ts'
 import { pruneRates } from '../../src/workspace/limit/rate-limits.ts'
 import { WORDS } from './growth-data.ts'
@@ -67,7 +68,9 @@ const janitor: Operation = async ({ db }) => {
 
 const webhookPoll: Operation = async ({ db }) => {
   const limits = { lanes: 100, retrying: 100 }
-  await leaseDue(db, { lease: { owner: NOBODY, ms: 1 }, now: systemClock.now(), limits, newMs: 5_000 })
+  const lease = { owner: NOBODY, ms: 1 }
+  const parts = new OwnedParts().bits
+  await leaseDue(db, { lease, now: systemClock.now(), limits, newMs: 5_000, parts })
 }
 
 /** What is measured, each in a request or a round of its own. */

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { claimSends } from '../../src/message/sending/claim-sends.ts'
 import { type Settlement, settleSends } from '../../src/message/sending/settle-sends.ts'
 import { renewSends } from '../../src/message/stored/send-job.ts'
+import { OwnedParts } from '../../src/worker/owned-parts.ts'
 import { createTestAgent, startService } from '../support/service.ts'
 
 const service = await startService({ environment: { ROLES: 'api' } })
@@ -11,6 +12,7 @@ const write = async (...to: string[]) =>
   (await agent.api('POST', `/agents/${agent.id}/messages`, { channel: 'email', to, text: 'x' })).body
 const message = await write('a@example.com')
 
+const parts = new OwnedParts().bits
 const later = () => new Date(Date.now() + 60_000)
 const leaseLeft = async (): Promise<number> => {
   const { rows } = await service.db.pool.query<{ seconds: number }>(
@@ -22,19 +24,19 @@ const leaseLeft = async (): Promise<number> => {
 
 test('a killed worker keeps its messages from other workers for at most 10 s', async () => {
   const [killed, other] = [randomUUID(), randomUUID()]
-  const [job] = await claimSends(service.db, { owner: killed, now: later(), limit: 10 })
+  const [job] = await claimSends(service.db, { owner: killed, now: later(), limit: 10, parts })
   expect(job).toMatchObject({ messageId: message.id, owner: killed })
   expect(await leaseLeft()).toBeLessThanOrEqual(10)
-  expect(await claimSends(service.db, { owner: other, now: later(), limit: 10 })).toEqual([])
+  expect(await claimSends(service.db, { owner: other, now: later(), limit: 10, parts })).toEqual([])
   await renewSends(service.db, killed, [job!])
   expect(await leaseLeft()).toBeGreaterThan(5)
   // The same as waiting for 10 s, and a moment more: the column is rounded to milliseconds, also upwards.
   await service.db.pool.query("update job set lease_until = now() - interval '1 ms' where id = $1", [job!.id])
-  expect(await claimSends(service.db, { owner: other, now: later(), limit: 10 })).toMatchObject([
+  expect(await claimSends(service.db, { owner: other, now: later(), limit: 10, parts })).toMatchObject([
     { messageId: message.id, owner: other },
   ])
   await renewSends(service.db, killed, [job!])
-  expect(await claimSends(service.db, { owner: killed, now: later(), limit: 10 })).toEqual([])
+  expect(await claimSends(service.db, { owner: killed, now: later(), limit: 10, parts })).toEqual([])
 })
 
 test('of results that are written together, only those of messages that the worker still holds are written', async () => {
@@ -44,7 +46,7 @@ test('of results that are written together, only those of messages that the work
     await write('d@example.com'),
   ]
   const [owner, other] = [randomUUID(), randomUUID()]
-  const claimed = await claimSends(service.db, { owner, now: later(), limit: 10 })
+  const claimed = await claimSends(service.db, { owner, now: later(), limit: 10, parts })
   await service.db.pool.query('update job set lease_owner = $2 where lane = $1', [taken.id, other])
   await service.db.pool.query('delete from message where id = $1', [gone.id])
   const settlements = [mine, taken, gone].map(({ id, to: [address] }): Settlement => {

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import type { RecipientStatus } from '../../src/db/generated/prisma/enums.ts'
 import { type ClaimedSend, claimSends } from '../../src/message/sending/claim-sends.ts'
 import { type Settlement, settleLocked, settleSends } from '../../src/message/sending/settle-sends.ts'
+import { OwnedParts } from '../../src/worker/owned-parts.ts'
 import { createTestAgent, startService } from '../support/service.ts'
 
 /** Results of attempts that were not for all recipients of a message, or that a report has overtaken. */
@@ -23,7 +24,8 @@ const write = async (...to: string[]): Promise<string> =>
   (await agent.api('POST', path, { channel: 'email', to, text: 'x' })).body.id
 const claim = async (id: string): Promise<ClaimedSend> => {
   const dueBy = new Date(Date.now() + 60_000)
-  const claimed = await claimSends(service.db, { owner: randomUUID(), now: dueBy, limit: 10 })
+  const parts = new OwnedParts().bits
+  const claimed = await claimSends(service.db, { owner: randomUUID(), now: dueBy, limit: 10, parts })
   return claimed.find(({ messageId }) => messageId === id)!
 }
 const jobOf = (id: string) => prisma.job.findFirst({ where: { lane: id } })
@@ -94,7 +96,8 @@ test('a later attempt for some of them is written with the message locked, and t
 test('a message that a bounce has overtaken does not keep the others of its batch from being written', async () => {
   const [overtaken, other] = [await write('a@x.example', 'b@x.example'), await write('c@x.example')]
   const dueBy = new Date(Date.now() + 60_000)
-  const claimed = await claimSends(service.db, { owner: randomUUID(), now: dueBy, limit: 10 })
+  const parts = new OwnedParts().bits
+  const claimed = await claimSends(service.db, { owner: randomUUID(), now: dueBy, limit: 10, parts })
   const of = (id: string) => claimed.find(({ messageId }) => messageId === id)!
   const attempts = [
     attemptOf(of(overtaken), { 'a@x.example': 'sent', 'b@x.example': 'sent' }),

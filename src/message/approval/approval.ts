@@ -179,7 +179,7 @@ export const approveMessage = async (
     })
     return []
   })
-  deps.afterCommit(() => deps.notifier.publish(SEND_DUE, 'send'))
+  deps.afterCommit(() => deps.notifier.publish(SEND_DUE, approved.agentId))
   return approved
 }
 

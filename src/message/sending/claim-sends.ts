@@ -1,8 +1,9 @@
 import type { ChannelKind } from '../../core/channels.ts'
 import type { Db } from '../../db/client.ts'
 import { SKIP_LOCKED } from '../../db/dialect.ts'
-import { sql } from '../../db/sql/sql.ts'
+import { raw, sql } from '../../db/sql/sql.ts'
 import { composedOf } from '../../db/sql/statement.ts'
+import { isAmongParts, LATE_MS } from '../../worker/index.ts'
 import { SEND_LEASE_S, type SendJob } from '../stored/send-job.ts'
 
 /** An outgoing message, with what an attempt to send it needs to know. */
@@ -54,11 +55,17 @@ interface ClaimRequest {
   owner: string
   now: Date
   limit: number
+  /** This worker's parts. */
+  parts: Buffer
   /** Agents whose messages are left out. */
   withoutAgents?: readonly string[]
   /** Jobs that are left out: those that this process still works on, should their leases have expired. */
   withoutJobs?: readonly string[]
 }
+
+/** Whether a job is of an agent of this worker's parts ($6), or its owner has not taken it since it was due. */
+const OURS_OR_LATE = sql`
+  (${isAmongParts(raw('agent_id'), raw('$6'))} or due_at <= $2::timestamptz - ${LATE_MS} * interval '1 ms')`
 
 /**
  * Leases the jobs and reads their messages in one statement, prepared once (docs/decisions.md#claiming-sends).
@@ -70,7 +77,7 @@ const CLAIM = {
     with claimed as (
       update job set lease_owner = $1, lease_until = now() + make_interval(secs => ${SEND_LEASE_S})
        where id = any(array(select id from job where due_at <= $2 and (lease_until is null or lease_until < now())
-                               and agent_id <> all($4::uuid[]) and id <> all($5::uuid[])
+                               and agent_id <> all($4::uuid[]) and id <> all($5::uuid[]) and ${OURS_OR_LATE}
                              order by due_at limit $3 ${SKIP_LOCKED}))
          and due_at <= $2 and (lease_until is null or lease_until < now())
       returning id, lane, agent_id, attempts, created_at
@@ -98,15 +105,15 @@ const CLAIM = {
 }
 
 /**
- * Leases at most `limit` due messages, longest overdue first. Uses SKIP LOCKED, so that workers never wait for
+ * Leases at most `limit` due messages of these parts, and of others that are late, longest overdue first. Uses SKIP LOCKED, so that workers never wait for
  * each other. Leases expire by the database's clock, which all processes share; whether a message is due is
  * decided by the caller's clock.
  */
 export const claimSends = async (
   { pool }: Db,
-  { owner, now, limit, withoutAgents = [], withoutJobs = [] }: ClaimRequest,
+  { owner, now, limit, parts, withoutAgents = [], withoutJobs = [] }: ClaimRequest,
 ): Promise<ClaimedSend[]> => {
-  const values = [owner, now, limit, withoutAgents, withoutJobs]
+  const values = [owner, now, limit, withoutAgents, withoutJobs, parts]
   const { rows } = await pool.query<ClaimedRow>({ ...CLAIM, values })
   return rows.map(({ job_id, lane, job_agent_id, attempts, queued_at, message, sender }) => ({
     id: job_id,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { messageOf } from '../../core/errors.ts'
+import { OwnedParts } from '../../worker/index.ts'
 import {
   LeaseLost,
   releaseSends,
@@ -35,6 +36,8 @@ const MAX_PER_AGENT = 8
  * something has used up what was free, and the end of an attempt wakes the worker.
  */
 const POLL_MS = 1_000
+/** What processes of earlier releases publish instead of the agent. */
+const ANY_AGENT = 'send'
 const RENEW_MS = (SEND_LEASE_S * 1000) / 4
 /** Why a sleep ends. Without a reason, `abort` makes an error with its stack, several times for each message. */
 const WOKEN = 'woken'
@@ -47,23 +50,27 @@ interface Attempt {
   work: Promise<void>
 }
 
-/** The worker that sends messages. Any number of processes may run one. */
+/** The worker that sends the messages of its parts. Any number of processes may run one. */
 export class Outbox {
   readonly #deps: TransmitDeps
+  readonly #parts: OwnedParts
   readonly #owner = randomUUID()
   readonly #inFlight = new Map<string, Attempt>()
   readonly #stopping = new AbortController()
   readonly #sending = new AbortController()
   #wake = new AbortController()
   #running: Promise<void> = Promise.resolve()
-  #unsubscribe: () => void = () => undefined
+  #unsubscribe: (() => void)[] = []
 
-  constructor(deps: Omit<TransmitDeps, 'settlements'>) {
+  constructor(deps: Omit<TransmitDeps, 'settlements'>, parts = new OwnedParts()) {
+    this.#parts = parts
     this.#deps = { ...deps, settlements: createSettlementStore(deps) }
   }
 
   start(): void {
-    this.#unsubscribe = this.#deps.notifier.subscribe(SEND_DUE, () => this.#wake.abort(WOKEN))
+    const wake = () => this.#wake.abort(WOKEN)
+    const due = (agentId: string) => (agentId === ANY_AGENT || this.#parts.has(agentId)) && wake()
+    this.#unsubscribe = [this.#deps.notifier.subscribe(SEND_DUE, due), this.#parts.onChange(wake)]
     this.#running = this.#run()
     void this.#renewLeases()
   }
@@ -73,7 +80,7 @@ export class Outbox {
    * worker retries them.
    */
   async stop(graceMs: number): Promise<void> {
-    this.#unsubscribe()
+    for (const end of this.#unsubscribe) end()
     this.#stopping.abort()
     this.#wake.abort()
     await this.#running
@@ -102,6 +109,7 @@ export class Outbox {
         owner: this.#owner,
         now,
         limit: free,
+        parts: this.#parts.bits,
         withoutAgents: this.#busyAgents(),
         withoutJobs: [...this.#inFlight.keys()],
       })

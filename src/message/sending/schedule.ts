@@ -39,7 +39,7 @@ const change = async (
     return { events, changed: await findOutgoing(tx, { agentId, messageId }) }
   })
   deps.afterCommit(() => deps.feed.committed(events))
-  deps.afterCommit(() => deps.notifier.publish(SEND_DUE, 'send'))
+  deps.afterCommit(() => deps.notifier.publish(SEND_DUE, agentId))
   deps.afterCommit(() => deps.notifier.publish(MESSAGE_CHANGED, `${agentId}/${messageId}`))
   return changed
 }

@@ -161,7 +161,7 @@ const send = async (
     attachments: files,
     mayInstruct: false,
   }
-  if (message.holdReason === null) deps.afterCommit(() => deps.notifier.publish(SEND_DUE, 'send'))
+  if (message.holdReason === null) deps.afterCommit(() => deps.notifier.publish(SEND_DUE, agentId))
   if (message.holdReason === 'approval') await requestApproval(deps, message)
   deps.afterCommit(() => deps.notifier.publish(MESSAGE_CHANGED, `${agentId}/${message.id}`))
   if (marksRead)

@@ -31,7 +31,7 @@ export const enqueueSends = (
        where hold_reason is distinct from 'approval'
     )`
 
-/** Notification topic: messages are waiting to be sent. */
+/** Notification topic: messages of the agent that is the key are waiting to be sent. */
 export const SEND_DUE = 'send_due'
 
 /**

@@ -147,3 +147,15 @@ export const logAttempt = (
   if (outcome.kind === 'delivered') log.info(fields, 'webhook delivered')
   else log.info(fields, 'webhook not delivered')
 }
+
+/** Counts an attempt; if it delivered an event, also how long that took. */
+export const measureAttempt = (
+  { metrics }: { metrics?: Metrics },
+  job: LaneJob | ManualDelivery,
+  { at, outcome }: { at: Date; outcome: Outcome },
+): void => {
+  metrics?.count('deliveries', outcome.kind)
+  if (outcome.kind !== 'delivered' || !('since' in job)) return
+  const delayMs = at.getTime() + outcome.ms - job.since.getTime()
+  metrics?.observe('deliveries', job.attempts === 0 ? 'first' : 'later', Math.max(0, delayMs) / 1000)
+}

@@ -1,5 +1,6 @@
 import type { Notifier } from '../../db/notify.ts'
 import type { Feed, LoggedEvent } from '../../event/index.ts'
+import type { OwnedParts } from '../../worker/index.ts'
 import { TOKEN_REVOKED } from '../../workspace/index.ts'
 import {
   parseTopicKey,
@@ -12,8 +13,12 @@ import type { Lane } from './lane/lane.ts'
 import type { LaneReader } from './lane-reader.ts'
 import type { LaneRegistry } from './lane-registry.ts'
 
-/** Topic on which a worker that stops notifies the others that its lanes are free. */
+/**
+ * Topic on which a worker that stops notifies the others, by its id, that its parts and lanes are free; `LANES_MOVED`
+ * if it goes on, and has released lanes whose parts another worker owns by now.
+ */
 export const LANES_FREE = 'lanes_free'
+export const LANES_MOVED = 'moved'
 
 interface LaneNotificationsDeps {
   /** This worker's id in its `LANES_FREE` notifications. */
@@ -22,12 +27,13 @@ interface LaneNotificationsDeps {
   notifier: Pick<Notifier, 'subscribe'>
   lanes: LaneRegistry
   reader: LaneReader
+  parts: Pick<OwnedParts, 'has'>
   /** Called for a lane that a notification affects. */
   proceed(lane: Lane): void
   /** Called for a lane that this worker no longer holds or may no longer post to. */
   lose(lane: Lane): void
-  /** Called when another worker has released its lanes. */
-  lanesFree(): void
+  /** Called when another worker has released lanes; `by` is its id, or `LANES_MOVED`. */
+  lanesFree(by: string): void
 }
 
 /**
@@ -36,9 +42,11 @@ interface LaneNotificationsDeps {
  * unsubscribe.
  */
 export const followNotifications = (deps: LaneNotificationsDeps): (() => void)[] => {
-  const { owner, feed, notifier, lanes, reader, proceed, lose } = deps
+  const { owner, feed, notifier, lanes, reader, parts, proceed, lose } = deps
   const onEvent = (agentId: string, event: LoggedEvent | null) => {
+    const isOurs = parts.has(agentId)
     const held = lanes.ofAgent(agentId)
+    if (!isOurs && held.size === 0) return
     let webhooks = 1
     for (const lane of held) {
       webhooks = lane.siblings
@@ -46,13 +54,13 @@ export const followNotifications = (deps: LaneNotificationsDeps): (() => void)[]
       proceed(lane)
     }
     // The agent's other webhooks may be free. A lane that is being released is leased again afterwards.
-    if (held.size < webhooks) reader.leaseLanesOf(agentId, event)
+    if (isOurs && held.size < webhooks) reader.leaseLanesOf(agentId, event)
   }
   const onWebhook = (topic: string, apply: (lane: Lane) => void) =>
     notifier.subscribe(topic, (key) => {
       const { agentId, id } = parseTopicKey(key)
       const lane = lanes.get(id)
-      if (!lane) return reader.leaseLanesOf(agentId)
+      if (!lane) return parts.has(agentId) && reader.leaseLanesOf(agentId)
       apply(lane)
       proceed(lane)
     })
@@ -63,7 +71,7 @@ export const followNotifications = (deps: LaneNotificationsDeps): (() => void)[]
     })
   return [
     feed.onNews(onEvent),
-    notifier.subscribe(LANES_FREE, (by) => by !== owner && deps.lanesFree()),
+    notifier.subscribe(LANES_FREE, (by) => by !== owner && deps.lanesFree(by)),
     notifier.subscribe(WEBHOOK_ADDED, (agentId) => {
       for (const lane of lanes.ofAgent(agentId)) lane.siblingAdded()
     }),

@@ -2,23 +2,24 @@ import { randomUUID } from 'node:crypto'
 import { systemClock } from '../../core/clock.ts'
 import { messageOf } from '../../core/errors.ts'
 import { noTracer } from '../../core/tracer.ts'
+import { LiveWorkers, OwnedParts } from '../../worker/index.ts'
 import { DayCounter } from '../../workspace/index.ts'
 import { deleteWebhook } from '../deletion.ts'
-import { type AttemptDeps, attemptJob, logAttempt, logGivenUp } from './attempt.ts'
+import { type AttemptDeps, attemptJob, logAttempt, logGivenUp, measureAttempt } from './attempt.ts'
 import type { Lane } from './lane/lane.ts'
 import type { LaneJob, ManualDelivery } from './lane/lane-job.ts'
 import { type Lease, releaseAll } from './lane/lease.ts'
 import type { Progress, WriteResult } from './lane/progress.ts'
 import { type Slot, Slots } from './lane/slots.ts'
-import { followNotifications, LANES_FREE } from './lane-notifications.ts'
+import { followNotifications, LANES_FREE, LANES_MOVED } from './lane-notifications.ts'
 import { LaneReader } from './lane-reader.ts'
 import { LaneRegistry } from './lane-registry.ts'
 import { DEFAULTS, type LaneOptions, type Lanes, type LanesDeps } from './lanes.ts'
 import { LeaseRenewal } from './lease-renewal.ts'
-import { LostWorkers } from './lost-workers.ts'
 import { Poll } from './poll.ts'
 import { type LaneProgress, ProgressWriter } from './progress-writer.ts'
 import { type AttemptResult, giveUp, recordOutcome } from './record-outcome.ts'
+import { takeOver } from './take-over.ts'
 
 /** Time in milliseconds by which a lease must outlast an attempt, so that no other worker posts meanwhile. */
 const LEASE_MARGIN_MS = 500
@@ -30,7 +31,7 @@ const LEASE_MARGIN_MS = 500
 const MAX_HAND_OVER_MS = 2000
 
 /**
- * Delivers events to webhooks. A lane is leased because of a new event or by the poll. Its events are read
+ * Delivers events to webhooks. A lane of this worker's parts is leased because of a new event or by the poll. Its events are read
  * ahead and posted one at a time when a slot is free, and its progress is written. It is released when it has
  * nothing to do or must wait for a retry. Only the holder of a lane's lease posts to it, and only the
  * holder's progress is accepted, so each webhook has one POST at a time and no delivery moves its position
@@ -43,18 +44,18 @@ class LaneWorker implements Lanes {
   readonly #lease: Lease
   readonly #random: () => number
   readonly #lanes = new LaneRegistry()
+  readonly #parts: OwnedParts
   readonly #reader: LaneReader
   readonly #writer: ProgressWriter
   readonly #counter: DayCounter
   readonly #slots: Slots<Lane>
   readonly #renewal: LeaseRenewal
   readonly #poll: Poll
-  readonly #lostWorkers: LostWorkers | null
+  readonly #workers: LiveWorkers | null
   #running = false
   /** Whether POSTs in progress are being aborted: their failures say nothing about the receiver. */
   #aborting = false
   #unsubscribe: (() => void)[] = []
-  #drained: (() => void) | null = null
 
   constructor(deps: LanesDeps, options: LaneOptions) {
     const { prisma, pool, afterCommit, keyring, log, clock, dialler } = deps
@@ -63,9 +64,10 @@ class LaneWorker implements Lanes {
     this.#attempts = { keyring, log, attemptMs: options.attemptMs, tracer: deps.tracer ?? noTracer }
     this.#lease = { owner: randomUUID(), ms: options.leaseMs }
     this.#random = deps.random ?? Math.random
+    this.#parts = deps.parts ?? new OwnedParts()
     this.#slots = new Slots(options.slots, (lane, slot) => this.#run(lane, slot))
     const shared = {
-      ...{ prisma, pool, afterCommit, log, lease: this.#lease, lanes: this.#lanes },
+      ...{ prisma, pool, afterCommit, log, lease: this.#lease, lanes: this.#lanes, parts: this.#parts },
       release: (lane: Lane) => this.#running && this.#release(lane),
       lose: (lane: Lane) => this.#lose(lane),
       proceed: (lane: Lane) => this.#proceed(lane),
@@ -84,10 +86,9 @@ class LaneWorker implements Lanes {
     })
     this.#poll = new Poll({ ...shared, clock, reader: this.#reader, everyMs: options.pollMs })
     this.#renewal = new LeaseRenewal({ ...shared, idleMs: options.idleMs })
-    const { session, notifier } = deps
-    const freed = (lost: string) => notifier.publish(LANES_FREE, lost)
-    this.#lostWorkers =
-      session === undefined ? null : new LostWorkers({ ...shared, session, freed, owner: this.#lease.owner })
+    const { session } = deps
+    const others = { self: this.#lease.owner, takeOver: (lost: string) => takeOver(deps, lost) }
+    this.#workers = session === undefined ? null : new LiveWorkers({ ...shared, ...others, session })
   }
 
   get held(): number {
@@ -98,25 +99,30 @@ class LaneWorker implements Lanes {
     const { feed, notifier } = this.#deps
     this.#running = true
     this.#reader.start()
-    this.#unsubscribe = followNotifications({
-      ...{ feed, notifier, lanes: this.#lanes, reader: this.#reader },
+    const followed = followNotifications({
+      ...{ feed, notifier, lanes: this.#lanes, reader: this.#reader, parts: this.#parts },
       owner: this.#lease.owner,
       proceed: (lane) => this.#proceed(lane),
       lose: (lane) => this.#lose(lane),
-      lanesFree: () => this.#poll.now(),
+      lanesFree: (by) => {
+        this.#workers?.leaves(by)
+        this.#poll.now()
+      },
     })
+    this.#unsubscribe = [...followed, this.#parts.onChange(() => this.#move())]
     this.#poll.start()
     this.#renewal.start()
-    this.#lostWorkers?.start()
+    this.#workers?.start()
   }
 
   async stop(graceMs: number): Promise<void> {
     this.#running = false
     for (const end of this.#unsubscribe) end()
     const polled = this.#poll.stop()
-    this.#lostWorkers?.stop()
+    this.#workers?.stop()
+    this.#deps.notifier.publish(LANES_FREE, this.#lease.owner)
     for (const lane of this.#lanes) this.#proceed(lane)
-    await this.#drain(graceMs)
+    await this.#slots.drain(graceMs)
     this.#aborting = true
     for (const lane of this.#lanes) lane.connection.destroy(new Error('the worker is stopping'))
     const limit = new AbortController()
@@ -133,23 +139,12 @@ class LaneWorker implements Lanes {
     const counted = this.#counter.stop()
     try {
       await releaseAll(this.#deps, this.#lease.owner)
-      await this.#lostWorkers?.unregister()
+      await this.#workers?.unregister()
       notifier.publish(LANES_FREE, this.#lease.owner)
     } catch (error) {
       log.warn({ error: messageOf(error) }, 'could not release webhook leases; they will expire')
     }
     await counted
-  }
-
-  /** Waits until no POST is in progress, for at most `ms` milliseconds. */
-  async #drain(ms: number): Promise<void> {
-    if (this.#slots.underWay === 0) return
-    const limit = new AbortController()
-    const drained = new Promise<void>((resolve) => {
-      this.#drained = resolve
-    })
-    await Promise.race([drained, systemClock.sleep(ms, limit.signal)])
-    limit.abort()
   }
 
   /** Decides what a lane does next. Called after any change to it; an unnecessary call is harmless. */
@@ -167,7 +162,14 @@ class LaneWorker implements Lanes {
       this.#slots.request(lane)
     } else if (lane.manual.isAwaited) return
     else if (awaitsRetry) this.#release(lane)
-    else if (lane.idle()) this.#writer.note({ progress: lane.progress(), settled: null })
+    else this.#rest(lane)
+  }
+
+  /** Keeps a lane that has nothing to do, unless another worker owns its part. */
+  #rest(lane: Lane): void {
+    const hasProgress = lane.idle()
+    if (lane.isIdle && !this.#parts.has(lane.agentId)) this.#release(lane)
+    else if (hasProgress) this.#writer.note({ progress: lane.progress(), settled: null })
   }
 
   /** Posts the lane's next job, in the slot that it got. */
@@ -176,12 +178,7 @@ class LaneWorker implements Lanes {
     const covered = lane.isLeasedFor(this.#options.attemptMs + LEASE_MARGIN_MS)
     const job = covered && this.#running && lane.isHeld ? this.#nextJob(lane) : undefined
     if (job) void this.#attempt(lane, job, slot)
-    else this.#free(slot) // if its lease is too short, the lane continues when it is renewed
-  }
-
-  #free(slot: Slot): void {
-    slot.free()
-    if (this.#slots.underWay === 0) this.#drained?.()
+    else slot.free() // if its lease is too short, the lane continues when it is renewed
   }
 
   /** Returns the next manual delivery, or else the first event that is not to be given up. */
@@ -205,12 +202,12 @@ class LaneWorker implements Lanes {
     if (lane.isHeld && !(this.#aborting && outcome.kind === 'failed'))
       this.#conclude(lane, job, { at, outcome })
     this.#proceed(lane)
-    this.#free(slot)
+    slot.free()
   }
 
   #conclude(lane: Lane, job: LaneJob | ManualDelivery, result: AttemptResult): void {
     const { outcome } = result
-    this.#measure(job, result)
+    measureAttempt(this.#deps, job, result)
     if (outcome.kind === 'gone' && lane.policy.removesGone) {
       logAttempt(this.#attempts, lane, job, outcome)
       return void this.#remove(lane)
@@ -221,14 +218,6 @@ class LaneWorker implements Lanes {
     if (conclusion.settled?.state === 'expired' && 'event' in job) logGivenUp(this.#deps, lane, job)
     if (conclusion.progress.release) this.#release(lane, conclusion)
     else this.#writer.note(conclusion)
-  }
-
-  #measure(job: LaneJob | ManualDelivery, { at, outcome }: AttemptResult): void {
-    const { metrics } = this.#deps
-    metrics?.count('deliveries', outcome.kind)
-    if (outcome.kind !== 'delivered' || !('since' in job)) return
-    const delayMs = at.getTime() + outcome.ms - job.since.getTime()
-    metrics?.observe('deliveries', job.attempts === 0 ? 'first' : 'later', Math.max(0, delayMs) / 1000)
   }
 
   /** Releases a lane and writes its progress. It is leased again when it has something to do. */
@@ -278,8 +267,21 @@ class LaneWorker implements Lanes {
   #released(lane: Lane, result: WriteResult): void {
     if (lane.state !== 'leaving') return
     this.#reader.drop(lane)
-    if (!this.#running) this.#deps.notifier.publish(LANES_FREE, this.#lease.owner)
-    if (lane.events.isStale || result === 'rewound') this.#reader.leaseLanesOf(lane.agentId)
+    const { notifier } = this.#deps
+    const isOurs = this.#parts.has(lane.agentId)
+    if (!this.#running) notifier.publish(LANES_FREE, this.#lease.owner)
+    else if (!isOurs) notifier.publish(LANES_FREE, LANES_MOVED, { toSelf: false })
+    else if (lane.events.isStale || result === 'rewound') this.#reader.leaseLanesOf(lane.agentId)
+  }
+
+  /** Takes what is due in parts that it owns by now, and leaves the lanes of others to their owners. */
+  #move(): void {
+    for (const lane of this.#lanes) {
+      if (this.#parts.has(lane.agentId)) continue
+      lane.rowChanged()
+      this.#proceed(lane)
+    }
+    this.#poll.now()
   }
 
   /** Stops work on a lane that another worker holds or that was deleted, and aborts its POST. */

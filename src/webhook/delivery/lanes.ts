@@ -6,13 +6,14 @@ import type { Db } from '../../db/client.ts'
 import type { Notifier } from '../../db/notify.ts'
 import type { Feed } from '../../event/index.ts'
 import type { Dialler } from '../../outgoing-http/dial.ts'
+import type { OwnedParts } from '../../worker/index.ts'
 import type { Keyring } from '../../workspace/index.ts'
 import { ATTEMPT_MS } from '../post/post.ts'
 
 export interface LaneOptions {
   /**
    * Duration of a lease without renewal. Other workers take over the lanes of a worker that hangs, or whose
-   * machine is gone, after this and a poll; those of a killed one sooner (see `LostWorkers`).
+   * machine is gone, after this, `LATE_MS` and a poll; those of a killed one sooner (see `LiveWorkers`).
    */
   leaseMs: number
   /**
@@ -51,6 +52,8 @@ export interface LanesDeps extends Db {
    * other workers take over the lanes within seconds. Without it, they wait until the leases end.
    */
   session?: string
+  /** The agents' parts that this worker is to own, while there are others. Without it, it works for all agents. */
+  parts?: OwnedParts
   metrics?: Metrics
   tracer?: Tracer
   /** Called when it was recorded that an event was given up. */

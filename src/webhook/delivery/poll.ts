@@ -2,13 +2,16 @@ import { type Clock, systemClock } from '../../core/clock.ts'
 import { messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Db } from '../../db/client.ts'
-import { type Lease, leaseDue, markBehind, nextDueAt } from './lane/lease.ts'
+import type { OwnedParts } from '../../worker/index.ts'
+import { leaseDue, markBehind, nextDueAt } from './lane/due-lanes.ts'
+import type { Lease } from './lane/lease.ts'
 import type { LaneReader } from './lane-reader.ts'
 
 export interface PollDeps extends Db {
   lease: Lease
   clock: Clock
   log: Logger
+  parts: Pick<OwnedParts, 'bits'>
   reader: Pick<LaneReader, 'lease' | 'availableForRetrying'>
   everyMs: number
 }
@@ -30,7 +33,10 @@ const OVERLAP_MS = 10_000
 /** Interval in milliseconds at which all webhooks are read, for what neither marks nor new events show. */
 const MARK_MS = 10 * 60_000
 
-/** Leases lanes whose retry is due, and periodically those with events that no notification announced. */
+/**
+ * Leases lanes whose retry is due, and periodically those with events that no notification announced; those of other
+ * workers' parts when they are late.
+ */
 export class Poll {
   readonly #deps: PollDeps
   #pause = new AbortController()
@@ -80,7 +86,7 @@ export class Poll {
 
   /** Returns the time in milliseconds to wait until the next poll. */
   async #poll(): Promise<number> {
-    const { clock, reader, lease, everyMs } = this.#deps
+    const { clock, reader, lease, parts, everyMs } = this.#deps
     const now = clock.now()
     const from = performance.now()
     if (from - this.#markedAt >= MARK_MS) {
@@ -90,10 +96,10 @@ export class Poll {
     const newMs = from - this.#completeAt + OVERLAP_MS
     const isFull = await reader.lease((lanes) => {
       const limits = { lanes, retrying: reader.availableForRetrying }
-      return leaseDue(this.#deps, { lease, now, limits, newMs })
+      return leaseDue(this.#deps, { lease, now, limits, newMs, parts: parts.bits })
     })
     if (!isFull) this.#completeAt = from
-    const dueAt = await nextDueAt(this.#deps, now)
+    const dueAt = await nextDueAt(this.#deps, { now, withinMs: everyMs, parts: parts.bits })
     return Math.max(
       0,
       Math.min(everyMs, dueAt ? dueAt.getTime() - clock.now().getTime() : Number.POSITIVE_INFINITY),

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import type { RootDb } from '../../../src/db/client.ts'
-import { leaseDue, markBehind, nextDueAt } from '../../../src/webhook/delivery/lane/lease.ts'
+import { leaseDue, markBehind, nextDueAt } from '../../../src/webhook/delivery/lane/due-lanes.ts'
+import { LATE_MS, OwnedParts } from '../../../src/worker/owned-parts.ts'
 import { openTestDatabase } from '../../support/database.ts'
 import { createWebhookBench, type WebhookBench } from '../../support/webhooks.ts'
 
@@ -14,8 +15,10 @@ beforeAll(async () => {
 
 const LIMITS = { lanes: 100, retrying: 50 }
 const lease = () => ({ owner: randomUUID(), ms: 15_000 })
-const leased = async (newMs = 0) => {
-  const rows = await leaseDue(db, { lease: lease(), now: bench.clock.now(), limits: LIMITS, newMs })
+const ALL = new OwnedParts().bits
+const NONE = Buffer.alloc(ALL.length)
+const leased = async (newMs = 0, parts = ALL) => {
+  const rows = await leaseDue(db, { lease: lease(), now: bench.clock.now(), limits: LIMITS, newMs, parts })
   return rows.map(({ agent_id: agentId }) => agentId)
 }
 
@@ -30,8 +33,8 @@ const pagesOfPoll = async (): Promise<number> => {
   }
   const explained = { ...db, pool: { query } } as unknown as RootDb
   const now = bench.clock.now()
-  await leaseDue(explained, { lease: lease(), now, limits: LIMITS, newMs: 10_000 })
-  await nextDueAt(explained, now)
+  await leaseDue(explained, { lease: lease(), now, limits: LIMITS, newMs: 10_000, parts: ALL })
+  await nextDueAt(explained, { now, withinMs: 1_500, parts: ALL })
   return pages
 }
 
@@ -72,4 +75,38 @@ test('events that were stored long before a worker started are found when it sta
   expect(await leased(10_000)).toEqual([])
   await markBehind(db)
   expect(await leased(10_000)).toEqual([agentId])
+})
+
+test("what is due in other workers' parts is left to them until it is late", async () => {
+  const { workspaceId } = await bench.agent()
+  const agents = await bench.crowd(workspaceId, 4, (n) => `http://127.0.0.1/theirs/${n}`)
+  const [fresh, late, retrying, marked] = agents as [string, string, string, string]
+  const before = (ms: number) => `now() - interval '${ms} ms'`
+  const set = (agentId: string, change: string) =>
+    db.pool.query(`update webhook set ${change} where agent_id = $1`, [agentId])
+  for (const agentId of agents) await bench.store(agentId, 1)
+  await db.pool.query(`update event set created_at = ${before(LATE_MS + 500)} where agent_id <> $1`, [fresh])
+  await db.pool.query('update event set created_at = now() where agent_id = $1', [fresh])
+  await set(retrying, `attempts = 1, retry_at = ${before(100)}, due_at = ${before(100)}`)
+  await set(marked, `due_at = ${before(100)}`)
+  bench.clock.advance(Date.now() - bench.clock.now().getTime())
+  expect(await leased(10_000, NONE)).toEqual([late])
+  const long = before(60_000)
+  await set(retrying, `retry_at = ${long}, due_at = ${long}`)
+  await set(marked, `due_at = ${long}`)
+  expect((await leased(10_000, NONE)).sort()).toEqual([marked, retrying].sort())
+  expect(await leased(10_000)).toEqual([fresh])
+})
+
+test('a worker wakes for what becomes due in its own parts, within the time until its next poll', async () => {
+  const { workspaceId } = await bench.agent()
+  const [agentId] = await bench.crowd(workspaceId, 1, () => 'http://127.0.0.1/next')
+  await db.pool.query("update webhook set due_at = now() + interval '1 second' where agent_id = $1", [
+    agentId,
+  ])
+  const now = new Date()
+  const next = (withinMs: number, parts: Buffer) => nextDueAt(db, { now, withinMs, parts })
+  expect(await next(1_500, ALL)).toEqual(expect.any(Date))
+  expect(await next(500, ALL)).toBe(null)
+  expect(await next(1_500, NONE)).toBe(null)
 })

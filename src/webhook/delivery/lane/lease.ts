@@ -48,23 +48,17 @@ export interface Lease {
   ms: number
 }
 
-/** Maximum number of lanes to lease, and of those among them that are retrying. */
-export interface LeaseLimits {
-  lanes: number
-  retrying: number
-}
-
 /**
  * `due_at` is on the schedule's clock after a failure, and on the database's clock for the end of a lease, so
  * it is compared with the later of the two.
  */
-const MARKED = sql`w.due_at <= greatest($3::timestamptz, now())`
+export const MARKED = sql`w.due_at <= greatest($3::timestamptz, now())`
 
 /**
  * Condition for a free lane to look at now: it has an event, or is marked, and awaits no retry; or it has a
  * manual delivery. A lane that was marked without a reason is released again, which removes the mark.
  */
-const DUE = sql`
+export const DUE = sql`
   ((w.position < l.last_id or ${MARKED}) and (w.retry_at is null or w.retry_at <= $3) or w.answered < w.asked)
   and (w.lease_until is null or w.lease_until < now()) and (w.expires_at is null or w.expires_at > $3) and w.paused_at is null`
 
@@ -72,7 +66,7 @@ const DUE = sql`
 const siblingsOf = (row: 'l' | 'w'): Sql =>
   sql`(select count(*)::int from webhook s where s.agent_id = ${raw(row)}.agent_id ${adaptable('siblings', {}, empty)}) as siblings`
 
-const PICKED = rows('picked', 'id')
+export const PICKED = rows('picked', 'id')
 const LEASED = rows('leased', 'id', 'agent_id', 'position', 'found')
 
 /**
@@ -80,7 +74,7 @@ const LEASED = rows('leased', 'id', 'agent_id', 'position', 'found')
  * the moment. A new owner increases the revision: a worker that was suspended for longer than its lease may
  * still have the lane in memory in an outdated state.
  */
-const LEASE = sql`
+export const LEASE = sql`
   free as materialized (
     select w.id, w.agent_id, w.revision from webhook w join event_log l on l.agent_id = w.agent_id
      where w.id in (select id from ${PICKED}) and ${DUE}
@@ -98,7 +92,7 @@ const LEASE = sql`
               w.token_id, w.expires_at, w.headers, w.body, w.format, free.revision as found
   )`
 
-const LANES = sql`
+export const LANES = sql`
   select leased.*, l.last_id,
          ${siblingsOf('l')}
     from ${LEASED} join event_log l on l.agent_id = leased.agent_id ${amongAgents('l.agent_id')}`
@@ -135,41 +129,7 @@ const OF_AGENTS_WITH_EVENTS = {
   ),
 }
 
-/** Maximum number of the newest events whose agents the poll looks at. */
-const MAX_NEW_EVENTS = 20_000
-
-/**
- * Leases lanes that are marked, and lanes of agents with events of the last $6 milliseconds, whose
- * notification may have been lost. Both are found by an index in which idle webhooks are not, so that they
- * cost nothing. The arrays keep it so: of a join with them, PostgreSQL expects thousands of rows and reads the
- * whole table.
- *
- * Lanes are leased in turn by workspace: the first lane of each, then the second of each, and so on. Lanes
- * that are retrying are ranked separately, so that they do not delay the others.
- */
-const ANY = {
-  name: 'lanes due',
-  ...composedOf(sql`
-    with seen as materialized (
-      select agent_id from event where created_at > least($3::timestamptz, now()) - $6 * interval '1 ms'
-       order by created_at desc limit ${MAX_NEW_EVENTS}
-    ),
-    candidates as materialized (
-      select w.id from webhook w where ${MARKED}
-      union
-      select w.id from webhook w where w.agent_id = any(array(select distinct agent_id from seen))
-    ),
-    due as materialized (
-      select w.id, w.attempts > 0 as suspect,
-             row_number() over (partition by w.workspace_id, w.attempts > 0 order by w.retry_at nulls first, w.id) as turn
-        from webhook w join event_log l on l.agent_id = w.agent_id
-       where w.id = any(array(select id from candidates)) and ${DUE}
-    ),
-    candidate as (select id, suspect, row_number() over (partition by suspect order by turn) as place from due),
-    ${define(PICKED)} as (select id from candidate where not suspect or place <= $5 order by place limit $4), ${LEASE} ${LANES}`),
-}
-
-interface LeaseRequest {
+export interface LeaseRequest {
   lease: Lease
   /** The time on the schedule's clock, which determines which retries are due. */
   now: Date
@@ -206,39 +166,6 @@ export const leaseOfAgents = async (
   const statement = events ? OF_AGENTS_WITH_EVENTS : OF_AGENTS
   const { rows } = await pool.query<LeasedRow>({ ...statement, agents: agentIds, values })
   return withEvents(rows)
-}
-
-/**
- * Leases lanes of any agents that have something to do now, fairly between workspaces. `newMs` is the age of
- * the events whose notification may have been lost.
- */
-export const leaseDue = async (
-  { pool }: Db,
-  { lease, now, limits, newMs }: LeaseRequest & { limits: LeaseLimits; newMs: number },
-): Promise<LeasedLane[]> => {
-  const values = [lease.owner, lease.ms, now, limits.lanes, limits.retrying, newMs]
-  return (await pool.query<LeasedLane>({ ...ANY, values })).rows
-}
-
-/**
- * Marks the free lanes that have an event which the poll does not see: it was stored while no worker was
- * running. Reads every webhook once, so it is for the start of a worker and rare intervals.
- */
-export const markBehind = async ({ pool }: Db): Promise<void> => {
-  await pool.query(
-    `update webhook w set due_at = now() from event_log l
-      where l.agent_id = w.agent_id and w.position < l.last_id and w.due_at is null and w.lease_owner is null and w.paused_at is null`,
-  )
-}
-
-/** Returns when the next lane becomes due, or null when there is none. */
-export const nextDueAt = async ({ pool }: Db, now: Date): Promise<Date | null> => {
-  const { rows } = await pool.query<{ at: Date | null }>({
-    name: 'lanes next due',
-    text: 'select min(due_at) as at from webhook where due_at > $1',
-    values: [now],
-  })
-  return rows[0]?.at ?? null
 }
 
 const RENEW = {

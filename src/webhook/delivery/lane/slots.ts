@@ -1,3 +1,5 @@
+import { systemClock } from '../../../core/clock.ts'
+
 /** Something that waits for a slot. */
 export interface Waiter {
   readonly workspaceId: string
@@ -65,6 +67,7 @@ export class Slots<T extends Waiter> {
   #takenByRetrying = 0
   #underWay = 0
   #granting = false
+  #drained: (() => void) | null = null
   #slowTimer: NodeJS.Timeout | null = null
 
   constructor(size: number, run: (waiter: T, slot: Slot) => void) {
@@ -80,6 +83,17 @@ export class Slots<T extends Waiter> {
   /** Number of POSTs in progress that are slow. */
   get slow(): number {
     return this.#underWay - this.#taken.size
+  }
+
+  /** Waits until no POST is in progress, for at most `ms` milliseconds. */
+  async drain(ms: number): Promise<void> {
+    if (this.#underWay === 0) return
+    const limit = new AbortController()
+    const drained = new Promise<void>((resolve) => {
+      this.#drained = resolve
+    })
+    await Promise.race([drained, systemClock.sleep(ms, limit.signal)])
+    limit.abort()
   }
 
   /** Queues a waiter; `run` is called when it gets a slot. */
@@ -110,6 +124,7 @@ export class Slots<T extends Waiter> {
       free: () => {
         this.#underWay--
         if (this.#return(taken)) this.#grant()
+        if (this.#underWay === 0) this.#drained?.()
       },
     }
   }
