@@ -2,10 +2,9 @@ import { type Page, pageOf, readCursor, writeCursor } from '../core/cursor.ts'
 import { invalidInput, notFound } from '../core/errors.ts'
 import type { Db, RootDb } from '../db/client.ts'
 import { deleteInBatches } from '../db/delete-in-batches.ts'
-import { adaptable, SKIP_LOCKED } from '../db/dialect.ts'
 import type { Job, Webhook } from '../db/generated/prisma/client.ts'
 import type { JobState } from '../db/generated/prisma/enums.ts'
-import { raw, type Sql, sql } from '../db/sql/sql.ts'
+import { raw, SKIP_LOCKED, type Sql, sql } from '../db/sql/sql.ts'
 import { composedOf } from '../db/sql/statement.ts'
 import { eventIdOf } from '../event/index.ts'
 import type { Keyring, Viewer } from '../workspace/index.ts'
@@ -122,11 +121,7 @@ export const DELIVERY_COLUMNS = `id, agent_id as "agentId", lane, seq, event_id 
 
 /** The webhooks `w (agent_id, id, ord)` of arrays, for a statement that runs a query with a limit for each of them. */
 export const eachWebhook = (agents: Sql, ids: Sql): Sql =>
-  adaptable(
-    'each webhook',
-    { agents, ids },
-    sql`unnest(${agents}, ${ids}) with ordinality as w(agent_id, id, ord)`,
-  )
+  sql`unnest(${agents}, ${ids}) with ordinality as w(agent_id, id, ord)`
 
 const COLUMNS = raw(DELIVERY_COLUMNS)
 const PAGES = {
