@@ -46,7 +46,7 @@ const NOTIFY = { name: 'notify', text: 'select pg_notify($1, payload) from unnes
 const payloadOf = (topic: string, key: string): string => JSON.stringify(['', topic, key])
 
 /** Returns the statement that notifies every process when its transaction commits. */
-export const notification = (topic: string, key: string): Statement => ({
+const notification = (topic: string, key: string): Statement => ({
   text: 'select pg_notify($1, $2)',
   values: [CHANNEL, payloadOf(topic, key)],
 })

@@ -7,16 +7,11 @@ export type MessageListKey = { agentId: string; threadId?: string | undefined } 
 export interface Keys {
   owners: Sql
   threads: Sql
-  /** How many there are, and whether they are agents. */
-  count: number
-  areAgents: boolean
 }
 
 export const keysOf = (keys: readonly MessageListKey[]): Keys => ({
   owners: bind(keys.map((key) => ('workspaceId' in key ? key.workspaceId : key.agentId))),
   threads: bind(keys.map((key) => ('workspaceId' in key ? null : (key.threadId ?? null)))),
-  count: keys.length,
-  areAgents: keys.every((key) => 'agentId' in key),
 })
 
 /** The keys `k` of a statement, with their places. */

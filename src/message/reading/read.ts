@@ -16,10 +16,11 @@ import { type MessageWithFiles, SELECT_MESSAGE } from '../stored/row.ts'
 export const byIds = (name: string, more = empty, joins = empty) =>
   statement<{ agents: readonly string[]; messages: readonly string[] }>(name, ({ agents, messages }) => {
     const asked = sql`unnest((select ${agents}::uuid[]), (select ${messages}::uuid[])) with ordinality as asked(agent_id, message_id, place)`
-    const found = sql`lateral (${SELECT_MESSAGE} where m.id = asked.message_id and m.agent_id = a.id) as message on true`
     return sql`
       select a.workspace_id as agent_workspace_id, a.created_by_agent_id, message.*${more}
-        from ${asked} left join agent a on a.id = asked.agent_id left join ${found} ${joins}
+        from ${asked} left join agent a on a.id = asked.agent_id left join lateral (
+             ${SELECT_MESSAGE} where m.id = asked.message_id and m.agent_id = a.id
+           ) as message on true ${joins}
        order by asked.place`
   })
 const BY_IDS = byIds('messages by id')

@@ -143,14 +143,14 @@ interface ThreadsAsked {
   ids: readonly string[]
 }
 
-const SUMMARIES = statement<ThreadsAsked>('threads', ({ agents, ids }) => {
-  const keys = sql`unnest(${agents}::uuid[], ${ids}::uuid[])`
-  return sql`
+const SUMMARIES = statement<ThreadsAsked>(
+  'threads',
+  ({ agents, ids }) => sql`
     select t.agent_id, t.thread_id, s.*, ${STATE}, (${PARTICIPANTS}) as participants
-      from ${keys} as t(agent_id, thread_id) cross join lateral (
+      from unnest(${agents}::uuid[], ${ids}::uuid[]) as t(agent_id, thread_id) cross join lateral (
         select ${SUMMARY} from message m where m.agent_id = t.agent_id and m.thread_id = t.thread_id
-      ) s ${OF_THREAD}`
-})
+      ) s ${OF_THREAD}`,
+)
 
 interface SummaryRow {
   agent_id: string

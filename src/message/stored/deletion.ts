@@ -34,10 +34,7 @@ const loosen = (agent: Sql): Sql =>
  * search entries are deleted with their messages by foreign keys, and objects by a worker of the service; replies to
  * and forwards of them stay. With the last message of a thread go its state and notes.
  */
-export const deleteOld = (agent: Sql = AGENTS): Sql => {
-  const blobs = blobsOf(agent)
-  return sql`${loosen(agent)},${findEmptied(agent, IDS)},
+export const deleteOld = (agent: Sql = AGENTS): Sql => sql`${loosen(agent)},${findEmptied(agent, IDS)},
   ${define(GONE)} as (
     delete from message where agent_id = ${agent} and id = any(${IDS}) returning id, agent_id, workspace_id, status
-  ),${checkSoon(blobs)},${uncountMessages(GONE)},${deleteEmptied(agent)}`
-}
+  ),${checkSoon(blobsOf(agent))},${uncountMessages(GONE)},${deleteEmptied(agent)}`
