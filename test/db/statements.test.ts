@@ -24,7 +24,6 @@ const OTHERWISE: Readonly<Record<string, string>> = {
   'message/stored/send-job.ts job': SWEEPER,
   'message/reading/page.ts message': 'By the ids alone, as what it checks is read.',
   'message/stored/row.ts message': KEY,
-  'webhook/delivery/lane/lease.ts webhook': SWEEPER,
   'webhook/incident.ts webhook': SWEEPER,
   'webhook/sealed-texts.ts job': 'The rotation of keys goes through all, once.',
   'webhook/secret.ts webhook': 'The rotation of keys goes through all, once.',
