@@ -1,7 +1,6 @@
 import type { Foundation } from './boot/foundation.ts'
 import type { Config } from './config/config.ts'
 import type { Logger } from './core/logger.ts'
-import { followDistribution } from './db/distribute/follow.ts'
 import { untilAvailable } from './db/patience.ts'
 import { watchCertificate, watchDatabase, watchDumps } from './gauges.ts'
 import { createTracer } from './observability/tracing.ts'
@@ -39,7 +38,6 @@ export const startApp = async (
   operations.feed.start()
   operations.rates.start()
   const forget = operations.knownViewers.follow(operations.notifier)
-  followDistribution(foundation.db, operations)
   const { server, interfaces } = await startInterfaces(config, operations)
   const ports = config.roles.has('smtp') ? await startChannels(config, operations) : []
   for (const port of ports) watchCertificate(operations, port)

@@ -130,18 +130,6 @@ const moveBlobs = async (config: Config, log: Logger, to: 'store' | 'database'):
   return command(config, log, (foundation) => moveTo(to, { config, log, foundation, say }))
 }
 
-/** Distributes the tables beside a running service, or alone, and tells how far it is. */
-const distributeTables = async (config: Config, log: Logger, shards: number): Promise<void> => {
-  const { distribute } = await import('./db/distribute/distribute.ts')
-  const { coverGaps } = await import('./event/after-restore.ts')
-  const progress = (step: object): void => say(JSON.stringify({ progress: step }))
-  return command(config, log, async ({ databaseUrl, db }) => {
-    const done = await distribute(databaseUrl, { shards, log, progress })
-    await coverGaps(db)
-    return done
-  })
-}
-
 /** Prints what happened to something, from a database that may be in use. */
 const traceIt = async (
   config: Config,
@@ -251,8 +239,6 @@ const dispatch = async (requested: Command): Promise<void> => {
       return afterRestore(config, log, requested)
     case 'move-blobs':
       return moveBlobs(config, log, requested.to)
-    case 'distribute':
-      return distributeTables(config, log, requested.shards)
     case 'trace':
       return traceIt(config, log, requested)
     case 'psql':

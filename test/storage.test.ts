@@ -139,12 +139,6 @@ function writesIn(source: string): Set<string> {
   return found
 }
 
-/**
- * The folder that a file writes for. What stands on a distributed database for parts of a folder's statements is in a file
- * with its name.
- */
-const writerOf = (file: string): string => /^db\/citus\/([\w-]+)\.ts$/.exec(file)?.[1] ?? unitOf(file)
-
 /** Lists where a table is written by a folder other than its own. */
 function foreignWritesIn(sources: Sources): string[] {
   const found: string[] = []
@@ -152,7 +146,7 @@ function foreignWritesIn(sources: Sources): string[] {
     for (const table of writesIn(source)) {
       if (table === '?' && writesAll[file]) continue
       if (table === '?') found.push(`${file}: writes a table that it does not name`)
-      else if (!ownersOf.get(table)!.includes(writerOf(file)))
+      else if (!ownersOf.get(table)!.includes(unitOf(file)))
         found.push(`${file}: writes ${table}, which ${ownersOf.get(table)} writes`)
     }
   }
@@ -238,26 +232,11 @@ test.each([
   expect([...writesIn(source)]).toEqual([])
 })
 
-test('what stands on a distributed database for parts of statements is in the file of their folder', () => {
-  const names = (source: string, pattern: RegExp) => [...source.matchAll(pattern)].map(([, name]) => name!)
-  const used = new Map<string, string>()
-  for (const [file, source] of sources)
-    for (const name of names(source, /\b(?:adaptable|varying)\(\s*'([^']+)'/g)) used.set(name, unitOf(file))
-  const texts = [...sources].filter(([file]) => file.startsWith('db/citus/'))
-  const found = texts.flatMap(([file, source]) =>
-    names(source, /^ {2}'?([a-z][a-z ]*?)'?: \(/gm).map((name) => [name, writerOf(file)]),
-  )
-  expect(found.length).toBeGreaterThan(20)
-  expect(found.filter(([name, folder]) => used.get(name!) !== folder)).toEqual([['each agent', 'event']])
-})
-
 test('a folder may write only its own tables', () => {
   const source = "run('update webhook set position = 1')"
   expect(foreignWritesIn(one('webhook/a.ts', source))).toEqual([])
   expect(foreignWritesIn(one('message/a.ts', source))).toEqual([
     'message/a.ts: writes webhook, which webhook writes',
   ])
-  expect(foreignWritesIn(one('db/citus/webhook.ts', source))).toEqual([])
-  expect(foreignWritesIn(one('db/citus/message.ts', source))).toHaveLength(1)
   expect(foreignWritesIn(one('rest/a.ts', "run('insert into job (id) values ($1)')"))).toHaveLength(1)
 })

@@ -4,9 +4,8 @@ import { type Page, pageOf, readCursor, readTime, writeCursor } from '../core/cu
 import { AppError, invalidInput } from '../core/errors.ts'
 import { lowerCase } from '../core/text/lower-case.ts'
 import type { Db } from '../db/client.ts'
-import { eachAgent } from '../db/dialect.ts'
 import type { Message, Prisma, Suppression } from '../db/generated/prisma/client.ts'
-import { define, type Rows, raw, rows, type Sql, sql } from '../db/sql/sql.ts'
+import { define, type Rows, rows, type Sql, sql } from '../db/sql/sql.ts'
 import { composedOf } from '../db/sql/statement.ts'
 import { audit, noteChange, noteNameless, type Viewer } from '../workspace/index.ts'
 import { findAgent } from './access/permission.ts'
@@ -35,17 +34,14 @@ export const suppress = async (
 type Entries = Rows<'agent_id' | 'channel' | 'recipient' | 'reason' | 'detail' | 'created_at'>
 const LISTS = rows('lists', 'agent_id', 'workspace_id')
 
-/**
- * The parts of a statement that suppress entries whose recipients are in lower case. `materialized`, since
- * Citus inserts nothing from a join that it plans as part of the `insert`.
- */
+/** The parts of a statement that suppress entries whose recipients are in lower case. */
 export const suppressAll = (entries: Entries): Sql => sql`
     suppressed as (
       insert into suppression (agent_id, channel, recipient, reason, detail, created_at)
       select agent_id, channel, recipient, reason, detail, created_at from ${entries} on conflict do nothing
       returning agent_id
     ),
-    ${define(LISTS)} as materialized (select s.agent_id, a.workspace_id from suppressed s join agent a on a.id = s.agent_id),${noteNameless('suppression', LISTS)}`
+    ${define(LISTS)} as (select s.agent_id, a.workspace_id from suppressed s join agent a on a.id = s.agent_id),${noteNameless('suppression', LISTS)}`
 
 /** Returns the entries of the agent's list for these (normalized) recipients. */
 export const findSuppressed = (
@@ -75,7 +71,7 @@ export const readSuppressions = async (
   const [createdAt, recipient] = cursor === undefined ? [null, null] : placeOf(cursor)
   const { rows } = await pool.query<Suppression>({
     name: 'suppression pages',
-    ...composedOf(sql`select s.* from ${eachAgent(raw('$1::uuid[]'))} cross join lateral (
+    ...composedOf(sql`select s.* from unnest($1::uuid[]) as a(id) cross join lateral (
              select agent_id as "agentId", channel, recipient, reason, detail, created_at as "createdAt" from suppression
               where agent_id = a.id and ($2::timestamptz is null or created_at < $2 or (created_at = $2 and recipient > $3))
               order by created_at desc, recipient limit $4) s`),

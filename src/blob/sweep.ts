@@ -1,7 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import type { Db } from '../db/client.ts'
-import { plainOnly, SKIP_LOCKED } from '../db/dialect.ts'
-import { type Sql, sql } from '../db/sql/sql.ts'
+import { SKIP_LOCKED, type Sql, sql } from '../db/sql/sql.ts'
 import { composedOf } from '../db/sql/statement.ts'
 import { within } from '../db/transaction.ts'
 import type { Blobs } from './blobs.ts'
@@ -34,7 +33,7 @@ const WRITE_MS = 5 * 60_000
 export const checkSoon = (refs: Sql): Sql => sql`
   loose as (
     select b.agent_id, b.id from blob b
-     where (b.agent_id, b.id) in (${refs}) ${plainOnly(sql`order by b.agent_id, b.hash for update`)}
+     where (b.agent_id, b.id) in (${refs}) order by b.agent_id, b.hash for update
   ),
   checked as (
     update blob b set check_at = case when b.check_at <= now() + interval '${WRITE_MS} ms' then b.check_at
@@ -99,7 +98,7 @@ const TAKE = {
     with due as materialized (
       select agent_id, id from deleted_blob where due_at <= $1::timestamptz order by due_at limit ${MAX} ${SKIP_LOCKED}
     )
-    update deleted_blob d set due_at = $2::timestamptz from due where d.agent_id = due.agent_id and d.id = due.id and d.due_at <= $1::timestamptz
+    update deleted_blob d set due_at = $2::timestamptz from due where d.agent_id = due.agent_id and d.id = due.id
     returning d.id, d.agent_id as "agentId", d.workspace_id as "workspaceId", d.hash`),
 }
 

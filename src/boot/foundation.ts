@@ -6,9 +6,8 @@ import { systemClock } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import { writePrivate } from '../core/private-file.ts'
-import { COMMAND } from '../core/root.ts'
 import { type Db, type OpenDb, openDb, type Queryable } from '../db/client.ts'
-import { misplacedTables } from '../db/distribute/distribute.ts'
+import { refuseDistributed } from '../db/distributed.ts'
 import { hasCluster, lockDataDir, startEmbedded } from '../db/embedded.ts'
 import { migrate } from '../db/migrate.ts'
 import { untilAvailable } from '../db/patience.ts'
@@ -71,15 +70,6 @@ const checkPlan = async ({ prisma }: Db, plan: string): Promise<void> => {
     ({ key }) => key,
   )
   if (!keys.includes(plan)) throw unusable(['PLAN', plan], `one of ${keys.join(', ')}`)
-}
-
-/** Statements on a table that later versions have added would fail while it is on the coordinator only. */
-const checkDistribution = async ({ pool, distribution }: OpenDb): Promise<void> => {
-  const missing = distribution.isDistributed ? await misplacedTables(pool) : []
-  if (missing.length > 0)
-    throw new ConfigError([
-      `The database is distributed, but tables of this version are not: ${missing.join(', ')}. Run ${COMMAND} distribute first.`,
-    ])
 }
 
 type UrlSetting = readonly ['DATABASE_URL' | 'DATABASE_DIRECT_URL' | 'DATABASE_READ_URL', string]
@@ -171,7 +161,7 @@ const openReplica = async (
 
 /** Whether tables are created and changed, and by whom. */
 interface SchemaOptions {
-  /** Runs the embedded database exclusively, and waits for a distributed one to have all tables. */
+  /** Runs the embedded database exclusively. */
   service: boolean
   /**
    * `always`: for the service, and for the command that does nothing else. `empty`: in a database in which there is
@@ -189,7 +179,10 @@ const prepareSchema = async (
   log: Logger,
   { migrates, fence = false }: SchemaOptions,
 ): Promise<string[]> => {
-  const check = (client: Queryable) => checkMasterKeys(config, client)
+  const check = async (client: Queryable): Promise<void> => {
+    await refuseDistributed(client)
+    await checkMasterKeys(config, client)
+  }
   const isMigrated = migrates === 'always' || (migrates === 'empty' && (await isEmptyDatabase(url)))
   if (isMigrated) return migrate(url, MIGRATIONS, log, { fence, check })
   await requireSchema(url, check)
@@ -212,10 +205,7 @@ export const openFoundation = async (
     const pooled = server.poolerUrl !== undefined
     const db = await openDb(server.poolerUrl ?? server.url, { max: MAX_CONNECTIONS, log, pooled })
     const keys = await readMasterKeys(config)
-    await untilAvailable(log, 'answer queries', async () => {
-      await checkPlan(db, config.plan)
-      if (service) await checkDistribution(db)
-    })
+    await untilAvailable(log, 'answer queries', () => checkPlan(db, config.plan))
     const replica = service ? await openReplica(config, db, log) : undefined
     const close = async ({ atOnce } = { atOnce: false }) => {
       if (!atOnce) {

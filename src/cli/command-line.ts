@@ -26,7 +26,6 @@ const CHECKOUT = `Usage:
   npm start -- restore FILE                             read a dump into an empty database
   npm start -- after-restore [--hold]                   prepare a database that another tool has restored to an earlier moment
   npm start -- move-blobs [--to store|database]         move the contents of messages into the object store of BLOB_URL, or back
-  npm start -- distribute [--shards NUMBER]             distribute the tables over the workers of a Citus cluster, in 32 shards
   npm start -- psql [OPTIONS]                           open the database with psql, which must be installed
   npm start -- trace [--json] [--log FILE] WHAT         print what happened: a Message-ID, an address, or the id of a message, agent, token or
                                                         request; --log adds the lines of a log (- for standard input) that name it
@@ -66,7 +65,6 @@ export type Command =
   | { name: 'trace'; what: string; json: boolean; log: string | undefined }
   | { name: 'upgrade-postgres'; binaries: string | undefined }
   | { name: 'move-blobs'; to: 'store' | 'database' }
-  | { name: 'distribute'; shards: number }
   | { name: 'dump' | 'restore'; file: string }
   | { name: 'psql'; args: string[] }
   | { name: 'workspace'; workspaceName: string; owner: string }
@@ -87,7 +85,6 @@ const OPTIONS = {
   workspace: text,
   value: text,
   to: text,
-  shards: text,
   agent: text,
   imap: text,
   folder: text,
@@ -126,12 +123,6 @@ const required = (name: string, value: string | undefined, rule: Parse<string>):
 const nameOfWorkspace: Parse<string> = (value) => {
   if (!workspaceName.safeParse(value).success) throw new Error('1 to 100 characters, not all of them spaces')
   return value
-}
-/** The default of Citus: enough for clusters that grow to 32 workers, with one shard each. */
-const SHARDS = '32'
-const shardCount: Parse<number> = (value) => {
-  if (!/^[1-9]\d{0,3}$/.test(value)) throw new Error('a number from 1 to 9999')
-  return Number(value)
 }
 const place = matching(/^(?:store|database)$/, 'store or database')
 const phoneNumber = matching(/^\+\d{3,15}$/, 'a phone number in international form, such as +15551234567')
@@ -196,7 +187,6 @@ export const readCommand = (args: string[]): Command => {
   if (name === 'rotate-key') return { name, dataKeys: values['data-keys'] === true }
   if (name === 'move-blobs')
     return { name, to: read('to', values.to ?? 'store', place) as 'store' | 'database' }
-  if (name === 'distribute') return { name, shards: read('shards', values.shards ?? SHARDS, shardCount) }
   if (name === 'doctor') return { name, json: values.json === true }
   if (name === 'after-restore') return { name, hold: values.hold === true }
   if (name === 'upgrade-postgres') return { name, binaries: values.binaries && resolve(values.binaries) }

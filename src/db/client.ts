@@ -2,7 +2,6 @@ import type { Socket } from 'node:net'
 import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import type { Logger } from '../core/logger.ts'
-import { DISTRIBUTION, Distribution, RepeatingPool } from './distribution.ts'
 import { PrismaClient } from './generated/prisma/client.ts'
 import type { Statement } from './sql/statement.ts'
 
@@ -53,8 +52,6 @@ export interface RootDb extends Db {
 
 /** The database that this process has opened. */
 export interface OpenDb extends RootDb {
-  /** Whether it is distributed. Statements need not know: see dialect.ts. */
-  distribution: Distribution
   close(): Promise<void>
 }
 
@@ -101,21 +98,18 @@ const sessionSettings = {
 }
 
 /**
- * Returns the class of a pool's connections, which adapt statements to the database. Behind a pooler they prepare
- * no named ones: the next transaction may be on a connection that does not have them (PgBouncer before 1.21).
+ * A connection behind a pooler, which prepares no named statements: the next transaction may be on a connection that
+ * does not have them (PgBouncer before 1.21).
  */
-const connectionClass = (distribution: Distribution, pooled: boolean): typeof pg.Client =>
-  class extends pg.Client {
-    // biome-ignore lint/suspicious/noExplicitAny: pg declares an overload for each kind of statement
-    override query(given: any, ...rest: unknown[]): any {
-      const query = super.query as (...args: unknown[]) => unknown
-      const statement = typeof given === 'string' ? { text: given } : given
-      if (statement?.text === undefined) return query.call(this, given, ...rest) // a stream
-      const adapted = distribution.adapt(statement)
-      const isNamed = pooled && adapted.name !== undefined
-      return query.call(this, isNamed ? { ...adapted, name: undefined } : adapted, ...rest)
-    }
+class PooledClient extends pg.Client {
+  // biome-ignore lint/suspicious/noExplicitAny: pg declares an overload for each kind of statement
+  override query(given: any, ...rest: unknown[]): any {
+    const query = super.query as (...args: unknown[]) => unknown
+    // A stream has a name of its own kind, and no text.
+    const isNamed = given?.text !== undefined && given.name !== undefined
+    return query.call(this, isNamed ? { ...given, name: undefined } : given, ...rest)
   }
+}
 
 /** The type text[], which `pg.types.builtins` does not name. */
 const TEXT_ARRAY: number = 1009
@@ -160,12 +154,8 @@ const rawTypes: pg.CustomTypesConfig = {
 }
 
 /** Opens a pool for raw SQL. Connects at the first query. */
-export const openPool = (
-  url: string,
-  options: pg.PoolConfig = {},
-  create = (all: pg.PoolConfig): pg.Pool => new pg.Pool(all),
-): pg.Pool => {
-  const pool = create({
+export const openPool = (url: string, options: pg.PoolConfig = {}): pg.Pool => {
+  const pool = new pg.Pool({
     connectionString: url,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
@@ -188,22 +178,7 @@ export const openPool = (
  * waits for running queries.
  */
 export async function openDb(url: string, { max, log, pooled = false }: DbOptions): Promise<OpenDb> {
-  const distribution = new Distribution()
-  /** Sessions that lack the settings with which a database is distributed. */
-  const outdated = new WeakSet<pg.ClientBase>()
-  const options: pg.PoolConfig = {
-    max,
-    Client: connectionClass(distribution, pooled),
-    onConnect: async (client) => {
-      await distribution.ask(client)
-      if (!distribution.isDistributed) outdated.add(client)
-    },
-    ...(pooled ? {} : sessionSettings),
-  }
-  const pool = openPool(url, options, (all) => new RepeatingPool(distribution, all))
-  pool.on('release', (_error, client) => {
-    if (distribution.isDistributed && outdated.has(client)) void (client as pg.PoolClient & pg.Client).end()
-  })
+  const pool = openPool(url, { max, ...(pooled ? { Client: PooledClient } : sessionSettings) })
   let closing = false
   // `pool.end()` does not wait for sockets, so errors may still arrive from an embedded database that stops
   // right after it.
@@ -212,18 +187,14 @@ export async function openDb(url: string, { max, log, pooled = false }: DbOption
   }
   pool.on('error', onError) // of idle connections
   const adapter = new PrismaPg(pool, { onPoolError: () => undefined, onConnectionError: onError })
-  const prisma = Object.assign(
-    new PrismaClient({
-      adapter,
-      errorFormat: 'minimal',
-      transactionOptions: { maxWait: CONNECTION_WAIT_MS },
-    }),
-    { [DISTRIBUTION]: distribution },
-  )
+  const prisma = new PrismaClient({
+    adapter,
+    errorFormat: 'minimal',
+    transactionOptions: { maxWait: CONNECTION_WAIT_MS },
+  })
   return {
     prisma,
     pool,
-    distribution,
     afterCommit: (effect) => effect(),
     async close() {
       closing = true

@@ -4,7 +4,6 @@ import type { Logger } from '../core/logger.ts'
 import type { Queryable } from './client.ts'
 import type { Prisma } from './generated/prisma/client.ts'
 import { Listening } from './listening.ts'
-import type { Statement } from './sql/statement.ts'
 
 /**
  * Notifies every process, this one first, that something with a key has changed. A notification is only a
@@ -44,12 +43,6 @@ const CHANNEL = 'ams'
 const NOTIFY = { name: 'notify', text: 'select pg_notify($1, payload) from unnest($2::text[]) as payload' }
 
 const payloadOf = (topic: string, key: string): string => JSON.stringify(['', topic, key])
-
-/** Returns the statement that notifies every process when its transaction commits. */
-export const notification = (topic: string, key: string): Statement => ({
-  text: 'select pg_notify($1, $2)',
-  values: [CHANNEL, payloadOf(topic, key)],
-})
 
 /**
  * Notifies every process when the transaction commits, and not at all if it does not. For changes that are rare:

@@ -1,5 +1,4 @@
 import type { Db, Queryable, Statements } from './client.ts'
-import { DISTRIBUTION, type Distribution } from './distribution.ts'
 import type { Prisma, PrismaClient } from './generated/prisma/client.ts'
 import type { Statement } from './sql/statement.ts'
 
@@ -8,15 +7,14 @@ const toNumbers = (row: Record<string, unknown>): Record<string, unknown> =>
     Object.entries(row).map(([column, value]) => [column, typeof value === 'bigint' ? Number(value) : value]),
   )
 
-type Transaction = Pick<Prisma.TransactionClient, '$queryRawUnsafe'> & { [DISTRIBUTION]?: Distribution }
+type Transaction = Pick<Prisma.TransactionClient, '$queryRawUnsafe'>
 
 /** Returns raw SQL access inside the transaction that is `current` at that moment. */
 const queryableOf = (current: () => Transaction): Queryable => ({
   async query<Row extends object>(statement: string | Statement, parameters: unknown[] = []) {
-    const given: Statement = typeof statement === 'string' ? { text: statement } : statement
-    const inside = current()
-    const { text, values = parameters } = inside[DISTRIBUTION]?.adapt(given) ?? given
-    const rows = await inside.$queryRawUnsafe<Record<string, unknown>[]>(text, ...values)
+    const { text, values = parameters }: Statement =
+      typeof statement === 'string' ? { text: statement } : statement
+    const rows = await current().$queryRawUnsafe<Record<string, unknown>[]>(text, ...values)
     return { rows: rows.map(toNumbers) as Row[] }
   },
 })

@@ -32,9 +32,9 @@ const ADAPTER = new Set([
   'TlsConnectionError',
 ])
 
-/** Messages of pg errors without a code, and of Citus about a node that died during a statement (code XX000). */
+/** Messages of pg errors without a code. */
 const MESSAGES =
-  /^server closed the connection unexpectedly|^failure on connection marked as essential|timeout exceeded when trying to connect|^timeout expired$|Connection terminated|Client has encountered a connection error|Query read timeout|after calling end on the pool|Client was closed|Unable to start a transaction in the given time/
+  /^server closed the connection unexpectedly|timeout exceeded when trying to connect|^timeout expired$|Connection terminated|Client has encountered a connection error|Query read timeout|after calling end on the pool|Client was closed|Unable to start a transaction in the given time/
 
 function matches(error: Record<string, unknown>): boolean {
   const { code, originalCode, kind, message } = error

@@ -1,5 +1,4 @@
-import { adaptable } from '../db/dialect.ts'
-import { amongAgents, define, empty, type Rows, raw, rows, type Sql, sql } from '../db/sql/sql.ts'
+import { define, type Rows, raw, rows, type Sql, sql } from '../db/sql/sql.ts'
 import { type LoggedEvent, MESSAGE_RECEIVED, QUESTION_ANSWERED } from './event.ts'
 import { type EventRow, toEvent } from './log.ts'
 
@@ -67,7 +66,7 @@ const NEW_IDS = sql`
 export const APPEND_EVENTS: Sql = sql`
     ${define(FRESH)} as materialized (
       select r.*, g.name as agent_name from ${RAISED} r join agent g on g.id = r.agent_id where ${isLogged(raw('r.type'))}
-    ),${adaptable('new event ids', { fresh: FRESH, appended: APPENDED }, NEW_IDS)},
+    ),${NEW_IDS},
     events as (
       insert into event (agent_id, id, type, channel, message_id, agent_name, sender, "from", subject, detail, created_at)
       select agent_id, event_id, type, channel, id, agent_name, sender, "from", subject, detail, created_at from ${APPENDED}
@@ -95,17 +94,9 @@ export const toAppended = (rows: readonly AppendedRow[]): LoggedEvent[] =>
  */
 export const lockLogs = (agents: Rows<'agent_id'>): Sql => {
   const ids = sql`array(select a.agent_id from ${agents} a join agent g on g.id = a.agent_id where ${LOGS_MORE})`
-  return adaptable(
-    'lock logs',
-    { ids, rest: sql`${amongAgents('agent_id')} returning agent_id` },
-    sql`select agent_id from event_log where agent_id = any(${ids}) order by agent_id for update`,
-  )
+  return sql`select agent_id from event_log where agent_id = any(${ids}) order by agent_id for update`
 }
 
 /** Locks the logs of these agents until the commit, in the order that all batches use. */
 export const lockAllLogs = (ids: Sql): Sql =>
-  adaptable(
-    'lock logs',
-    { ids, rest: empty },
-    sql`select from event_log where agent_id = any(${ids}) order by agent_id for update`,
-  )
+  sql`select from event_log where agent_id = any(${ids}) order by agent_id for update`

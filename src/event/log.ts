@@ -1,8 +1,7 @@
 import { type Page, pageOf } from '../core/cursor.ts'
 import type { Db, RootDb } from '../db/client.ts'
 import { deleteInBatches } from '../db/delete-in-batches.ts'
-import { adaptable, eachAgent, plainOnly, SKIP_LOCKED } from '../db/dialect.ts'
-import { empty, type Rows, raw, type Sql, sql } from '../db/sql/sql.ts'
+import { type Rows, raw, SKIP_LOCKED, type Sql, sql } from '../db/sql/sql.ts'
 import { composedOf, statement } from '../db/sql/statement.ts'
 import { EVENT_NAMES, type EventDetail, type EventType, type LoggedEvent } from './event.ts'
 
@@ -83,11 +82,9 @@ interface LogsAsked {
   limit: number
 }
 
-const LOGS = statement<LogsAsked>('event logs', ({ agents, after, limit }) =>
-  adaptable(
-    'event logs',
-    { agents, after, limit, columns: COLUMNS },
-    sql`
+const LOGS = statement<LogsAsked>(
+  'event logs',
+  ({ agents, after, limit }) => sql`
     select p.ord::int, coalesce(l.last_id, 0) as last_id, coalesce(l.horizon, 0) as horizon, e.*
       from unnest(${agents}::uuid[], ${after}::bigint[]) with ordinality as p(log, after, ord)
       left join event_log l on l.agent_id = p.log
@@ -95,7 +92,6 @@ const LOGS = statement<LogsAsked>('event logs', ({ agents, after, limit }) =>
         select ${COLUMNS} from event where agent_id = p.log and id > p.after order by id limit ${limit}
       ) e on true
      order by p.ord, e.id`,
-  ),
 )
 
 type LogRow = { ord: number; last_id: number; horizon: number } & (EventRow | { id: null })
@@ -121,7 +117,7 @@ export const readLogs = async (
 
 const PAGES = {
   name: 'event pages',
-  ...composedOf(sql`select e.* from ${eachAgent(raw('$1::uuid[]'))} cross join lateral (
+  ...composedOf(sql`select e.* from unnest($1::uuid[]) as a(id) cross join lateral (
            select ${COLUMNS} from event where agent_id = a.id and id > $2 and type = any($4::text[]) order by id limit $3
          ) e`),
 }
@@ -187,8 +183,7 @@ export const readGrown = async (
   const { rows } = await pool.query<{ agent_id: string; last_id: number }>({
     name: 'event logs grown',
     ...composedOf(sql`select l.agent_id, l.last_id from unnest($1::uuid[], $2::bigint[]) as known(agent_id, after)
-             join event_log l on l.agent_id = known.agent_id and l.last_id > known.after
-             ${adaptable('grown logs', { agents: raw('$1') }, empty)}`),
+             join event_log l on l.agent_id = known.agent_id and l.last_id > known.after`),
     values: [known.map(({ agentId }) => agentId), known.map(({ after }) => after)],
   })
   return rows.map((row) => ({ agentId: row.agent_id, lastId: row.last_id }))
@@ -231,7 +226,7 @@ const DELETE_OLD = composedOf(sql`
   ),
   ends as (select agent_id, max(id) as id from gone group by agent_id),
   locked as materialized (
-    select agent_id from event_log where agent_id = any(array(select agent_id from ends)) ${plainOnly(sql`order by agent_id for update`)}
+    select agent_id from event_log where agent_id = any(array(select agent_id from ends)) order by agent_id for update
   ),
   moved as (
     update event_log l set horizon = greatest(l.horizon, ends.id)

@@ -2,7 +2,7 @@ import type { Db } from '../db/client.ts'
 import type { Prisma } from '../db/generated/prisma/client.ts'
 import type { AnswerWay } from '../db/generated/prisma/enums.ts'
 import type { Notifier } from '../db/notify.ts'
-import { amongAgents, define, raw, rows, sql } from '../db/sql/sql.ts'
+import { define, raw, rows, sql } from '../db/sql/sql.ts'
 import { statement } from '../db/sql/statement.ts'
 import { within } from '../db/transaction.ts'
 import {
@@ -60,7 +60,7 @@ const END = statement<Ending>(
              answered_by = ${by}::text, answered_by_id = ${memberId}::uuid, answered_through = ${through}::"AnswerWay",
              answered_at = case when ${text}::text is not null then ${now}::timestamptz end
        where q.id = ${id}::uuid and q.agent_id = ${agentId}::uuid and q.status = 'open'
-         and (q.expires_at > ${now}::timestamptz) = (${text}::text is not null) ${amongAgents('q.agent_id')}
+         and (q.expires_at > ${now}::timestamptz) = (${text}::text is not null)
       returning q.id, q.agent_id, q.workspace_id
     ),
     ${define(RAISED)} as (

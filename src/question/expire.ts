@@ -1,8 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import type { Db, RootDb } from '../db/client.ts'
 import { deleteInBatches } from '../db/delete-in-batches.ts'
-import { SKIP_LOCKED } from '../db/dialect.ts'
-import { sql } from '../db/sql/sql.ts'
+import { SKIP_LOCKED, sql } from '../db/sql/sql.ts'
 import { composedOf } from '../db/sql/statement.ts'
 import { announceEnd, type EndDeps, endQuestion } from './end.ts'
 

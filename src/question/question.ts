@@ -2,10 +2,9 @@ import { type Caller, findAgent } from '../agent/index.ts'
 import { type Page, pageOf, readMoment, writeCursor } from '../core/cursor.ts'
 import { notFound } from '../core/errors.ts'
 import type { Db } from '../db/client.ts'
-import { eachAgent } from '../db/dialect.ts'
 import type { Prisma, Question as QuestionRow } from '../db/generated/prisma/client.ts'
 import type { AnswerWay, QuestionStatus } from '../db/generated/prisma/enums.ts'
-import { raw, sql } from '../db/sql/sql.ts'
+import { sql } from '../db/sql/sql.ts'
 import { composedOf } from '../db/sql/statement.ts'
 
 export type { QuestionRow }
@@ -79,7 +78,7 @@ export const questionCursor = ({ createdAt, id }: Pick<Question, 'createdAt' | '
   writeCursor(createdAt.getTime(), id)
 
 /** One whose time is over has expired, also before a worker has recorded that. */
-const PAGES = composedOf(sql`select q.* from ${eachAgent(raw('$1::uuid[]'))} cross join lateral (
+const PAGES = composedOf(sql`select q.* from unnest($1::uuid[]) as a(id) cross join lateral (
   select id, agent_id as "agentId", workspace_id as "workspaceId", text, options, member_ids as "memberIds", status,
          answer_text as "answerText", answered_by_id as "answeredById", answered_by as "answeredBy", answered_at as "answeredAt",
          answered_through as "answeredThrough", created_at as "createdAt", expires_at as "expiresAt"

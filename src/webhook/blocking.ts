@@ -2,12 +2,12 @@ import type { Db } from '../db/client.ts'
 import type { Job, Webhook } from '../db/generated/prisma/client.ts'
 import { raw, sql } from '../db/sql/sql.ts'
 import { composedOf } from '../db/sql/statement.ts'
-import { DELIVERY_COLUMNS, type Delivery, eachWebhook, toDelivery } from './deliveries.ts'
+import { DELIVERY_COLUMNS, type Delivery, toDelivery } from './deliveries.ts'
 
 /** The first event that each webhook has not accepted, if it failed at least once. */
 const BLOCKING = {
   name: 'blocking deliveries',
-  ...composedOf(sql`select w.ord::int, j.* from ${eachWebhook(raw('$1::uuid[]'), raw('$2::uuid[]'))} join webhook h on h.agent_id = w.agent_id and h.id = w.id
+  ...composedOf(sql`select w.ord::int, j.* from unnest($1::uuid[], $2::uuid[]) with ordinality as w(agent_id, id, ord) join webhook h on h.agent_id = w.agent_id and h.id = w.id
           cross join lateral (
             select ${raw(DELIVERY_COLUMNS)} from job
              where agent_id = h.agent_id and lane = h.id and seq > h.position and state = 'pending' order by seq limit 1

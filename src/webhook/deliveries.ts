@@ -2,10 +2,9 @@ import { type Page, pageOf, readCursor, writeCursor } from '../core/cursor.ts'
 import { invalidInput, notFound } from '../core/errors.ts'
 import type { Db, RootDb } from '../db/client.ts'
 import { deleteInBatches } from '../db/delete-in-batches.ts'
-import { adaptable, SKIP_LOCKED } from '../db/dialect.ts'
 import type { Job, Webhook } from '../db/generated/prisma/client.ts'
 import type { JobState } from '../db/generated/prisma/enums.ts'
-import { raw, type Sql, sql } from '../db/sql/sql.ts'
+import { raw, SKIP_LOCKED, sql } from '../db/sql/sql.ts'
 import { composedOf } from '../db/sql/statement.ts'
 import { eventIdOf } from '../event/index.ts'
 import type { Keyring, Viewer } from '../workspace/index.ts'
@@ -120,18 +119,10 @@ const edgesOf = (jobs: readonly DeliveryJob[], start: Place): DeliveryEdge[] => 
 
 export const DELIVERY_COLUMNS = `id, agent_id as "agentId", lane, seq, event_id as "eventId", state, log, created_at as "createdAt"`
 
-/** The webhooks `w (agent_id, id, ord)` of arrays, for a statement that runs a query with a limit for each of them. */
-export const eachWebhook = (agents: Sql, ids: Sql): Sql =>
-  adaptable(
-    'each webhook',
-    { agents, ids },
-    sql`unnest(${agents}, ${ids}) with ordinality as w(agent_id, id, ord)`,
-  )
-
 const COLUMNS = raw(DELIVERY_COLUMNS)
 const PAGES = {
   name: 'delivery pages',
-  ...composedOf(sql`select w.ord::int, j.* from ${eachWebhook(raw('$1::uuid[]'), raw('$2::uuid[]'))} cross join lateral (
+  ...composedOf(sql`select w.ord::int, j.* from unnest($1::uuid[], $2::uuid[]) with ordinality as w(agent_id, id, ord) cross join lateral (
            (select ${COLUMNS} from job where agent_id = w.agent_id and lane = w.id and seq > 0 and seq < $3::bigint order by seq desc limit $5)
            union all
            (select ${COLUMNS} from job where agent_id = w.agent_id and lane = w.id and seq < 0 and seq > $4::bigint order by seq limit $5)

@@ -1,14 +1,12 @@
-import { missing as missingCitus } from '../citus/cluster.ts'
 import { missing as missingSwift, startSwift } from '../s3/swift.ts'
 import { dkimKey } from '../support/mail.ts'
 import { atEnd } from './cleanup.ts'
 import { usedByFamily } from './cpu.ts'
-import { explainCluster } from './cross-shard.ts'
 import { type Ends, type MailLoad, sendMails, startEnds } from './mail-way.ts'
 import { startZone } from './mail-world.ts'
 import { type Comparison, compareAll, type Side } from './paired.ts'
 import type { Report, Suite } from './row.ts'
-import { AGENTS, openSite, type Site, startCitus, startEmbeddedPlace, startPlain } from './scaling-sites.ts'
+import { AGENTS, openSite, type Site } from './scaling-sites.ts'
 
 /** Mails that are not measured, besides those of a round. */
 const WARM_UP = 60
@@ -22,13 +20,12 @@ const FIGURES = [
   ['mails in', 'mails/s'],
   ['webhooks out', 'webhooks/s'],
   ['CPU of the service for a mail', 'ms'],
-  ['CPU of the PostgreSQL that it is connected to', 'ms'],
-  ['CPU of all nodes of PostgreSQL', 'ms'],
+  ['CPU of PostgreSQL for a mail', 'ms'],
 ] as const
 
 const sideOf = (ends: Ends, site: Site, { kind, mails }: Load): Side => ({
   round: async () => {
-    const groups = [site.node, [site.postgres], [site.postgres, ...site.workers]]
+    const groups = [site.node, [site.postgres]]
     const before = groups.map(sumOf)
     const { seconds, startedAt, arrivals } = await sendMails(ends, site, { kind, mails, sessions: AGENTS })
     const used = groups.map((pids, n) => (sumOf(pids) - before[n]!) / mails / 1000)
@@ -62,29 +59,9 @@ const compareSites = async (
   for (const row of await compareAll(about, ...sides, { rounds: 5, seconds: 12 })) report(row)
 }
 
-/** The same load on plain PostgreSQL, on a coordinator with one worker, and with two. */
-const compareCitus = async (world: World): Promise<void> => {
-  const { ends, environment, report } = world
-  if (missingCitus !== null) return report({ skipped: `scaling on Citus: ${missingCitus}` })
-  const load: Load = { kind: 'plain', mails: 80 }
-  const plain = await openSite(ends, await startPlain(), { environment })
-  const one = await openSite(ends, await startCitus(1), { environment })
-  const ours = { what: 'Citus, 1 worker node', ours: one }
-  await compareSites(world, { ...ours, against: 'plain PostgreSQL 15', theirs: plain }, load)
-  await plain.stop()
-  const place = await startCitus(2)
-  const two = await openSite(ends, place, { environment })
-  const second = { what: 'Citus, 2 worker nodes', ours: two, against: '1 worker node', theirs: one }
-  await compareSites(world, second, load)
-  await one.stop()
-  await explainCluster(ends, two, place.cluster)
-  await two.stop()
-}
-
 const compareProcesses = async (world: World): Promise<void> => {
   const { ends, environment } = world
-  const open = async (workerProcesses: number) =>
-    openSite(ends, await startEmbeddedPlace(), { environment, workerProcesses })
+  const open = (workerProcesses: number) => openSite(ends, { environment, workerProcesses })
   const [ours, theirs] = [await open(4), await open(1)]
   const sites = { what: '4 worker processes', ours, against: '1 worker process', theirs }
   await compareSites(world, sites, { kind: 'plain', mails: 300 })
@@ -97,22 +74,20 @@ const compareStore = async (world: World): Promise<void> => {
   const swift = await startSwift()
   atEnd(() => swift.stop())
   const { BLOB_MIN_BYTES, ...store } = swift.environment
-  const open = async (more: Record<string, string>) =>
-    openSite(ends, await startEmbeddedPlace(), { environment: { ...environment, ...more } })
+  const open = (more: Record<string, string>) => openSite(ends, { environment: { ...environment, ...more } })
   const [ours, theirs] = [await open(store), await open({})]
   const sites = { what: 'S3, mails with a file of 50 KB', ours, against: 'without', theirs }
   await compareSites(world, sites, { kind: 'file', mails: 60 })
 }
 
 /**
- * Mails in and webhooks out with more nodes, more processes and an object store than one of each. On a machine with
- * few cores the rates say what each adds to the work, and the CPU of each part where its limit is on more machines.
+ * Mails in and webhooks out with more processes than one, and with an object store. On a machine with few cores the
+ * rates say what each adds to the work, and the CPU of each part where its limit is on more machines.
  */
 export const benchScaling: Suite = async (report) => {
   const key = dkimKey('example.com')
   const environment = { DNS_SERVERS: await startZone(key) }
   const world: World = { ends: await startEnds(key), environment, report }
-  await compareCitus(world)
   await compareProcesses(world)
   await compareStore(world)
 }

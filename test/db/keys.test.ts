@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { DISTRIBUTED_TABLES as distributed, REFERENCE_TABLES } from '../../src/db/distribute/tables.ts'
+import { AGENT_TABLES } from '../support/agent-tables.ts'
 import { openTestDatabase } from '../support/database.ts'
 
 /**
- * What belongs to an agent can be distributed by `agent_id` (Citus: create_distributed_table), whatever is
+ * All rows of an agent can be found, deleted and moved by `agent_id`, and refer to rows of the same agent, whatever is
  * added later: the migrated catalogue says so.
  */
 
@@ -44,33 +44,28 @@ const foreignKeys = await read<ForeignKey>(`
          confupdtype as "onUpdate", confdeltype as "onDelete"
     from pg_constraint f where contype = 'f' and connamespace = 'public'::regnamespace`)
 
-const isDistributed = (table: string) => distributed.includes(table)
+const isOfAgents = (table: string) => AGENT_TABLES.includes(table)
 
-test('every table of which each row has an agent is distributed, or small and on every node', async () => {
+/** How an agent is reached and who may use it. Each of these can be given to another agent, or is found by its own key alone. */
+const SETTINGS: readonly string[] = ['address', 'setup_link']
+
+test('every table of which each row has an agent is one of an agent’s data, or of its settings', async () => {
   const withAgent = await read<{ name: string }>(`
     select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
      where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attname = 'agent_id' and a.attnotnull
      order by 1`)
-  const names = withAgent.map(({ name }) => name)
-  expect(names.filter((name) => !REFERENCE_TABLES.includes(name))).toEqual([...distributed].sort())
-})
-
-test('tables come after those that they refer to, and refer to none that other nodes do not have', () => {
-  const order = [...REFERENCE_TABLES, ...distributed]
-  const referring = foreignKeys.filter(({ from }) => order.includes(from))
-  expect(referring.filter(({ from, to }) => !(order.indexOf(to) <= order.indexOf(from)))).toEqual([])
-  expect(referring.filter(({ to }) => !order.includes(to))).toEqual([])
+  expect(withAgent.map(({ name }) => name)).toEqual([...AGENT_TABLES, ...SETTINGS].sort())
 })
 
 test('every primary key and unique index of theirs has the agent in it', () => {
-  const without = keys.filter(({ table, columns }) => isDistributed(table) && !columns.includes('agent_id'))
+  const without = keys.filter(({ table, columns }) => isOfAgents(table) && !columns.includes('agent_id'))
   expect(without).toEqual([])
   const withPrimaryKey = new Set(keys.filter(({ primary }) => primary).map(({ table }) => table))
-  expect(distributed.filter((table) => !withPrimaryKey.has(table))).toEqual([])
+  expect(AGENT_TABLES.filter((table) => !withPrimaryKey.has(table))).toEqual([])
 })
 
 test('foreign keys between them lead to a row of the same agent', () => {
-  const between = foreignKeys.filter(({ from, to }) => isDistributed(from) && isDistributed(to))
+  const between = foreignKeys.filter(({ from, to }) => isOfAgents(from) && isOfAgents(to))
   expect(between.length).toBeGreaterThan(0)
   const elsewhere = between.filter(
     ({ columns, referenced }) =>
@@ -80,14 +75,14 @@ test('foreign keys between them lead to a row of the same agent', () => {
 })
 
 test('no foreign key leads into them from outside', () => {
-  expect(foreignKeys.filter(({ from, to }) => isDistributed(to) && !isDistributed(from))).toEqual([])
+  expect(foreignKeys.filter(({ from, to }) => isOfAgents(to) && !isOfAgents(from))).toEqual([])
 })
 
 test('no foreign key would change the agent of a row', () => {
   const [restrict, noAction, cascade] = ['r', 'a', 'c']
   const changing = foreignKeys.filter(
     ({ from, columns, onUpdate, onDelete }) =>
-      isDistributed(from) &&
+      isOfAgents(from) &&
       columns.includes('agent_id') &&
       !([restrict, noAction].includes(onUpdate) && [restrict, noAction, cascade].includes(onDelete)),
   )

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { DISTRIBUTED_TABLES as distributed } from '../../src/db/distribute/tables.ts'
+import { AGENT_TABLES } from '../support/agent-tables.ts'
 import { readSources, withoutComments } from '../support/sources.ts'
 
 /**
- * Statements on tables that can be distributed by `agent_id` name the agent in each query that uses one: then each is
- * for the shards of its agents. Those of Prisma's client are not seen here; their keys have the agent (keys.test.ts).
+ * Statements on tables of an agent's data name the agent in each query that uses one: so none reads or changes what
+ * belongs to another agent. Those of Prisma's client are not seen here; their keys have the agent (keys.test.ts).
  */
 
 const SWEEPER = 'A worker that looks for what is due of all agents; an index contains only that.'
@@ -49,14 +49,14 @@ const queryAround = (text: string, at: number): string => {
 }
 
 const uses = new RegExp(
-  String.raw`\b(?:from|join|update|into|using)\s+(?:only\s+)?"?(${distributed.join('|')})"?(?![\w.])`,
+  String.raw`\b(?:from|join|update|into|using)\s+(?:only\s+)?"?(${AGENT_TABLES.join('|')})"?(?![\w.])`,
   'gi',
 )
 
-/** The distributed tables that a statement uses in a query that does not name the agent. */
+/** The tables that a statement uses in a query that does not name the agent. */
 const withoutAgent = (text: string): string[] =>
   [...text.matchAll(uses)]
-    .filter(({ index }) => !/agent_id|sameAgent/.test(queryAround(text, index)))
+    .filter(({ index }) => !/agent_id/.test(queryAround(text, index)))
     .map(([, table]) => table!)
 
 const LITERAL = /`([^`]*)`|'([^'\n]*)'/g

@@ -7,7 +7,6 @@ import { silentLogger } from '../../src/core/logger.ts'
 import { type OpenDb, openDb } from '../../src/db/client.ts'
 import { createWorkspace } from '../../src/workspace/workspace.ts'
 import { createTestDatabase } from '../support/database.ts'
-import { isDistributed } from '../support/distributed.ts'
 import { type EventStream, openEvents } from '../support/events.ts'
 import { expectFailure } from '../support/failure.ts'
 import { handOver, SECRET } from '../support/inbound-http.ts'
@@ -170,8 +169,8 @@ test('once the database is available again, everything works without a restart, 
   expect(deliveries.map(({ body }) => JSON.parse(body).data.message.subject)).toEqual(['One', 'Two'])
 })
 
-/** The statement that commits a mail and everything that belongs to it. It has no name on a distributed database. */
-const STORING = isDistributed ? 'insert into message_raw' : 'store arrivals'
+/** The statement that commits a mail and everything that belongs to it. */
+const STORING = 'store arrivals'
 const SIDES = ['before', 'after'] as const
 
 test.each(SIDES)(

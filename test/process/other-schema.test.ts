@@ -69,7 +69,6 @@ const COMMANDS: readonly string[][] = [
   ['dump', join(temporaryDir(), 'all.dump')],
   ['restore', '/nowhere.dump'],
   ['move-blobs', '--to', 'database'],
-  ['distribute'],
   ['domain'],
   ['rotate-dkim'],
 ]
@@ -125,6 +124,17 @@ describe('a database of an earlier release', () => {
     }
     expect(await applied()).toEqual(old)
   })
+})
+
+test('a database that Citus distributes is refused by the service and by migrate with one line', async () => {
+  await migrate(settings.DATABASE_URL, migrations, silentLogger)
+  await query(`SET allow_system_table_mods = on;
+    CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass); INSERT INTO pg_dist_partition VALUES ('message')`)
+  for (const args of [[], ['migrate']]) {
+    const refused = run(settings, ...args)
+    expect((await refused.exited).code).toBe(1)
+    expect(refused.stderr).toMatch(/^The database is distributed with Citus, .* dump .*\n$/)
+  }
 })
 
 test('an embedded database whose key is lost gets no other one', async () => {

@@ -5,7 +5,6 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createWorkspace } from '../../src/workspace/workspace.ts'
 import { openTestDatabase } from '../support/database.ts'
-import { isDistributed } from '../support/distributed.ts'
 import { tablesWith } from '../support/left.ts'
 import { deliver } from '../support/mail.ts'
 import { storeCopies } from '../support/many-messages.ts'
@@ -83,66 +82,62 @@ const lock = async (table: string, column: string, id: string) => {
   }
 }
 
-// It stops the removal by locks of single rows, which are locks of a whole table with Citus.
-test.skipIf(isDistributed)(
-  'killed while it deletes an agent and a workspace, it continues, and nothing of others is missing',
-  async () => {
-    await start()
-    const owner: Api = (...request) => apiOf(ready.http, settings.OWNER_TOKEN)(...request)
-    const kept = await agentWithMail(owner, 'Kept')
-    const usage = async () => (await owner('GET', '/workspace')).body.plan.usage
-    const before = {
-      usage: await usage(),
-      messages: (await owner('GET', `/agents/${kept.id}/messages`)).body,
-      raw: (await owner('GET', `/agents/${kept.id}/messages/${kept.messageId}/raw`)).text,
-    }
-    const large = await agentWithMail(owner, 'Large')
-    const middle = await storeCopies(db, large.id, large.messageId, MESSAGES)
-    const doomed = await createWorkspace(
-      { ...db, masterKey },
-      { name: 'Doomed', ownerEmail: 'bo@example.com', plan: 'unlimited' },
-    )
-    const agents = []
-    for (const name of ['One', 'Two', 'Three'])
-      agents.push(await agentWithMail(apiOf(ready.http, doomed.token), name))
-    await storeCopies(db, agents[0]!.id, agents[0]!.messageId, MESSAGES)
+test('killed while it deletes an agent and a workspace, it continues, and nothing of others is missing', async () => {
+  await start()
+  const owner: Api = (...request) => apiOf(ready.http, settings.OWNER_TOKEN)(...request)
+  const kept = await agentWithMail(owner, 'Kept')
+  const usage = async () => (await owner('GET', '/workspace')).body.plan.usage
+  const before = {
+    usage: await usage(),
+    messages: (await owner('GET', `/agents/${kept.id}/messages`)).body,
+    raw: (await owner('GET', `/agents/${kept.id}/messages/${kept.messageId}/raw`)).text,
+  }
+  const large = await agentWithMail(owner, 'Large')
+  const middle = await storeCopies(db, large.id, large.messageId, MESSAGES)
+  const doomed = await createWorkspace(
+    { ...db, masterKey },
+    { name: 'Doomed', ownerEmail: 'bo@example.com', plan: 'unlimited' },
+  )
+  const agents = []
+  for (const name of ['One', 'Two', 'Three'])
+    agents.push(await agentWithMail(apiOf(ready.http, doomed.token), name))
+  await storeCopies(db, agents[0]!.id, agents[0]!.messageId, MESSAGES)
 
-    const locks = [await lock('message', 'id', middle), await lock('agent', 'id', agents[1]!.id)]
-    expect((await owner('DELETE', `/agents/${large.id}`)).status).toBe(204)
-    await db.pool.query('update workspace set delete_at = now() where id = $1', [doomed.workspace])
-    for (const { reached } of locks) await reached()
-    await kill()
-    expect(await messagesOf(large.id)).toBeLessThan(MESSAGES)
-    expect(await messagesOf(large.id)).toBeGreaterThan(0)
-    expect(await db.prisma.agent.count({ where: { workspaceId: doomed.workspace } })).toBeGreaterThan(0)
-    for (const { release } of locks) await release()
+  const locks = [await lock('message', 'id', middle), await lock('agent', 'id', agents[1]!.id)]
+  expect((await owner('DELETE', `/agents/${large.id}`)).status).toBe(204)
+  await db.pool.query('update workspace set delete_at = now() where id = $1', [doomed.workspace])
+  for (const { reached } of locks) await reached()
+  await kill()
+  expect(await messagesOf(large.id)).toBeLessThan(MESSAGES)
+  expect(await messagesOf(large.id)).toBeGreaterThan(0)
+  expect(await db.prisma.agent.count({ where: { workspaceId: doomed.workspace } })).toBeGreaterThan(0)
+  for (const { release } of locks) await release()
 
-    const last = await lock('audit_entry', 'workspace_id', doomed.workspace)
-    await start()
-    await last.reached()
-    await kill()
-    expect(await db.prisma.workspace.count({ where: { id: doomed.workspace } })).toBe(1)
-    await last.release()
+  const last = await lock('audit_entry', 'workspace_id', doomed.workspace)
+  await start()
+  await last.reached()
+  await kill()
+  expect(await db.prisma.workspace.count({ where: { id: doomed.workspace } })).toBe(1)
+  await last.release()
 
-    await start()
-    await until(async () => {
-      const left = await tablesWith(db, { agents: [large.id] })
-      return left.every((table) => RECORDS.includes(table))
-    }, 90_000)
-    const all = {
-      workspaces: [doomed.workspace],
-      members: [doomed.member],
-      agents: agents.map(({ id }) => id),
-    }
-    await until(async () => (await tablesWith(db, all)).join() === RECORDS_OF_WORKSPACE.join(), 90_000)
-    expect(await db.prisma.workspace.count({ where: { id: doomed.workspace } })).toBe(0)
-    expect((await owner('GET', '/agents')).body.map(({ id }: { id: string }) => id)).toEqual([kept.id])
-    expect({
-      usage: await usage(),
-      messages: (await owner('GET', `/agents/${kept.id}/messages`)).body,
-      raw: (await owner('GET', `/agents/${kept.id}/messages/${kept.messageId}/raw`)).text,
-    }).toEqual(before)
-    service.kill('SIGTERM')
-    expect((await service.exited).code).toBe(0)
-  },
-)
+  await start()
+  await until(async () => {
+    const left = await tablesWith(db, { agents: [large.id] })
+    return left.every((table) => RECORDS.includes(table))
+  }, 90_000)
+  const all = {
+    workspaces: [doomed.workspace],
+    members: [doomed.member],
+    agents: agents.map(({ id }) => id),
+  }
+  await until(async () => (await tablesWith(db, all)).join() === RECORDS_OF_WORKSPACE.join(), 90_000)
+  expect(await db.prisma.workspace.count({ where: { id: doomed.workspace } })).toBe(0)
+  expect((await owner('GET', '/agents')).body.map(({ id }: { id: string }) => id)).toEqual([kept.id])
+  expect({
+    usage: await usage(),
+    messages: (await owner('GET', `/agents/${kept.id}/messages`)).body,
+    raw: (await owner('GET', `/agents/${kept.id}/messages/${kept.messageId}/raw`)).text,
+  }).toEqual(before)
+  service.kill('SIGTERM')
+  expect((await service.exited).code).toBe(0)
+})

@@ -12,10 +12,10 @@ import { temporaryRoot } from './memory.ts'
 declare module 'vitest' {
   export interface ProvidedContext {
     /**
-     * A server's connection string, and the name of its migrated but otherwise empty database. With Citus it is the
-     * coordinator, and the workers have a database of the same name. `prepared` is a DATA_DIR with the same tables.
+     * A server's connection string, and the name of its migrated but otherwise empty database. `prepared` is a DATA_DIR
+     * with the same tables.
      */
-    postgres: { url: string; template: string; workers?: string[]; prepared?: string }
+    postgres: { url: string; template: string; prepared?: string }
   }
 }
 

@@ -1,9 +1,8 @@
 import type { Queryable } from '../../src/db/client.ts'
-import { isDistributed } from './distributed.ts'
 
 /** What happens to rows while a test goes on: tables that refuse them, and sessions that wait for them. */
 
-/** Runs `work` while no rows can be inserted into a table. (Citus allows no triggers.) */
+/** Runs `work` while no rows can be inserted into a table. */
 export const whileRefusing = async <Result>(
   { pool }: { pool: Queryable },
   table: string,
@@ -17,10 +16,8 @@ export const whileRefusing = async <Result>(
   }
 }
 
-/** With Citus, sessions on any of the nodes, whose statements are other ones. */
-const WAITING = isDistributed
-  ? "select from citus_stat_activity where datname = current_database() and wait_event_type = 'Lock' and $1 <> ''"
-  : "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query ~ $1"
+const WAITING =
+  "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query ~ $1"
 
 /** Tests whether this many sessions wait for a lock, with a statement that matches a regular expression of PostgreSQL. */
 export const waitsForLock = async (

@@ -3,10 +3,9 @@ import type { Clock } from '../../core/clock.ts'
 import { notFound } from '../../core/errors.ts'
 import type { Db, RootDb } from '../../db/client.ts'
 import { deleteInBatches } from '../../db/delete-in-batches.ts'
-import { plainOnly, SKIP_LOCKED } from '../../db/dialect.ts'
 import type { Connection, Prisma, Webhook } from '../../db/generated/prisma/client.ts'
 import type { Notifier } from '../../db/notify.ts'
-import { define, raw, rows, sql } from '../../db/sql/sql.ts'
+import { define, raw, rows, SKIP_LOCKED, sql } from '../../db/sql/sql.ts'
 import { composedOf } from '../../db/sql/statement.ts'
 import { HEARD_BY_DEFAULT } from '../../event/index.ts'
 import { isLimited, noteChange, noteChanges, type Viewer } from '../../workspace/index.ts'
@@ -155,7 +154,7 @@ const ENDED = {
   ...composedOf(sql`
     with suspect as materialized (
       select * from unnest($1::uuid[], $2::uuid[], $3::uuid[]) with ordinality as u(agent, token, connection, place)
-       ${plainOnly(sql`where ${IS_CURRENT} is null`)}
+       where ${IS_CURRENT} is null
     )
     select u.place::int - 1 as place,
            case when t.id is null then 'revoked' when u.agent is not null and l.agent_id is null then 'gone' else 'replaced' end as ending
@@ -283,7 +282,7 @@ const END_LAPSED = composedOf(sql`
     select id, agent_id from connection where lease_until < $1 ${SKIP_LOCKED}
   ),
   ended as (
-    update connection c set lease_until = null, changed_at = c.lease_until from lapsed where c.id = lapsed.id and c.agent_id = lapsed.agent_id and c.lease_until < $1
+    update connection c set lease_until = null, changed_at = c.lease_until from lapsed where c.id = lapsed.id and c.agent_id = lapsed.agent_id
     returning c.id, c.agent_id
   ),
   ${define(GONE)} as (select e.id, e.agent_id, a.workspace_id from ended e join agent a on a.id = e.agent_id),${noteChanges('listener', GONE)}

@@ -1,6 +1,5 @@
 import type { Db } from '../../db/client.ts'
-import { eachAgent } from '../../db/dialect.ts'
-import { raw, sql } from '../../db/sql/sql.ts'
+import { sql } from '../../db/sql/sql.ts'
 import { composedOf } from '../../db/sql/statement.ts'
 import { HEARD_BY_DEFAULT } from '../../event/index.ts'
 
@@ -20,7 +19,7 @@ const LISTENING = {
   ...composedOf(sql`
     select a.id, bool_or(l.listens) as now,
            coalesce(min(l.since) filter (where l.listens), max(l.since) filter (where not l.listens)) as since
-      from ${eachAgent(raw('$1::uuid[]'))} cross join lateral (
+      from unnest($1::uuid[]) as a(id) cross join lateral (
         select c.listens, case when c.listens then c.changed_at else coalesce(c.lease_until, c.changed_at) end as since from (
           select replaced_at is null and coalesce(lease_until > $2, false) as listens, lease_until, changed_at
             from connection where agent_id = a.id order by created_at desc limit ${CONNECTIONS}) c

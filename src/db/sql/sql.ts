@@ -1,8 +1,6 @@
-import pg from 'pg'
-
 /**
- * SQL that is composed of typed parts. A part keeps its values and its alternative for a distributed database wherever
- * it is used; nothing is replaced in a text afterwards.
+ * SQL that is composed of typed parts. A part keeps its values wherever it is used; nothing is replaced in a text
+ * afterwards.
  *
  * ```ts
  * const isDue = (now: Sql) => sql`due_at <= ${now}`
@@ -12,38 +10,18 @@ import pg from 'pg'
  * ```
  */
 
-/** For which database SQL is written. */
-export interface Target {
-  isDistributed: boolean
-  /** The agents whose rows a statement uses, where they are known: see `amongAgents`. */
-  agents?: readonly string[] | undefined
-}
-
 /** A text with its parameters, of which the first is $1. */
 export interface Written {
   text: string
   parameters: readonly Parameter[]
-  /** Whether the text is another with other values, so that it cannot be prepared. */
-  varies: boolean
-  /** Whether it is another for agents that are known. */
-  isOfAgents: boolean
 }
 
 /** Where SQL is written to. */
 class Writer {
-  readonly target: Target
   text = ''
   readonly parameters: Parameter[] = []
-  varies = false
-  isOfAgents = false
-  /** What stands in places that were left open. */
-  readonly filled = new Map<symbol, Sql>()
   /** The names of the rows that the statement defines, as far as it is written. */
   readonly #defined = new Set<string>()
-
-  constructor(target: Target) {
-    this.target = target
-  }
 
   number(parameter: Parameter): number {
     const index = this.parameters.indexOf(parameter)
@@ -61,20 +39,13 @@ class Writer {
 
 /** SQL, or a part of it. */
 export abstract class Sql {
-  /** What was written for plain PostgreSQL and for a distributed database, where that does not depend on values. */
-  readonly #written: { plain?: Written; distributed?: Written } = {}
-
   abstract write(writer: Writer): void
 
   /** Returns the whole of it as a text. Throws when it reads rows that it does not define. */
-  for(target: Target): Written {
-    const kind = target.isDistributed ? 'distributed' : 'plain'
-    const known = this.#written[kind]
-    if (known && !(target.agents && known.isOfAgents)) return known
-    const written = new Writer(target)
-    this.write(written)
-    if (!written.varies) this.#written[kind] = written
-    return written
+  written(): Written {
+    const writer = new Writer()
+    this.write(writer)
+    return writer
   }
 }
 
@@ -135,96 +106,8 @@ export class Parameter extends Sql {
 /** A parameter with this value. */
 export const bind = (of: unknown): Sql => new Parameter({ value: of })
 
-class Place extends Sql {
-  readonly #key: symbol
-  readonly #usual: Sql
-
-  constructor(key: symbol, usual: Sql) {
-    super()
-    this.#key = key
-    this.#usual = usual
-  }
-
-  override write(writer: Writer): void {
-    const one = writer.filled.get(this.#key) ?? this.#usual
-    one.write(writer)
-  }
-}
-
-/** A place in SQL where something else can stand than usually. */
-export const place = (key: symbol, usual: Sql): Sql => new Place(key, usual)
-
-class Filled extends Sql {
-  readonly #of: Sql
-  readonly #key: symbol
-  readonly #instead: Sql
-
-  constructor(of: Sql, key: symbol, instead: Sql) {
-    super()
-    this.#of = of
-    this.#key = key
-    this.#instead = instead
-  }
-
-  override write(writer: Writer): void {
-    const before = writer.filled.get(this.#key)
-    writer.filled.set(this.#key, this.#instead)
-    this.#of.write(writer)
-    if (before) writer.filled.set(this.#key, before)
-    else writer.filled.delete(this.#key)
-  }
-}
-
-/** SQL with something else in its places of this key. */
-export const fill = (of: Sql, key: symbol, instead: Sql): Sql => new Filled(of, key, instead)
-
-class Either extends Sql {
-  readonly #plain: Sql
-  readonly #distributed: () => Sql
-  readonly #varies: boolean
-
-  constructor(plain: Sql, distributed: () => Sql, varies: boolean) {
-    super()
-    this.#plain = plain
-    this.#distributed = distributed
-    this.#varies = varies
-  }
-
-  override write(writer: Writer): void {
-    const { isDistributed } = writer.target
-    if (isDistributed && this.#varies) writer.varies = true
-    const one = isDistributed ? this.#distributed() : this.#plain
-    one.write(writer)
-  }
-}
-
-/** SQL that is another on a distributed database; `varies`: there it is also another with other values. */
-export const either = (plain: Sql, distributed: () => Sql, varies = false): Sql =>
-  new Either(plain, distributed, varies)
-
-class AmongAgents extends Sql {
-  readonly #column: string
-
-  constructor(column: string) {
-    super()
-    this.#column = column
-  }
-
-  override write(writer: Writer): void {
-    const { isDistributed, agents } = writer.target
-    if (!isDistributed) return
-    writer.isOfAgents = true
-    if (!agents) return
-    writer.varies = true
-    writer.text += ` and ${this.#column} = any(${pg.escapeLiteral(`{${[...new Set(agents)].join()}}`)}::uuid[])`
-  }
-}
-
-/**
- * Part of a condition, for a distributed database only: the agent is one of those that the statement is about
- * (`Statement.agents`). Citus asks the shards of these, instead of all when the agents are known by a join alone.
- */
-export const amongAgents = (column: string): Sql => new AmongAgents(column)
+/** Locks the rows that a worker takes, and skips those that another one has. */
+export const SKIP_LOCKED: Sql = raw('for update skip locked')
 
 /** Rows that a part of a statement defines (`define`), and the columns that others may read of them. */
 export class Rows<Column extends string = string> extends Sql {

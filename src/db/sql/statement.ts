@@ -6,18 +6,12 @@ export interface Statement {
   name?: string | undefined
   text: string
   values?: unknown[]
-  /** What the text is composed of: a distributed database gets another. */
-  composed?: Sql
-  /** The agents whose rows it uses, where they are known: see `amongAgents`. */
-  agents?: readonly string[] | undefined
 }
 
 /** A statement that is composed, and its values if they are parts of it. Throws when it reads rows that it does not define. */
-export const composedOf = (composed: Sql): Pick<Statement, 'text' | 'values' | 'composed'> => {
-  const { text, parameters } = composed.for({ isDistributed: false })
-  return parameters.length > 0
-    ? { text, composed, values: parameters.map(({ value }) => value) }
-    : { text, composed }
+export const composedOf = (composed: Sql): Pick<Statement, 'text' | 'values'> => {
+  const { text, parameters } = composed.written()
+  return parameters.length > 0 ? { text, values: parameters.map(({ value }) => value) } : { text }
 }
 
 /** The parameters of a statement, by name. */
@@ -30,7 +24,7 @@ export type ParametersOf<Values> = { readonly [Name in keyof Values]-?: Sql }
 export const statement = <Values extends object>(
   name: string | undefined,
   compose: (parameters: ParametersOf<Values>) => Sql,
-): ((values: Values, agents?: readonly string[]) => Statement) => {
+): ((values: Values) => Statement) => {
   const known = new Map<string, Parameter>()
   const parameterOf = (of: string): Parameter => {
     const parameter = known.get(of) ?? new Parameter({ name: of })
@@ -38,22 +32,7 @@ export const statement = <Values extends object>(
     return parameter
   }
   const composed = compose(new Proxy({} as ParametersOf<Values>, { get: (_, of) => parameterOf(String(of)) }))
-  const { text, parameters } = composed.for({ isDistributed: false })
+  const { text, parameters } = composed.written()
   const names = parameters.map((parameter) => parameter.name as keyof Values)
-  return (values, agents) => ({ name, text, composed, agents, values: names.map((of) => values[of]) })
-}
-
-/** Returns a statement as a distributed database needs it. */
-export const distributed = (given: Statement): Statement => {
-  const { name, composed, agents, values = [] } = given
-  if (!composed) return given
-  const plain = composed.for({ isDistributed: false })
-  const { text, parameters, varies } = composed.for({ isDistributed: true, agents })
-  const valueFor = (parameter: Parameter) => values[plain.parameters.indexOf(parameter)]
-  return {
-    text,
-    values: parameters.length > 0 ? parameters.map(valueFor) : values,
-    // A connection from before the distribution may have prepared the name with the other text.
-    ...(name !== undefined && !varies && { name: text === plain.text ? name : `${name}, distributed` }),
-  }
+  return (values) => ({ name, text, values: names.map((of) => values[of]) })
 }

@@ -33,7 +33,7 @@ const IS_AGENT = sql`exists (select from address o left join domain d on d.id = 
 const ENTRIES = raw(entriesForSql('m.channel', lowerCaseSql('r.address')))
 
 /** Whether a list `c` names the recipient. What the agent itself listed does not count: it could list whom it wants to write to. */
-export const IS_LISTED_AT: Sql = sql`c.channel = m.channel and exists (select from unnest(c.senders) s
+const IS_LISTED = sql`c.channel = m.channel and exists (select from unnest(c.senders) s
          where s = any(c.member_senders) and s = any(${ENTRIES}))`
 
 const IS_IMPORTED_FOR_IT = sql`not w.checks @> '[{"name": "${raw(IMPORT_CHECK)}", "verdict": "agent"}]'`
@@ -43,18 +43,13 @@ const IS_IMPORTED_FOR_IT = sql`not w.checks @> '[{"name": "${raw(IMPORT_CHECK)}"
  * those whose sender is not proven: anyone can send those, to make somebody known to whom the agent may write. Neither
  * do those that the agent itself imported.
  */
-export const HAS_WRITTEN_AS: Sql = sql`w.agent_id = m.agent_id and w.channel = m.channel and w.counterpart = ${CANONICAL}
+const HAS_WRITTEN = sql`w.agent_id = m.agent_id and w.channel = m.channel and w.counterpart = ${CANONICAL}
     and w.direction = 'inbound' and (w.status = 'received' and w.proven or w.status = 'imported' and ${IS_IMPORTED_FOR_IT})`
 
-/** The columns of `RecipientFacts` for a recipient `r` of a message `m`, by these conditions. */
-export const factsBy = (isListed: Sql, hasWritten: Sql): Sql =>
-  sql`${IS_MEMBER} as "isMember", ${IS_AGENT} as "isAgent", ${isListed} as "isListed", ${hasWritten} as "hasWritten"`
-
 /** The columns of `RecipientFacts` for a recipient `r` of a message `m`. */
-export const RECIPIENT_FACTS: Sql = factsBy(
-  sql`exists (select from access c where c.agent_id = m.agent_id and ${IS_LISTED_AT})`,
-  sql`exists (select from message w where ${HAS_WRITTEN_AS})`,
-)
+export const RECIPIENT_FACTS: Sql = sql`${IS_MEMBER} as "isMember", ${IS_AGENT} as "isAgent",
+  exists (select from access c where c.agent_id = m.agent_id and ${IS_LISTED}) as "isListed",
+  exists (select from message w where ${HAS_WRITTEN}) as "hasWritten"`
 
 /** Stored messages, by their ids and agents. */
 interface Keys {

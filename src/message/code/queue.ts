@@ -2,7 +2,6 @@ import { domainOf } from '../../core/address/email-address.ts'
 import type { Inbound } from '../../core/channel/inbound.ts'
 import { CHANNELS } from '../../core/channels.ts'
 import type { FoundCode } from '../../core/codes/index.ts'
-import { skipLockedOf } from '../../db/dialect.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
 import { type Rows, type Sql, sql } from '../../db/sql/sql.ts'
 import { statement } from '../../db/sql/statement.ts'
@@ -71,7 +70,7 @@ const TAKE = statement<Wanted>('take code', (wanted) => {
       select u.message_id, u.agent_id, u.index, m.codes->u.index as code, m.counterpart, m.created_at
         from untaken_code u join message m on m.id = u.message_id and m.agent_id = u.agent_id
        where ${isWanted}
-       order by u.created_at desc, u.message_id desc, u.index limit 1 ${skipLockedOf('u')}
+       order by u.created_at desc, u.message_id desc, u.index limit 1 for update of u skip locked
     ),
     taken as (
       delete from untaken_code u using chosen c
@@ -89,4 +88,4 @@ export interface TakenRow {
 }
 
 /** The statement that takes a code. */
-export const takeStatement = (wanted: Wanted) => TAKE(wanted, [wanted.agentId])
+export const takeStatement = (wanted: Wanted) => TAKE(wanted)

@@ -105,7 +105,7 @@ const addWords = async (deps: Deps, taken: Taken): Promise<void> => {
   if (texts.trim() === '') return
   const words = await tsvectorOf(`${found!.text}\n${texts}`, `agent ${agentId}`, MAX_OWN + MAX_SEARCHED)
   const values = [[messageId], [agentId], tsvectorArray([words])]
-  await deps.pool.query({ ...INSERT_WORDS, agents: [agentId], values })
+  await deps.pool.query({ ...INSERT_WORDS, values })
 }
 
 const finish = ({ pool }: Deps, { agentId, messageId }: Taken) =>

@@ -4,7 +4,6 @@ import type { FileFormat, FileReader, FileText, GivenFile } from '../../core/fil
 import { ensureWithin, pageEnd } from '../../core/text/page.ts'
 import { Turns } from '../../core/turns.ts'
 import type { Db } from '../../db/client.ts'
-import { plainOnly } from '../../db/dialect.ts'
 import { sql } from '../../db/sql/sql.ts'
 import { composedOf } from '../../db/sql/statement.ts'
 import type { Viewer } from '../../workspace/index.ts'
@@ -149,7 +148,7 @@ const KEEP = {
   ...composedOf(sql`
     insert into attachment_text (message_id, agent_id, index, format, pages, problem, content, blob_id)
     select message_id, agent_id, index, $4::text, $5::int, $6::text, $7::bytea, $8::uuid from attachment
-     where message_id = $1::uuid and agent_id = $2::uuid and index = $3::int ${plainOnly(sql`for key share`)}
+     where message_id = $1::uuid and agent_id = $2::uuid and index = $3::int for key share
     on conflict (message_id, index, agent_id) do update
        set format = excluded.format, pages = excluded.pages, problem = excluded.problem,
            content = excluded.content, blob_id = excluded.blob_id

@@ -1,5 +1,4 @@
 import type { Db } from '../../db/client.ts'
-import { eachAgent } from '../../db/dialect.ts'
 import { raw, type Sql, sql } from '../../db/sql/sql.ts'
 import { composedOf, type Statement } from '../../db/sql/statement.ts'
 import { MESSAGE_RECEIVED } from '../../event/index.ts'
@@ -27,7 +26,7 @@ const ACTIVITY = {
   name: 'activity of agents',
   ...composedOf(sql`
     select a.id, h.hour, sum(f.count)::int as count
-      from ${eachAgent(raw('$1::uuid[]'))} cross join generate_series(0, ${HOURS - 1}) as h(hour) cross join ${CHANNELS} cross join lateral (
+      from unnest($1::uuid[]) as a(id) cross join generate_series(0, ${HOURS - 1}) as h(hour) cross join ${CHANNELS} cross join lateral (
         select count(*) as count from (
           select from message m
            where m.agent_id = a.id and m.channel = ch.channel and m.direction = 'inbound' and m.status = 'received'
@@ -53,7 +52,7 @@ export const readActivity = async (
 const countStatement = (name: string, query: Sql) => ({
   name,
   ...composedOf(
-    sql`select a.id, count(*)::int as count from ${eachAgent(raw('$1::uuid[]'))} cross join lateral (${query}) found group by a.id`,
+    sql`select a.id, count(*)::int as count from unnest($1::uuid[]) as a(id) cross join lateral (${query}) found group by a.id`,
   ),
 })
 

@@ -12,7 +12,6 @@ import {
 } from '../../db/generated/prisma/enums.ts'
 import { allOf, bind, raw, type Sql, sql } from '../../db/sql/sql.ts'
 import { HAS_METADATA, hasMetadata, isWanted } from '../stored/metadata.ts'
-import { sameAgent } from '../stored/same-agent.ts'
 import { joinMessage } from './for-each.ts'
 import { searchWords } from './words.ts'
 
@@ -66,7 +65,7 @@ export const hasLabel = (m: string, label: string): Sql =>
 /** A message `m` that waits for approval or for its time; these are the conditions of the indexes of held messages. */
 export const IS_HELD: Sql = sql`m.status = 'sending' and m.hold_reason is not null and m.hold_until is not null`
 
-const HAS_ATTACHMENT = sql`exists (select from attachment f where f.message_id = m.id and ${sameAgent('f', 'm')})`
+const HAS_ATTACHMENT = sql`exists (select from attachment f where f.message_id = m.id and f.agent_id = m.agent_id)`
 
 /** An address, a phone number or an id, which has no letters; or all addresses of a domain. */
 const ADDRESS = /^(?:\*|[^\s@*<>,;]+|"[^"]*")@[^\s@*<>,;]+$|^\+?\d+$/

@@ -1,6 +1,5 @@
 import { writeCursor } from '../../core/cursor.ts'
 import type { Db } from '../../db/client.ts'
-import { adaptable, varying } from '../../db/dialect.ts'
 import { allOf, bind, empty, joined, raw, type Sql, sql } from '../../db/sql/sql.ts'
 import {
   accessOf,
@@ -13,7 +12,6 @@ import {
 } from './filter.ts'
 import {
   forEach,
-  forOne,
   fromKeys,
   joinMessage,
   keysOf,
@@ -22,7 +20,7 @@ import {
   THREAD_ID,
 } from './for-each.ts'
 import { prepared } from './prepared.ts'
-import { allMatching, joinWords, matches, matchTexts, unindexedAmong } from './search.ts'
+import { allMatching, matches, matchTexts, unindexedAmong } from './search.ts'
 import { findsMark, isForIndex, tsqueryOf } from './search-query.ts'
 
 /**
@@ -95,10 +93,7 @@ export const begin = (keys: readonly MessageListKey[]) => {
 export const hidden = (value: unknown, type: string): Sql => sql`(select ${bind(value)}::${raw(type)})`
 
 /** The same for the number of rows to read. */
-export const hiddenLimit = (limit: number): Sql => {
-  const value = sql`${bind(limit)}::bigint`
-  return adaptable('limit', { value }, sql`(select ${value})`)
-}
+export const hiddenLimit = (limit: number): Sql => sql`(select ${bind(limit)}::bigint)`
 
 /** The words to search for. Here the filter has them in the form of `tsqueryOf`. */
 const wordsOf = ({ q }: MessageFilter): Sql | null => (q === undefined ? null : sql`${bind(q)}::text`)
@@ -150,11 +145,10 @@ const test = async (
   const seen = newestPlaces(access, { ...range, limit: most })
   const tested = marked(access.tested)
   const message = tested.length === 0 ? empty : joinMessage('w')
-  const words = q === null ? empty : joinWords('w')
   const conditions = [...tested, ...(q === null ? [] : [matches('w', q, findsMark(filter.q!))])]
   const parts = [
     sql`select 'match' as source, f.*, null::text as text from (
-       select w.id, w.agent_id, w.created_at from (${seen}) w ${message} ${words} where ${allOf(conditions)}
+       select w.id, w.agent_id, w.created_at from (${seen}) w ${message} where ${allOf(conditions)}
         order by w.created_at desc, w.id desc limit ${hiddenLimit(limit + 1)}) f`,
     sql`select 'end', e.id, e.agent_id, e.created_at, null from (
        select s.*, count(*) over () as size from (${seen}) s order by s.created_at, s.id limit 1) e where e.size = ${most}`,
@@ -181,24 +175,17 @@ const lookUp = async (
 ): Promise<Located[] | null> => {
   const { keys, owner } = begin([key])
   const found = allMatching({ ...owner, id: sql`(${keys.owners}::uuid[])[1]` }, wordsOf(filter)!, few + 1)
-  const query = (fromKey: Sql, also: Sql) => sql`
+  const query = sql`
     with found as materialized (${found}),
     page as (
-      select m.id, m.agent_id, m.created_at from ${fromKey}found
+      select m.id, m.agent_id, m.created_at from ${fromKeys(keys)} cross join found
        ${joinMessage('found', 'message_id')}
-       where ${meets({ owner, filter, cursor })} and (select count(*) from found) <= ${few} ${also}
+       where ${meets({ owner, filter, cursor })} and (select count(*) from found) <= ${few}
        order by m.created_at desc, m.id desc limit ${bind(limit + 1)}
     )
     select 'end' as source, null::uuid as id, null::uuid as agent_id, null::timestamptz as created_at where (select count(*) from found) > ${few}
     union all select 'match', id, agent_id, created_at from page`
-  const rows = await run(
-    db,
-    varying(
-      'look up',
-      { threads: keys.threads, query: (also: Sql) => forOne(query(empty, also), keys) },
-      query(sql`${fromKeys(keys)} cross join `, empty),
-    ),
-  )
+  const rows = await run(db, query)
   return rows[0]?.source === 'end' ? null : rows.map(toPlace)
 }
 

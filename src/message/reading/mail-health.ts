@@ -1,6 +1,5 @@
 import type { Clock } from '../../core/clock.ts'
 import type { Db } from '../../db/client.ts'
-import { eachAgent } from '../../db/dialect.ts'
 import { raw, sql } from '../../db/sql/sql.ts'
 import { composedOf } from '../../db/sql/statement.ts'
 import { COMPLAINED } from '../stored/status.ts'
@@ -25,7 +24,7 @@ const HEALTH = {
   ...composedOf(sql`
     with mails as (
       select m.id, m.agent_id
-        from ${eachAgent(raw('$1::uuid[]'))} cross join unnest('{sent,failed,reported}'::"MessageStatus"[]) as s(status) cross join lateral (
+        from unnest($1::uuid[]) as a(id) cross join unnest('{sent,failed,reported}'::"MessageStatus"[]) as s(status) cross join lateral (
           select m.id, m.agent_id from message m
            where m.agent_id = a.id and m.channel = 'email' and m.direction = 'outbound' and m.status = s.status and m.created_at >= $2
            order by m.created_at desc, m.id desc limit ${MAX_OF_AGENT}) m limit ${MAX_MAILS}

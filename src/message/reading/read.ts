@@ -3,7 +3,6 @@ import type { Blobs } from '../../blob/index.ts'
 import { notFound } from '../../core/errors.ts'
 import { createDbBatch, type DbBatch } from '../../db/batch.ts'
 import { type Db, isUnavailable } from '../../db/client.ts'
-import { adaptable } from '../../db/dialect.ts'
 import { empty, sql } from '../../db/sql/sql.ts'
 import { composedOf, statement } from '../../db/sql/statement.ts'
 import type { Viewer } from '../../workspace/index.ts'
@@ -17,14 +16,11 @@ import { type MessageWithFiles, SELECT_MESSAGE } from '../stored/row.ts'
 export const byIds = (name: string, more = empty, joins = empty) =>
   statement<{ agents: readonly string[]; messages: readonly string[] }>(name, ({ agents, messages }) => {
     const asked = sql`unnest((select ${agents}::uuid[]), (select ${messages}::uuid[])) with ordinality as asked(agent_id, message_id, place)`
-    const found = adaptable(
-      'messages by id',
-      { message: SELECT_MESSAGE, asked },
-      sql`lateral (${SELECT_MESSAGE} where m.id = asked.message_id and m.agent_id = a.id) as message on true`,
-    )
     return sql`
       select a.workspace_id as agent_workspace_id, a.created_by_agent_id, message.*${more}
-        from ${asked} left join agent a on a.id = asked.agent_id left join ${found} ${joins}
+        from ${asked} left join agent a on a.id = asked.agent_id left join lateral (
+             ${SELECT_MESSAGE} where m.id = asked.message_id and m.agent_id = a.id
+           ) as message on true ${joins}
        order by asked.place`
   })
 const BY_IDS = byIds('messages by id')

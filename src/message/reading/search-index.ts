@@ -5,8 +5,7 @@ import type { Logger } from '../../core/logger.ts'
 import { type Led, Routine } from '../../core/routine.ts'
 import { tsvectorArray } from '../../db/bytea.ts'
 import { isUnavailable, type RootDb } from '../../db/client.ts'
-import { adaptable, plainOnly, SKIP_LOCKED } from '../../db/dialect.ts'
-import { amongAgents, raw, sql } from '../../db/sql/sql.ts'
+import { raw, SKIP_LOCKED, sql } from '../../db/sql/sql.ts'
 import { composedOf, type Statement } from '../../db/sql/statement.ts'
 import { agentWord, TEXT } from './search.ts'
 import { tsvectorOf } from './words.ts'
@@ -44,12 +43,8 @@ const IN_TURN = sql`
 const TAKE_NEW = {
   name: 'take unindexed messages',
   ...composedOf(sql`
-    with recursive ${adaptable(
-      'take unindexed',
-      {},
-      sql`${AGENTS}, chosen as (${IN_TURN}
-    )`,
-    )}
+    with recursive ${AGENTS}, chosen as (${IN_TURN}
+    )
     delete from unindexed_message where (agent_id, message_id) in (select agent_id, message_id from chosen)
     returning agent_id, message_id as id`),
 }
@@ -68,7 +63,7 @@ const READ = {
   ...composedOf(sql`
     select m.id, m.agent_id, ${TEXT} as text,
            exists (select from attachment f where f.message_id = m.id and f.agent_id = m.agent_id) as "hasFiles" from unnest($1::uuid[], $2::uuid[]) as g(id, agent_id)
-      join message m on m.id = g.id and m.agent_id = g.agent_id ${plainOnly(sql`for key share of m`)}${amongAgents('m.agent_id')}`),
+      join message m on m.id = g.id and m.agent_id = g.agent_id for key share of m`),
 }
 
 /** $1 messages and $2 their agents, $3 their words. */
@@ -77,7 +72,7 @@ export const INSERT_WORDS = {
   ...composedOf(sql`
     insert into message_search (message_id, agent_id, words, version)
     select m.id, m.agent_id, g.words, ${VERSION} from unnest($1::uuid[], $2::uuid[], $3::tsvector[]) as g(id, agent_id, words)
-      join message m on m.id = g.id and m.agent_id = g.agent_id ${amongAgents('m.agent_id')}
+      join message m on m.id = g.id and m.agent_id = g.agent_id
     on conflict (message_id, agent_id) do update set words = excluded.words, version = excluded.version`),
 }
 
@@ -128,18 +123,19 @@ const inTransaction = async <Result>(
 }
 
 const write = async (client: pg.PoolClient, keys: readonly Key[]): Promise<void> => {
-  const about = (messages: readonly Key[]) => {
-    const agents = messages.map(({ agent_id }) => agent_id)
-    return { agents, values: [messages.map(({ id }) => id), agents] }
-  }
-  const { rows } = await client.query<Key & { text: string; hasFiles: boolean }>({ ...READ, ...about(keys) })
+  const about = (messages: readonly Key[]): string[][] => [
+    messages.map(({ id }) => id),
+    messages.map(({ agent_id }) => agent_id),
+  ]
+  const { rows } = await client.query<Key & { text: string; hasFiles: boolean }>({
+    ...READ,
+    values: about(keys),
+  })
   const words: Buffer[] = []
   for (const { text, agent_id } of rows) words.push(await tsvectorOf(text, `agent ${agent_id}`))
-  const { agents, values } = about(rows)
-  const insert: Statement = { ...INSERT_WORDS, agents, values: [...values, tsvectorArray(words)] }
-  await client.query(insert)
-  const withFiles = about(rows.filter(({ hasFiles }) => hasFiles))
-  if (withFiles.agents.length > 0) await client.query({ ...QUEUE_FILES, ...withFiles })
+  await client.query({ ...INSERT_WORDS, values: [...about(rows), tsvectorArray(words)] })
+  const withFiles = rows.filter(({ hasFiles }) => hasFiles)
+  if (withFiles.length > 0) await client.query({ ...QUEUE_FILES, values: about(withFiles) })
 }
 
 type Deps = Pick<RootDb, 'pool'> & { log: Logger }

@@ -1,10 +1,8 @@
 import { tsvectorArray } from '../../db/bytea.ts'
 import type { Db } from '../../db/client.ts'
-import { adaptable } from '../../db/dialect.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
-import { empty, raw, type Sql, sql } from '../../db/sql/sql.ts'
+import { raw, type Sql, sql } from '../../db/sql/sql.ts'
 import { statement } from '../../db/sql/statement.ts'
-import { sameAgent } from '../stored/same-agent.ts'
 import type { Owner } from './filter.ts'
 import { joinMessage } from './for-each.ts'
 import { tsvectorOf } from './words.ts'
@@ -23,17 +21,9 @@ export const agentWord = (agentId: Sql): Sql => sql`'agent ' || ${agentId}::text
 /** The value of a query `q`: what `tsqueryOf` returned. A scalar subquery: the planner does not know the value. */
 const queryOf = (q: Sql): Sql => sql`(select ${q}::tsquery)`
 
-/** Joins the words of a message `w` for `matches`, where that does not find them itself. */
-export const joinWords = (w: string): Sql =>
-  adaptable('join words', { w: raw(w), isSameAgent: sameAgent('s', w) }, empty)
-
 /** The condition under which an indexed message `w` matches, if need be `unmarked`. Messages not indexed yet never do. */
 export const matches = (w: string, q: Sql, unmarked: boolean): Sql => {
-  const words = adaptable(
-    'joined words',
-    {},
-    sql`(select s.words from message_search s where s.message_id = ${raw(w)}.id and ${sameAgent('s', w)})`,
-  )
+  const words = sql`(select s.words from message_search s where s.message_id = ${raw(w)}.id and s.agent_id = ${raw(w)}.agent_id)`
   const compared = unmarked ? sql`ts_delete(${words}, ${agentWord(raw(`${w}.agent_id`))})` : words
   return sql`${compared} @@ ${queryOf(q)}`
 }
@@ -71,12 +61,6 @@ export const allMatching = (owner: Owner, q: Sql, limit: number): Sql => sql`
  */
 const UNINDEXED = { messages: 100, bytes: 512 * 1024 }
 
-const UNINDEXED_OF = adaptable(
-  'join unindexed',
-  { isSameAgent: sameAgent('u', 'n') },
-  sql`cross join lateral (select * from unindexed_message where agent_id = n.agent_id and message_id = n.id limit 1) u`,
-)
-
 /**
  * The newest messages of an owner that are not indexed yet. A workspace's are looked for among its newest
  * messages.
@@ -87,7 +71,7 @@ const unindexedOf = ({ column, id }: Owner): Sql =>
     : sql`select u.message_id, u.agent_id
          from (select n.id, n.agent_id from message n where n.workspace_id = ${id}
                 order by n.created_at desc, n.id desc limit ${UNINDEXED.messages}) n
-        ${UNINDEXED_OF}`
+        cross join lateral (select * from unindexed_message where agent_id = n.agent_id and message_id = n.id limit 1) u`
 
 /** Of an owner's newest messages that are not indexed yet, those that meet the `condition` on `m`, with their text. */
 export const unindexedAmong = (owner: Owner, condition: Sql): Sql => sql`

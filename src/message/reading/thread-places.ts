@@ -1,9 +1,7 @@
 import { readMoment } from '../../core/cursor.ts'
 import type { Db } from '../../db/client.ts'
-import { adaptable } from '../../db/dialect.ts'
 import type { Channel } from '../../db/generated/prisma/enums.ts'
 import { allOf, bind, empty, type Sql, sql } from '../../db/sql/sql.ts'
-import { sameAgent } from '../stored/same-agent.ts'
 import {
   accessOf,
   hasLabel,
@@ -63,19 +61,11 @@ export interface ThreadPlaces {
 
 /** Whether the thread of the message `m` has a message `o` for which the condition holds. */
 const hasMessage = (condition: Sql): Sql =>
-  sql`exists (select from message o where ${sameAgent('o', 'm')} and o.thread_id = m.thread_id and ${condition})`
+  sql`exists (select from message o where o.agent_id = m.agent_id and o.thread_id = m.thread_id and ${condition})`
 
 /** Whether the thread of the message `m` has a state `z` for which the condition holds. */
 const hasState = (condition: Sql): Sql =>
-  sql`exists (select from thread_state z where ${sameAgent('z', 'm')} and z.thread_id = m.thread_id and ${condition})`
-
-/** Selects the newest message `m` of the thread of a row `t`; on a distributed database, all of them. */
-const NEWEST_OF_THREAD = adaptable(
-  'messages of threads',
-  { isSameAgent: sameAgent('m', 't') },
-  sql`cross join lateral (select l.id, l.agent_id, l.created_at from message l
-                        where l.agent_id = t.agent_id and l.thread_id = t.thread_id order by l.created_at desc, l.id desc limit 1) m`,
-)
+  sql`exists (select from thread_state z where z.agent_id = m.agent_id and z.thread_id = m.thread_id and ${condition})`
 
 /** Selects the places of the newest messages of threads whose state `m` meets the condition: there are few of these. */
 const placesByState = (
@@ -89,7 +79,8 @@ const placesByState = (
     : empty
   return sql`select m.id, m.agent_id, m.created_at
             from (select m.agent_id, m.thread_id from thread_state m where ${isOf(owner)} and ${condition}) t
-            ${NEWEST_OF_THREAD} ${after} order by m.created_at desc, m.id desc limit ${limit}`
+            cross join lateral (select l.id, l.agent_id, l.created_at from message l
+                        where l.agent_id = t.agent_id and l.thread_id = t.thread_id order by l.created_at desc, l.id desc limit 1) m ${after} order by m.created_at desc, m.id desc limit ${limit}`
 }
 
 /** The conditions under which the thread of the message `m` is in a state, and has the assignee. */
@@ -132,7 +123,7 @@ const queryOf = (keys: readonly ThreadListKey[], page: ThreadPage, size: number)
     : newestPlaces(access, { owner, filter, cursor: before && messageCursor(before), limit: most })
   const wanted = named(names, 'o')
   const conditions = [
-    sql`m.id = (select l.id from message l where ${sameAgent('l', 'm')} and l.thread_id = m.thread_id ${isInOpen ? sql`and ${isOpen('l')}` : empty} order by l.created_at desc, l.id desc limit 1)`,
+    sql`m.id = (select l.id from message l where l.agent_id = m.agent_id and l.thread_id = m.thread_id ${isInOpen ? sql`and ${isOpen('l')}` : empty} order by l.created_at desc, l.id desc limit 1)`,
     ...marked(byState ? filter : access.tested),
     ...(label === undefined ? [] : [hasMessage(hasLabel('o', label))]),
     ...(wanted.length === 0 ? [] : [hasMessage(allOf(wanted))]),

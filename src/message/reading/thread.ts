@@ -2,7 +2,6 @@ import type { Caller } from '../../agent/index.ts'
 import type { Clock } from '../../core/clock.ts'
 import { lowerCaseSql } from '../../core/text/lower-case.ts'
 import type { Db } from '../../db/client.ts'
-import { adaptable, eachAgent } from '../../db/dialect.ts'
 import type { Channel } from '../../db/generated/prisma/enums.ts'
 import { raw, sql } from '../../db/sql/sql.ts'
 import { composedOf, statement } from '../../db/sql/statement.ts'
@@ -144,18 +143,14 @@ interface ThreadsAsked {
   ids: readonly string[]
 }
 
-const SUMMARIES = statement<ThreadsAsked>('threads', ({ agents, ids }) => {
-  const keys = sql`unnest(${agents}::uuid[], ${ids}::uuid[])`
-  return adaptable(
-    'threads',
-    { keys, agents, summary: SUMMARY, state: STATE, participants: PARTICIPANTS, ofThread: OF_THREAD },
-    sql`
+const SUMMARIES = statement<ThreadsAsked>(
+  'threads',
+  ({ agents, ids }) => sql`
     select t.agent_id, t.thread_id, s.*, ${STATE}, (${PARTICIPANTS}) as participants
-      from ${keys} as t(agent_id, thread_id) cross join lateral (
+      from unnest(${agents}::uuid[], ${ids}::uuid[]) as t(agent_id, thread_id) cross join lateral (
         select ${SUMMARY} from message m where m.agent_id = t.agent_id and m.thread_id = t.thread_id
       ) s ${OF_THREAD}`,
-  )
-})
+)
 
 interface SummaryRow {
   agent_id: string
@@ -224,7 +219,7 @@ export const MAX_UNREAD = 1_000
 const UNREAD = {
   name: 'unread messages',
   ...composedOf(sql`
-    select a.id, count(*)::int as count from ${eachAgent(raw('$1::uuid[]'))} cross join lateral (
+    select a.id, count(*)::int as count from unnest($1::uuid[]) as a(id) cross join lateral (
       select m.id from message m where m.agent_id = a.id and ${isUnread('m')} limit ${MAX_UNREAD}
     ) m group by a.id`),
 }

@@ -101,7 +101,7 @@ const wakeAgents = (deps: WakeDeps, agentIds: readonly string[], by: Date): Prom
   atomically(deps, async (db) => {
     await db.pool.query(LOCK({ agentIds }))
     const wake = { agentIds, by, now: deps.clock.now(), type: MESSAGE_RECEIVED }
-    const { rows } = await db.pool.query<AppendedRow>(WAKE(wake, agentIds))
+    const { rows } = await db.pool.query<AppendedRow>(WAKE(wake))
     db.afterCommit(() => deps.feed.committed(toAppended(rows)))
   })
 

@@ -1,7 +1,6 @@
 import type { Clock } from '../../core/clock.ts'
 import type { RootDb } from '../../db/client.ts'
-import { adaptable, SKIP_LOCKED } from '../../db/dialect.ts'
-import { define, sql } from '../../db/sql/sql.ts'
+import { define, SKIP_LOCKED, sql } from '../../db/sql/sql.ts'
 import { composedOf } from '../../db/sql/statement.ts'
 import { noteChanges } from '../../workspace/index.ts'
 import { deleteOld, GONE, OLD } from '../stored/deletion.ts'
@@ -15,13 +14,10 @@ const MAX = 100
 /**
  * Workspaces with refused messages past their retention time. One lookup in `message_workspace_status_idx` for each.
  */
-const WITH_OLD = (() => {
-  const before = sql`$1::timestamptz - make_interval(days => w.keep_refused_days)`
-  const old = sql`m.workspace_id = w.id and m.status = 'refused' and m.created_at < ${before}`
-  const exists = sql`where exists (select from message m where ${old})`
-  const having = adaptable('with refused messages', { old }, exists)
-  return composedOf(sql`select w.id, ${before} as before from workspace w ${having}`)
-})()
+const BEFORE = sql`$1::timestamptz - make_interval(days => w.keep_refused_days)`
+const WITH_OLD = composedOf(sql`
+  select w.id, ${BEFORE} as before from workspace w
+   where exists (select from message m where m.workspace_id = w.id and m.status = 'refused' and m.created_at < ${BEFORE})`)
 
 /** Rows that another process is deleting are skipped. */
 const DELETE_OLD = composedOf(sql`

@@ -103,6 +103,6 @@ export const storeReleased = async (
     now,
     type: MESSAGE_RECEIVED,
   }
-  const { rows } = await pool.query<AppendedRow>(RELEASE(releases, [agentId]))
+  const { rows } = await pool.query<AppendedRow>(RELEASE(releases))
   return toAppended(rows)
 }

@@ -186,14 +186,13 @@ const statementOf = (arrivals: readonly Arrival[]): Statement => {
     sizes: files.map(({ file }) => file.content.byteLength),
     fileBlobs: files.map(({ blobId }) => blobId),
   }
-  const agents = arrivals.map(({ message }) => message.agentId)
   const delays = arrivals.some(({ event }) => event?.delay)
   if (arrivals.length === 1 && sizeOf(arrivals[0]!) >= LONG)
-    return { ...storeLong(batched, rawBytes, fileBytes, delays), agents }
-  return (delays ? STORE_DELAYED : STORE)(
-    { ...batched, rawContents: byteaArray(rawBytes), fileContents: byteaArray(fileBytes) },
-    agents,
-  )
+    return storeLong(batched, rawBytes, fileBytes, delays)
+  return (delays ? STORE_DELAYED : STORE)({
+    ...batched,
+    ...{ rawContents: byteaArray(rawBytes), fileContents: byteaArray(fileBytes) },
+  })
 }
 
 const eventOf = ({ message, event }: Arrival, id: number, agentName: string): LoggedEvent => {

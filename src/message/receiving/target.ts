@@ -4,7 +4,6 @@ import { CHATS_IN_SQL } from '../../core/channels.ts'
 import type { Clock } from '../../core/clock.ts'
 import { type Batch, createBatch } from '../../db/batch.ts'
 import { type Db, isUnavailable } from '../../db/client.ts'
-import { adaptable } from '../../db/dialect.ts'
 import type { Admit, Instructors, Manipulated } from '../../db/generated/prisma/enums.ts'
 import { raw, type Sql, sql } from '../../db/sql/sql.ts'
 import { statement } from '../../db/sql/statement.ts'
@@ -95,11 +94,7 @@ const MEMBER = sql`case when q.channel = 'email'
 
 /** The thread of the first of messages `m` of an agent. */
 const firstThread = (messages: Sql, order: Sql): Sql =>
-  adaptable(
-    'first thread',
-    { messages, order },
-    sql`select m.thread_id from ${messages} order by ${order} limit 1`,
-  )
+  sql`select m.thread_id from ${messages} order by ${order} limit 1`
 
 /**
  * Threads are found only by the ids that the message refers to, within the agent: the subject never merges
@@ -143,11 +138,7 @@ const isAgent = (channel: Sql, address: Sql): Sql =>
 const TURNS = sql`message m where m.agent_id = c.agent_id and m.thread_id = c.thread_id and m.created_at > c.since
        and m.direction = 'inbound' and m.status = 'received' and m.proven is distinct from (not c.proven)
        and (${isAgent(raw('c.channel'), raw('m.counterpart'))} or m.checks @> '[{"name": "${raw(AGENT_CHECK)}"}]')`
-const AGENT_TURNS = adaptable(
-  'agent turns',
-  { turns: TURNS, most: raw(String(AGENT_TURNS_AN_HOUR)) },
-  sql`(select count(*)::int from (select from ${TURNS} limit ${AGENT_TURNS_AN_HOUR}) turn)`,
-)
+const AGENT_TURNS = sql`(select count(*)::int from (select from ${TURNS} limit ${AGENT_TURNS_AN_HOUR}) turn)`
 
 const CONVERSATION = sql`select s.conversation from thread_state s where s.agent_id = c.agent_id and s.thread_id = c.thread_id`
 
@@ -156,8 +147,6 @@ const SETTINGS = sql`select jsonb_build_object('instructors', g.instructors, 'ma
              case when g.wakes_per_hour is not null or g.wakes_per_thread_day is not null
                   then jsonb_build_object('hour', g.wakes_per_hour, 'threadDay', g.wakes_per_thread_day) end)
       from agent g where g.id = t.agent_id`
-
-const ADDRESSED = sql`t.channel = q.channel and t.value = any(q.recipients)`
 
 /**
  * What is read of each address `t` of an agent's that a message `q` is for, with the agent's access list `c`. What the
@@ -177,13 +166,9 @@ const FACTS = sql`
            ${isAgent(raw('q.channel'), raw('q.sender'))} or q.by_agent as is_agent`
 
 /** Each agent of a message once, by the first of its addresses. */
-const TARGETS_OF_EACH = adaptable(
-  'targets of each message',
-  { facts: FACTS, addressed: ADDRESSED },
-  sql`q cross join lateral (select distinct on (c.agent_id)${FACTS}
+const TARGETS_OF_EACH = sql`q cross join lateral (select distinct on (c.agent_id)${FACTS}
       from address t join access c on c.agent_id = t.agent_id and c.channel = t.channel
-      where ${ADDRESSED} order by c.agent_id, array_position(q.recipients, t.value)) c`,
-)
+      where t.channel = q.channel and t.value = any(q.recipients) order by c.agent_id, array_position(q.recipients, t.value)) c`
 
 /**
  * Finds all recipients of a batch of messages, as JSON. It is the only parameter, and the range of `n`

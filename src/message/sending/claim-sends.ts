@@ -1,7 +1,6 @@
 import type { ChannelKind } from '../../core/channels.ts'
 import type { Db } from '../../db/client.ts'
-import { SKIP_LOCKED } from '../../db/dialect.ts'
-import { raw, sql } from '../../db/sql/sql.ts'
+import { raw, SKIP_LOCKED, sql } from '../../db/sql/sql.ts'
 import { composedOf } from '../../db/sql/statement.ts'
 import { isAmongParts, LATE_MS } from '../../worker/index.ts'
 import { SEND_LEASE_S, type SendJob } from '../stored/send-job.ts'

@@ -1,16 +1,9 @@
 import type { Statements } from '../../db/client.ts'
-import { adaptable } from '../../db/dialect.ts'
 import type { Approval } from '../../db/generated/prisma/enums.ts'
 import { sql } from '../../db/sql/sql.ts'
 import { statement } from '../../db/sql/statement.ts'
 import { type NewHold, newHoldOf } from '../approval/hold.ts'
-import {
-  factsBy,
-  HAS_WRITTEN_AS,
-  IS_LISTED_AT,
-  RECIPIENT_FACTS,
-  type RecipientFacts,
-} from '../approval/recipient-facts.ts'
+import { RECIPIENT_FACTS, type RecipientFacts } from '../approval/recipient-facts.ts'
 import type { Guarded } from './guard.ts'
 import type { Outgoing } from './outgoing.ts'
 import { PLACE } from './place.ts'
@@ -42,14 +35,10 @@ interface Asked {
 const FACTS = statement<Asked>('facts of outgoing messages', (given) => {
   const drafts = sql`json_populate_recordset(null::message, (select ${given.messages}::json)) m`
   const recipients = sql`unnest((select ${given.recipients}::uuid[]), (select ${given.addresses}::text[])) as r(id, address)`
-  return adaptable(
-    'facts of drafts',
-    { drafts, place: PLACE, recipients, isListed: IS_LISTED_AT, hasWritten: HAS_WRITTEN_AS, factsBy },
-    sql`
+  return sql`
     select m.id, g.approval, g.guard_version as "guardVersion", r.address, ${RECIPIENT_FACTS}
       from ${drafts} join agent g on g.id = m.agent_id cross join lateral (${PLACE}) place
-           left join ${recipients} on r.id = m.id and g.approval = 'strangers'`,
-  )
+           left join ${recipients} on r.id = m.id and g.approval = 'strangers'`
 })
 
 type FactsRow = RecipientFacts & {
@@ -78,9 +67,8 @@ const readFacts = async (
     recipients: to.map(({ id }) => id),
     addresses: to.map(({ address }) => address),
   }
-  const agents = outgoing.map(({ message }) => message.agentId)
   const found = new Map<string, FactsRow[]>()
-  for (const row of (await pool.query<FactsRow>(FACTS(asked, agents))).rows)
+  for (const row of (await pool.query<FactsRow>(FACTS(asked))).rows)
     found.set(row.id, [...(found.get(row.id) ?? []), row])
   return found
 }

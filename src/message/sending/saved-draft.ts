@@ -4,9 +4,8 @@ import type { InboundAttachment } from '../../core/channel/inbound.ts'
 import { type Page, readMoment, writeCursor } from '../../core/cursor.ts'
 import { AppError, invalidInput, notFound } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
-import { eachAgent } from '../../db/dialect.ts'
 import type { Draft as DraftRow, Prisma } from '../../db/generated/prisma/client.ts'
-import { raw, sql } from '../../db/sql/sql.ts'
+import { sql } from '../../db/sql/sql.ts'
 import { composedOf } from '../../db/sql/statement.ts'
 import { apartFrom, atomically } from '../../db/transaction.ts'
 import { recordingLeaks } from '../../secret/index.ts'
@@ -192,7 +191,7 @@ const MAX_BYTES = 16 * 1024 * 1024
 
 /** Each list as far as its share goes, with how many drafts there were for it. */
 const PAGES =
-  composedOf(sql`select d.id, d.agent_id as "agentId", d.found from ${eachAgent(raw('$1::uuid[]'))} cross join lateral (
+  composedOf(sql`select d.id, d.agent_id as "agentId", d.found from unnest($1::uuid[]) as a(id) cross join lateral (
   select id, agent_id, count(*) over ()::int as found, row_number() over newest as place,
          sum(octet_length(content::text)) over newest as bytes
     from (select * from draft

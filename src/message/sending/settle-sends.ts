@@ -2,9 +2,8 @@ import { suppressAll } from '../../agent/index.ts'
 import { lowerCase } from '../../core/text/lower-case.ts'
 import { type Batch, createBatch } from '../../db/batch.ts'
 import { type Db, isUnavailable, type Statements } from '../../db/client.ts'
-import { adaptable } from '../../db/dialect.ts'
 import type { JobState } from '../../db/generated/prisma/enums.ts'
-import { amongAgents, define, empty, raw, rows, type Sql, sql } from '../../db/sql/sql.ts'
+import { define, empty, raw, rows, type Sql, sql } from '../../db/sql/sql.ts'
 import { statement } from '../../db/sql/statement.ts'
 import { within } from '../../db/transaction.ts'
 import {
@@ -69,10 +68,7 @@ const COLUMNS = {
 
 /** Locks the messages, the jobs and the recipients of the attempts. */
 const lock = (condition: Sql): Sql =>
-  adaptable(
-    'lock sends',
-    { held: HELD, mine: MINE, before: BEFORE, attempt: ATTEMPT, condition, columns: COLUMNS },
-    sql`
+  sql`
     ${define(HELD)} as materialized (
       select ${COLUMNS.held} from ${ATTEMPT} a join message m on m.id = a.message_id and m.agent_id = a.agent_id join agent g on g.id = m.agent_id
        where ${condition} order by m.id for no key update of m
@@ -82,8 +78,7 @@ const lock = (condition: Sql): Sql =>
     ),
     ${define(BEFORE)} as materialized (
       select ${COLUMNS.before} from ${MINE} join recipient r on r.message_id = mine.message_id and r.agent_id = mine.agent_id for no key update of r
-    )`,
-  )
+    )`
 
 /** Whether all recipients of a message had the status on which its outcome rests. */
 const IS_SURE = sql`message_id <> all(array(select message_id from ${COMPARED} where not expected))`
@@ -141,7 +136,7 @@ ${lock(events.condition)},
     ${define(AFTER)} as materialized (select * from ${COMPARED} where told and ${IS_SURE}),
     recipients as (
       update recipient r set status = a.status, detail = a.detail, provider_id = a.provider_id, updated_at = a.at
-        from ${AFTER} a where r.message_id = a.message_id and r.agent_id = a.agent_id and r.address = a.address ${amongAgents('r.agent_id')}
+        from ${AFTER} a where r.message_id = a.message_id and r.agent_id = a.agent_id and r.address = a.address
     ),
     ${suppress}
     ${define(CONCLUDED)} as (
@@ -149,7 +144,7 @@ ${lock(events.condition)},
     ),${CONCLUDE},${events.parts}
     done as (
       update job j set state = a.state, due_at = a.due_at, attempts = attempts + 1, log = log || a.entry, lease_owner = null, lease_until = null
-        from ${SURE} join ${ATTEMPT} a on a.id = sure.job_id where j.id = a.id and j.agent_id = sure.agent_id ${amongAgents('j.agent_id')}
+        from ${SURE} join ${ATTEMPT} a on a.id = sure.job_id where j.id = a.id and j.agent_id = sure.agent_id
       returning j.id, j.agent_id, a.message_id
     )
     ${events.select}`,
@@ -213,8 +208,7 @@ const write = async (
   const settle = suppresses ? suppressing : plain
   const attempts = JSON.stringify(decided.map(toAttempt))
   const outcomes = JSON.stringify(decided.flatMap(toOutcomes))
-  const agents = decided.map(({ job }) => job.agentId)
-  const { rows } = await pool.query<{ job_id: string } & AppendedRow>(settle({ attempts, outcomes }, agents))
+  const { rows } = await pool.query<{ job_id: string } & AppendedRow>(settle({ attempts, outcomes }))
   return new Map(rows.map((row) => [row.job_id, toAppended([row])]))
 }
 

@@ -3,7 +3,6 @@ import { CHATS_IN_SQL } from '../../core/channels.ts'
 import { createDbBatch, type DbBatch } from '../../db/batch.ts'
 import { byteaArray } from '../../db/bytea.ts'
 import { type Db, isUnavailable, type Statements } from '../../db/client.ts'
-import { adaptable } from '../../db/dialect.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 import type { Approval } from '../../db/generated/prisma/enums.ts'
 import { define, empty, raw, rows, rowsOf, type Sql, sql } from '../../db/sql/sql.ts'
@@ -98,29 +97,21 @@ const insertMessagesOf = ({ messages }: ParametersOf<Stored>, condition: Sql): S
       threadId,
       conversation: sql`coalesce(m.conversation, (select s.conversation from thread_state s where s.agent_id = m.agent_id and s.thread_id = ${threadId}))`,
     })
-  return adaptable(
-    'insert drafts',
-    { drafts, place: PLACE, chats: CHATS, insert, condition, drafted: DRAFTED },
-    sql`
+  return sql`
     ${define(DRAFTED)} as (
       ${insert(raw('place.id'), sql`coalesce(m.thread_id, (${THREAD_OF_CHAT}), m.id)`)}
         from ${drafts} join agent g on g.id = m.agent_id and ${condition} cross join lateral (${PLACE}) place
       returning ${DRAFTED.list}
-    )`,
-  )
+    )`
 }
 
 /** Marks as read what the messages answer. */
 const markAnswered = ({ answered }: ParametersOf<Stored>): Sql => sql`
-    ${define(ANSWERED)} as (${adaptable(
-      'mark answered',
-      { answered, isUnread: isUnread('m'), drafted: DRAFTED },
-      sql`
+    ${define(ANSWERED)} as (
       update message m set read_at = (select min(d.created_at) from ${DRAFTED} d where d.reply_to_id = m.id)
        where m.id = any((select ${answered}::uuid[])::uuid[]) and ${isUnread('m')}
          and exists (select from ${DRAFTED} d where d.reply_to_id = m.id and d.agent_id = m.agent_id)
-      returning m.id, m.agent_id, m.workspace_id`,
-    )}
+      returning m.id, m.agent_id, m.workspace_id
     )`
 
 /** Keeps the agents' keys of threads for their later messages. The newest one counts. */
@@ -249,8 +240,7 @@ const write = async (
     tokens: byMembers.map(({ tokenId }) => tokenId),
     requests: byMembers.map(({ requestId }) => requestId ?? null),
   }
-  const agents = outgoing.map(({ message }) => message.agentId)
-  const { rows } = await pool.query<PlacedRow>(store(stored, agents))
+  const { rows } = await pool.query<PlacedRow>(store(stored))
   return new Map(rows.map((row) => [row.outgoing_id, placedOf(row)]))
 }
 

@@ -1,6 +1,5 @@
 import { checkSoon } from '../../blob/index.ts'
-import { adaptable } from '../../db/dialect.ts'
-import { define, empty, rows, type Sql, sql } from '../../db/sql/sql.ts'
+import { define, rows, type Sql, sql } from '../../db/sql/sql.ts'
 import { uncountMessages } from '../../workspace/index.ts'
 import { deleteEmptied, findEmptied } from './emptied-threads.ts'
 
@@ -21,17 +20,13 @@ const blobsOf = (agent: Sql): Sql => sql`
   select agent_id, blob_id from attachment_text where agent_id = ${agent} and message_id = any(${IDS}) and blob_id is not null`
 
 const loosen = (agent: Sql): Sql =>
-  adaptable(
-    'loosen answers',
-    { agent, ids: IDS },
-    sql`
+  sql`
   loosened as (
     update message
        set reply_to_id = case when reply_to_id <> all(${IDS}) then reply_to_id end,
            forward_of_id = case when forward_of_id <> all(${IDS}) then forward_of_id end
      where agent_id = ${agent} and (reply_to_id = any(${IDS}) or forward_of_id = any(${IDS})) and id <> all(${IDS})
-  )`,
-  )
+  )`
 
 /**
  * The parts of a statement that delete the messages of `OLD`, define `GONE` and subtract these from the
@@ -39,10 +34,7 @@ const loosen = (agent: Sql): Sql =>
  * search entries are deleted with their messages by foreign keys, and objects by a worker of the service; replies to
  * and forwards of them stay. With the last message of a thread go its state and notes.
  */
-export const deleteOld = (agent: Sql = AGENTS): Sql => {
-  const blobs = blobsOf(agent)
-  return sql`${loosen(agent)},${adaptable('keep blobs', { blobs }, empty)}${findEmptied(agent, IDS)},
+export const deleteOld = (agent: Sql = AGENTS): Sql => sql`${loosen(agent)},${findEmptied(agent, IDS)},
   ${define(GONE)} as (
     delete from message where agent_id = ${agent} and id = any(${IDS}) returning id, agent_id, workspace_id, status
-  ),${checkSoon(adaptable('kept blobs', {}, blobs))},${uncountMessages(GONE)},${deleteEmptied(agent)}`
-}
+  ),${checkSoon(blobsOf(agent))},${uncountMessages(GONE)},${deleteEmptied(agent)}`

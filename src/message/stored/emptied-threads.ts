@@ -1,6 +1,5 @@
 import type { Queryable } from '../../db/client.ts'
-import { SKIP_LOCKED } from '../../db/dialect.ts'
-import { define, rows, type Sql, sql } from '../../db/sql/sql.ts'
+import { define, rows, SKIP_LOCKED, type Sql, sql } from '../../db/sql/sql.ts'
 
 const THREADS = rows('emptied', 'agent_id', 'thread_id')
 

@@ -1,6 +1,5 @@
 import { type Message, Prisma } from '../../db/generated/prisma/client.ts'
 import { joined, type Rows, raw, type Sql, sql } from '../../db/sql/sql.ts'
-import { sameAgent } from './same-agent.ts'
 
 /** The columns of messages, as Prisma's model names them. */
 const FIELDS = Object.values(Prisma.MessageScalarFieldEnum)
@@ -95,7 +94,7 @@ const MAY_INSTRUCT = sql`coalesce(m.instructor <= (select g.instructors from age
 /** A JSON array of the attachments of a message `m`, each with these members. */
 const attachmentsWith = (members: string): Sql => sql`coalesce((
   select json_agg(json_build_object(${raw(members)}) order by f.index)
-    from attachment f where f.message_id = m.id and ${sameAgent('f', 'm')}), '[]')`
+    from attachment f where f.message_id = m.id and f.agent_id = m.agent_id), '[]')`
 const MEMBERS = `'name', f.name, 'type', split_part(f.type, ';', 1), 'size', f.size`
 
 /** Fields that a list can read of each message. */

@@ -1,8 +1,7 @@
 import type { Db, RootDb } from '../../db/client.ts'
 import { deleteInBatches } from '../../db/delete-in-batches.ts'
-import { SKIP_LOCKED, skipLockedOf } from '../../db/dialect.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
-import { amongAgents, type Rows, type Sql, sql } from '../../db/sql/sql.ts'
+import { type Rows, SKIP_LOCKED, type Sql, sql } from '../../db/sql/sql.ts'
 import { composedOf, statement } from '../../db/sql/statement.ts'
 
 /** A message to send, leased to this process. */
@@ -95,8 +94,8 @@ const RENEW = statement<Owned>(
   ({ owner, agents, ids }) => sql`
       update job set lease_until = now() + make_interval(secs => ${SEND_LEASE_S})
         from (select job.agent_id, job.id from unnest(${agents}::uuid[], ${ids}::uuid[]) as j(agent_id, id) join job using (agent_id, id)
-               where job.lease_owner = ${owner} ${skipLockedOf('job')}${amongAgents('job.agent_id')}) as j
-       where job.agent_id = j.agent_id and job.id = j.id and job.lease_owner = ${owner} ${amongAgents('job.agent_id')}`,
+               where job.lease_owner = ${owner} for update of job skip locked) as j
+       where job.agent_id = j.agent_id and job.id = j.id and job.lease_owner = ${owner}`,
 )
 
 /**
@@ -104,8 +103,7 @@ const RENEW = statement<Owned>(
  * statements that wait for each other's rows would deadlock.
  */
 export const renewSends = async ({ pool }: Db, owner: string, jobs: readonly SendJobKey[]): Promise<void> => {
-  const owned = ownedBy(owner, jobs)
-  await pool.query(RENEW(owned, owned.agents))
+  await pool.query(RENEW(ownedBy(owner, jobs)))
 }
 
 /** Another worker holds the job by now, so this worker must not write its result. */

@@ -1,5 +1,5 @@
 import type { Message, Prisma } from '../../db/generated/prisma/client.ts'
-import { amongAgents, define, raw, rows, rowsOf, type Sql, sql } from '../../db/sql/sql.ts'
+import { define, raw, rows, rowsOf, type Sql, sql } from '../../db/sql/sql.ts'
 import { type Statement, statement } from '../../db/sql/statement.ts'
 import { within } from '../../db/transaction.ts'
 import {
@@ -85,7 +85,7 @@ export const CONCLUDE: Sql = sql`
     ${define(MOVED)} as (
       update message m set status = c.status, error = c.error from ${CONCLUDED} c
        where m.id = c.message_id and m.agent_id = c.agent_id
-         and (m.status in ('sending', 'sent') or m.status = 'failed' and c.status = 'failed') ${amongAgents('m.agent_id')}
+         and (m.status in ('sending', 'sent') or m.status = 'failed' and c.status = 'failed')
       returning m.id, m.agent_id, m.workspace_id, m.address_id, m.thread_id, m.conversation, m.channel, m.subject, m.status, m.error, c.was, c.at
     ),
     ${define(HAPPENED)} as (

@@ -1,6 +1,5 @@
 import type { RootDb } from '../../db/client.ts'
-import { SKIP_LOCKED } from '../../db/dialect.ts'
-import { define, rows, sql } from '../../db/sql/sql.ts'
+import { define, rows, SKIP_LOCKED, sql } from '../../db/sql/sql.ts'
 import { composedOf } from '../../db/sql/statement.ts'
 import { noteChanges } from '../../workspace/index.ts'
 
@@ -25,7 +24,7 @@ const END = {
     ),
     ${define(ENDED)} as (
       update thread_state s set snoozed_until = null from due d
-       where s.agent_id = d.agent_id and s.thread_id = d.thread_id and s.snoozed_until <= $1
+       where s.agent_id = d.agent_id and s.thread_id = d.thread_id
       returning s.thread_id as id, s.agent_id, s.workspace_id
     ),
     opened as (

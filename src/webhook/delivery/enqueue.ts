@@ -1,4 +1,4 @@
-import { amongAgents, raw, type Sql, sql } from '../../db/sql/sql.ts'
+import { raw, type Sql, sql } from '../../db/sql/sql.ts'
 import { APPENDED } from '../../event/index.ts'
 
 /**
@@ -12,5 +12,5 @@ export const enqueueWebhookJobs = (payload: Sql = raw('null')): Sql => sql`
       select gen_random_uuid(), 'webhook', a.agent_id, w.id, a.event_id, ${payload}::bytea, a.created_at
         from ${APPENDED} a join webhook w
           on w.agent_id = a.agent_id and a.type = any(w.types) and (w.channels = '{}' or a.channel = any(w.channels))
-         and (w.paused_at is null or a.channel <> 'url') ${amongAgents('w.agent_id')}
+         and (w.paused_at is null or a.channel <> 'url')
     )`

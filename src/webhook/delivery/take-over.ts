@@ -1,8 +1,7 @@
 import type { Logger } from '../../core/logger.ts'
 import type { Db } from '../../db/client.ts'
-import { SKIP_LOCKED } from '../../db/dialect.ts'
 import type { Notifier } from '../../db/notify.ts'
-import { sql } from '../../db/sql/sql.ts'
+import { SKIP_LOCKED, sql } from '../../db/sql/sql.ts'
 import { composedOf } from '../../db/sql/statement.ts'
 import { LANES_FREE } from './lane-notifications.ts'
 

@@ -1,7 +1,6 @@
 import type { Clock } from '../../core/clock.ts'
 import { AppError, notFound } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
-import { FOR_KEY_SHARE } from '../../db/dialect.ts'
 import type { Member, Prisma } from '../../db/generated/prisma/client.ts'
 import type { Notifier } from '../../db/notify.ts'
 import { sql } from '../../db/sql/sql.ts'
@@ -43,7 +42,7 @@ export const ensureStillOwner = async (
   ensureOwner({ ...viewer, role: found.role })
 }
 
-const HOLD = composedOf(sql`select 1 from member where id = $1::uuid ${FOR_KEY_SHARE}`)
+const HOLD = composedOf(sql`select 1 from member where id = $1::uuid for key share`)
 
 /**
  * Prevents a member from being removed until the transaction, which inserts something of theirs, ends. Throws

@@ -1,6 +1,5 @@
 import { AppError, invalidInput } from '../../core/errors.ts'
 import { ensureScope, type Scope, scopesOf, sorted } from '../../core/scopes.ts'
-import { FOR_KEY_SHARE } from '../../db/dialect.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
 import { sql } from '../../db/sql/sql.ts'
 import { composedOf } from '../../db/sql/statement.ts'
@@ -24,7 +23,7 @@ interface ParentRow {
 }
 
 const HOLD = composedOf(
-  sql`select id, parent_id, expires_at, scopes from token where id = $1::uuid ${FOR_KEY_SHARE}`,
+  sql`select id, parent_id, expires_at, scopes from token where id = $1::uuid for key share`,
 )
 
 type Tx = Pick<Prisma.TransactionClient, '$queryRawUnsafe'>

@@ -38,19 +38,11 @@ export const deleteSessionTokens = (
   tx.$queryRaw`delete from token t using session s where s.token_id = t.id and t.id = any(${ids}::uuid[])
                returning t.id::text, t.member_id::text as "memberId"`
 
-/**
- * Deletes sessions that have ended. Idempotent; safe to run in any process at any time. They are looked for first: with
- * Citus a deletion locks the tokens of all, even if it finds nothing.
- */
+/** Deletes sessions that have ended. Idempotent; safe to run in any process at any time. */
 export const pruneSessions = async ({ pool }: RootDb, now: Date): Promise<number> => {
-  const { rows } = await pool.query<{ id: string }>(
-    'select t.id from session s join token t on t.id = s.token_id where t.expires_at <= $1',
+  const { rowCount } = await pool.query(
+    'delete from token t using session s where s.token_id = t.id and t.expires_at <= $1',
     [now],
   )
-  if (rows.length === 0) return 0
-  const { rowCount } = await pool.query('delete from token where id = any($1::uuid[]) and expires_at <= $2', [
-    rows.map(({ id }) => id),
-    now,
-  ])
   return rowCount ?? 0
 }

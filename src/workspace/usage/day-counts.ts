@@ -1,9 +1,8 @@
 import { invalidInput } from '../../core/errors.ts'
 import type { Db, RootDb } from '../../db/client.ts'
 import { deleteInBatches } from '../../db/delete-in-batches.ts'
-import { SKIP_LOCKED } from '../../db/dialect.ts'
 import { Refusal } from '../../db/generated/prisma/enums.ts'
-import { sql } from '../../db/sql/sql.ts'
+import { SKIP_LOCKED, sql } from '../../db/sql/sql.ts'
 import { composedOf } from '../../db/sql/statement.ts'
 
 /** What is counted per day, as statements name it (see `countArrivals` and `countForDay`). */

@@ -2,9 +2,8 @@ import type { Clock } from '../../core/clock.ts'
 import type { Logger } from '../../core/logger.ts'
 import { type Led, Routine } from '../../core/routine.ts'
 import type { Db } from '../../db/client.ts'
-import { SKIP_LOCKED } from '../../db/dialect.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
-import { type Rows, raw, type Sql, sql } from '../../db/sql/sql.ts'
+import { type Rows, raw, SKIP_LOCKED, type Sql, sql } from '../../db/sql/sql.ts'
 import { composedOf } from '../../db/sql/statement.ts'
 
 /**

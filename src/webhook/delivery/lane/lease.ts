@@ -1,7 +1,6 @@
 import type { Db } from '../../../db/client.ts'
-import { adaptable, skipLockedOf } from '../../../db/dialect.ts'
 import type { WebhookKind } from '../../../db/generated/prisma/enums.ts'
-import { amongAgents, define, empty, raw, rows, type Sql, sql } from '../../../db/sql/sql.ts'
+import { define, raw, rows, type Sql, sql } from '../../../db/sql/sql.ts'
 import { composedOf } from '../../../db/sql/statement.ts'
 import type { FormatRow } from '../../format/format.ts'
 import { EVENT, FIRST_READ, type PendingDelivery, type Read } from './read-ahead.ts'
@@ -64,7 +63,7 @@ export const DUE = sql`
 
 /** The number of webhooks of the agent of a row. */
 const siblingsOf = (row: 'l' | 'w'): Sql =>
-  sql`(select count(*)::int from webhook s where s.agent_id = ${raw(row)}.agent_id ${adaptable('siblings', {}, empty)}) as siblings`
+  sql`(select count(*)::int from webhook s where s.agent_id = ${raw(row)}.agent_id) as siblings`
 
 export const PICKED = rows('picked', 'id')
 const LEASED = rows('leased', 'id', 'agent_id', 'position', 'found')
@@ -78,7 +77,7 @@ export const LEASE = sql`
   free as materialized (
     select w.id, w.agent_id, w.revision from webhook w join event_log l on l.agent_id = w.agent_id
      where w.id in (select id from ${PICKED}) and ${DUE}
-       ${skipLockedOf('w')}${amongAgents('w.agent_id')}${amongAgents('l.agent_id')}
+       for update of w skip locked
   ),
   ${define(LEASED)} as (
     update webhook w
@@ -86,7 +85,7 @@ export const LEASE = sql`
            revision = w.revision + (w.lease_owner is distinct from $1)::int
       from free
      where w.id = free.id and w.agent_id = free.agent_id and (w.lease_until is null or w.lease_until < now())
-       and (w.expires_at is null or w.expires_at > $3) and w.paused_at is null ${amongAgents('w.agent_id')}
+       and (w.expires_at is null or w.expires_at > $3) and w.paused_at is null
     returning w.id, w.workspace_id, w.agent_id, w.url, w.secret, w.previous_secret, w.previous_until, w.position, w.attempts, w.error,
               w.retry_at, w.failing_since, w.revision, w.asked, w.answered, w.kind, w.types, w.channels::text[] as channels, w.subscription,
               w.token_id, w.expires_at, w.headers, w.body, w.format, free.revision as found
@@ -95,7 +94,7 @@ export const LEASE = sql`
 export const LANES = sql`
   select leased.*, l.last_id,
          ${siblingsOf('l')}
-    from ${LEASED} join event_log l on l.agent_id = leased.agent_id ${amongAgents('l.agent_id')}`
+    from ${LEASED} join event_log l on l.agent_id = leased.agent_id`
 
 /**
  * The same with their first events, a row for each (docs/decisions.md#lease-with-events). `is_current` is false where
@@ -114,7 +113,7 @@ const LANES_WITH_EVENTS = sql`
    order by leased.id, n.seq`
 
 const PICKED_OF_AGENTS = sql`${define(PICKED)} as (
-      select w.id, w.revision from webhook w join event_log l on l.agent_id = w.agent_id where w.agent_id = any($4::uuid[]) ${amongAgents('l.agent_id')} and ${DUE} limit $5
+      select w.id, w.revision from webhook w join event_log l on l.agent_id = w.agent_id where w.agent_id = any($4::uuid[]) and ${DUE} limit $5
     )`
 
 const OF_AGENTS = {
@@ -124,9 +123,7 @@ const OF_AGENTS = {
 
 const OF_AGENTS_WITH_EVENTS = {
   name: 'lanes of agents with events',
-  ...composedOf(
-    sql`with ${PICKED_OF_AGENTS}, ${LEASE} ${adaptable('lanes with events', { lanes: LANES }, LANES_WITH_EVENTS)}`,
-  ),
+  ...composedOf(sql`with ${PICKED_OF_AGENTS}, ${LEASE} ${LANES_WITH_EVENTS}`),
 }
 
 export interface LeaseRequest {
@@ -164,7 +161,7 @@ export const leaseOfAgents = async (
 ): Promise<LeasedLane[]> => {
   const values = [lease.owner, lease.ms, now, agentIds, limit]
   const statement = events ? OF_AGENTS_WITH_EVENTS : OF_AGENTS
-  const { rows } = await pool.query<LeasedRow>({ ...statement, agents: agentIds, values })
+  const { rows } = await pool.query<LeasedRow>({ ...statement, values })
   return withEvents(rows)
 }
 
@@ -173,17 +170,17 @@ const RENEW = {
   ...composedOf(sql`
       with lane as materialized (select * from unnest($3::uuid[], $4::uuid[]) as lane(id, agent_id)),
       free as materialized (
-        select w.id, w.agent_id from lane join webhook w using (id, agent_id) where w.lease_owner = $1 ${skipLockedOf('w')}${amongAgents('w.agent_id')}
+        select w.id, w.agent_id from lane join webhook w using (id, agent_id) where w.lease_owner = $1 for update of w skip locked
       ),
       renewed as (
         update webhook w set lease_until = now() + $2 * interval '1 ms', due_at = now() + $2 * interval '1 ms'
-          from free where w.id = free.id and w.agent_id = free.agent_id and w.lease_owner = $1 ${amongAgents('w.agent_id')}
+          from free where w.id = free.id and w.agent_id = free.agent_id and w.lease_owner = $1
         returning w.id
       )
       select w.id, r.id is not null as renewed, w.secret, w.revision, w.format, w.asked,
              ${siblingsOf('w')}
         from lane join webhook w using (id, agent_id) left join renewed r on r.id = w.id
-       where w.lease_owner = $1 ${amongAgents('w.agent_id')}`),
+       where w.lease_owner = $1`),
 }
 
 /**
@@ -198,7 +195,6 @@ export const renewLeases = async (
 ): Promise<Map<string, Renewed>> => {
   const { rows } = await pool.query<{ id: string } & Renewed>({
     ...RENEW,
-    agents: lanes.map(({ agentId }) => agentId),
     values: [lease.owner, lease.ms, lanes.map(({ id }) => id), lanes.map(({ agentId }) => agentId)],
   })
   return new Map(rows.map((row) => [row.id, row]))

@@ -1,6 +1,6 @@
 import type { Db } from '../../../db/client.ts'
 import type { JobState } from '../../../db/generated/prisma/enums.ts'
-import { amongAgents, define, rows, rowsOf, sql } from '../../../db/sql/sql.ts'
+import { define, rows, rowsOf, sql } from '../../../db/sql/sql.ts'
 import { composedOf } from '../../../db/sql/statement.ts'
 import { noteChanges } from '../../../workspace/index.ts'
 import type { Answer } from '../../post/answer.ts'
@@ -90,10 +90,9 @@ const SETTLE = {
                            when w.paused_at is not null then null
                            when greatest(w.answered, p.answered) < w.asked then p.now
                            when p."retryAt" is not null then p."retryAt"
-                           when greatest(w.position, p.position) < (select last_id from event_log l where l.agent_id = w.agent_id ${amongAgents('l.agent_id')}) then p.now end
+                           when greatest(w.position, p.position) < (select last_id from event_log l where l.agent_id = w.agent_id) then p.now end
         from p
        where w.id = p.lane and w.agent_id = p."agentId" and w.lease_owner = $3 and w.revision = p.revision
-             ${amongAgents('w.agent_id')}
       returning w.id, w.agent_id, w.workspace_id, p.turned
     ),
     rewound as (
@@ -103,7 +102,6 @@ const SETTLE = {
              due_at = case when not p.release then w.due_at when w.paused_at is null then p.now end
         from (select * from p where lane not in (select id from mine)) p
        where w.id = p.lane and w.agent_id = p."agentId" and w.lease_owner = $3 and w.revision <> p.revision
-             ${amongAgents('w.agent_id')}
       returning w.id
     ),
     settled as materialized (
@@ -118,7 +116,6 @@ const SETTLE = {
              payload = case when s.state = 'pending' then j.payload end
         from settled s
        where j.agent_id = s.agent_id and j.lane = s.lane and j.seq = s.seq and j.state = 'pending' and (s.state <> 'pending' or j.attempts < s.attempts)
-             ${amongAgents('j.agent_id')}
     ),${noteChanges('webhook', TURNED)}
     select id, 'mine' as result from mine union all select id, 'rewound' from rewound`),
 }
@@ -153,7 +150,6 @@ export const settle = async (
   const lanes = progress.map((each) => rowOf(each, manual))
   const { rows } = await pool.query<{ id: string; result: WriteResult }>({
     ...SETTLE,
-    agents: progress.map(({ agentId }) => agentId),
     values: [
       ...[JSON.stringify(lanes), JSON.stringify(jobs.map(({ entry }) => entry)), lease.owner, lease.ms],
       ...[arrayOf(jobs.map(({ lane }) => lane)), arrayOf(jobs.map(({ seq }) => seq))],

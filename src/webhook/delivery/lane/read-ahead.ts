@@ -1,5 +1,4 @@
 import type { Db } from '../../../db/client.ts'
-import { adaptable } from '../../../db/dialect.ts'
 import type { Channel, JobState } from '../../../db/generated/prisma/enums.ts'
 import { sql } from '../../../db/sql/sql.ts'
 import { statement } from '../../../db/sql/statement.ts'
@@ -79,10 +78,7 @@ interface Asked {
  */
 const READ = statement<Asked>('lanes read ahead', ({ lanes, agents, after, limits }) => {
   const asked = sql`unnest(${lanes}::uuid[], ${agents}::uuid[], ${after}::bigint[], ${limits}::int[]) with ordinality as w(lane, agent_id, after, most, ord)`
-  return adaptable(
-    'read ahead',
-    { asked, agents, event: EVENT },
-    sql`
+  return sql`
     select w.lane, l.last_id, l.horizon, n.*
       from ${asked}
       join event_log l on l.agent_id = w.agent_id
@@ -93,8 +89,7 @@ const READ = statement<Asked>('lanes read ahead', ({ lanes, agents, after, limit
          where e.agent_id = w.agent_id and e.id > w.after
          order by e.id limit w.most
       ) n on true
-     order by w.ord, n.seq`,
-  )
+     order by w.ord, n.seq`
 })
 
 /** Reads the next events of many lanes. A lane that is missing from the result was deleted with its agent. */
