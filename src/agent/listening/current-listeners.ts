@@ -1,5 +1,5 @@
 import type { Db } from '../../db/client.ts'
-import { amongAgents, sql } from '../../db/sql/sql.ts'
+import { sql } from '../../db/sql/sql.ts'
 import { composedOf } from '../../db/sql/statement.ts'
 import { type Ending, IS_CURRENT, type ListenerUse, readEnded } from './connection.ts'
 
@@ -9,7 +9,7 @@ type ClientUse = ListenerUse & { agentId: string; connectionId: string }
 const COUNT = {
   name: 'current connections',
   ...composedOf(sql`
-    select count(*)::int as count from connection where id = any($1::uuid[]) and replaced_at is null ${amongAgents('agent_id')}`),
+    select count(*)::int as count from connection where id = any($1::uuid[]) and replaced_at is null`),
 }
 
 /** Which uses are of a current connection of their own agent and token. */
