@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { Agent } from '../../src/client/index.ts'
-import { docx, drawn, pdf, word, xlsx } from '../support/documents.ts'
+import { docx, drawn, odf, pdf, pptx, word, xlsx } from '../support/documents.ts'
 import { expectFailure } from '../support/failure.ts'
 import { receive } from '../support/letter.ts'
 import { openBucket } from '../support/s3.ts'
@@ -70,6 +70,29 @@ test('the text of a file, by REST, GraphQL and the client', async () => {
   const message = await new Agent({ url: service.http, token: agent.token }).message(id)
   expect(await message.attachment(0).text()).toBe(page.text)
   expect(() => message.attachment(2)).toThrow(/no attachment/)
+})
+
+test.each([
+  ['talk.pptx', pptx(['<a:p><a:r><a:t>Roadmap quokka2201</a:t></a:r></a:p>']), 'quokka2201', 'pptx'],
+  [
+    'talk.odp',
+    odf(
+      'presentation',
+      '<draw:page><draw:frame><draw:text-box><text:p>Fahrplan numbat2202</text:p></draw:text-box></draw:frame></draw:page>',
+    ),
+    'numbat2202',
+    'odp',
+  ],
+])('the slides of %s are read, and found by their words', async (filename, content, word, format) => {
+  const { id } = await arrive([{ filename, content, contentType: 'application/octet-stream' }])
+  const { body } = await read(id)
+  expect(body).toMatchObject({ format, pages: 1, nextOffset: null })
+  expect(body.text).toContain(word)
+  const found = async () =>
+    (await agent.api('GET', `/agents/${agent.id}/messages?q=${word}`)).body.items.map(
+      (one: { id: string }) => one.id,
+    )
+  await until(async () => (await found()).includes(id))
 })
 
 test('a long text comes in pages that make up the whole', async () => {

@@ -3,12 +3,13 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { findCodes } from '../../src/core/codes/index.ts'
 import { parseMail } from '../../src/mail/parse/parse.ts'
+import { FRESH, FRESH_ORDINARY, FRESHER, FRESHEST, type Fresh, UNSEEN } from '../corpus/codes/fresh.ts'
 import { HELD_OUT } from '../corpus/codes/held-out.ts'
 import { type Labelled, mailsWithCodes, ordinaryMails, rawOf } from '../corpus/codes/layouts.ts'
 import { LOOK_ALIKES } from '../corpus/codes/look-alikes.ts'
 import { WORDING, type Wording } from '../corpus/codes/wording.ts'
 
-/** The codes and links that are found, in mails of 31 languages and in what only looks like them. */
+/** The codes and links that are found, in mails of 37 languages and in what only looks like them. */
 
 const valuesIn = (text: string, subject: string | null = null): string[] =>
   findCodes({ subject, texts: [text] }).map(({ value }) => value)
@@ -57,6 +58,28 @@ describe.each([
     const { wrong } = await score(mails)
     expect(wrong.length, wrong.join('\n')).toBeLessThanOrEqual(5)
   })
+})
+
+/** What is found in a message that was written out: in a mail, or in an SMS, which has no subject. */
+const foundIn = async ([language, subject, body]: Fresh): Promise<string[]> => {
+  if (subject === '') return valuesIn(body)
+  const part = /^<[a-z]/.test(body) ? { html: body } : { text: body }
+  return valuesOf(rawOf({ name: language, subject, ...part, codes: [], links: [] }))
+}
+
+test('of messages that were written out, no wording of which the rules were made with at first', async () => {
+  const missed: string[] = []
+  const wrong: string[] = []
+  let right = 0
+  for (const message of [...FRESH, ...FRESH_ORDINARY, ...FRESHER, ...FRESHEST, ...UNSEEN]) {
+    const [, , body, ...expected] = message
+    const values = await foundIn(message)
+    right += expected.filter((value) => values.includes(value)).length
+    missed.push(...expected.filter((one) => !values.includes(one)).map((one) => `${one} in ${body}`))
+    wrong.push(...values.filter((one) => !expected.includes(one)).map((one) => `${one} in ${body}`))
+  }
+  expect(right / (right + wrong.length), wrong.join('\n')).toBeGreaterThanOrEqual(0.99)
+  expect(right / (right + missed.length), missed.join('\n')).toBeGreaterThanOrEqual(0.96)
 })
 
 test.each(LOOK_ALIKES)('nothing in: %s', (subject, text) => {

@@ -1,3 +1,15 @@
+import {
+  type Beside,
+  CLOSE_GAP,
+  isOwned,
+  isStrong,
+  LABELS,
+  type Label,
+  labelAfter,
+  labelBefore,
+  MAX_GAP,
+  pointsBeyond,
+} from './beside.ts'
 import type { FoundCode } from './found.ts'
 import { ACTS, Letter, type Line } from './lines.ts'
 import { linksIn } from './links.ts'
@@ -33,70 +45,6 @@ export const findCodes = ({ subject, texts }: Said): FoundCode[] => {
   for (const letter of letters) for (const code of codesIn(letter)) add(code)
   for (const letter of letters) for (const link of linksIn(letter)) add(link)
   return [...found.values()]
-}
-
-/** What says that a token is a code: nothing, or more or less clearly. */
-type Label = 'none' | 'other' | 'weak' | 'strong'
-
-const TERMINATORS = /[.!?;。！？]\s/u
-const LABELS = KIND.code | KIND.once | KIND.not
-
-/** Whether phrases say by themselves, or together, that there is a code with which somebody proves who they are. */
-const isStrong = (kinds: number): boolean =>
-  (kinds & KIND.once) !== 0 || ((kinds & KIND.code) !== 0 && (kinds & (ACTS | KIND.warn)) !== 0)
-
-const kindsOf = (hits: readonly Hit[]): number => hits.reduce((kinds, hit) => kinds | hit.kinds, 0)
-
-/** The label that a phrase is. What is also the number of something else is none. */
-const labelOf = ({ kinds }: Hit, around: number): Label => {
-  if (kinds & KIND.once) return 'strong'
-  if (kinds & KIND.code) return isStrong(kinds | around) ? 'strong' : 'weak'
-  return kinds & KIND.not ? 'other' : 'none'
-}
-
-/** The label of a token on its own line, the phrase that it is, and the number of characters between them. */
-interface Beside {
-  label: Label
-  phrase?: Hit
-  gap?: number
-}
-const NOTHING: Beside = { label: 'none' }
-
-/** Characters between a code and its label on the same line. */
-const [MAX_GAP, MAX_STRONG_GAP, CLOSE_GAP] = [60, 90, 4]
-
-/**
- * The label on the same line before a token. Other numbers have theirs: an amount between a label and the token, or a code that it
- * named already: `your code for the card ending 4412 is`.
- */
-const labelBefore = (line: Line, token: Token, from: number, named: ReadonlySet<Hit>): Beside => {
-  const hits = line.hits.filter(({ end }) => end <= token.start)
-  const phrase = hits.findLast((hit) => {
-    if (hit.kinds & (KIND.code | KIND.once)) return hit.start >= from || !named.has(hit)
-    const isOfOther =
-      /\d ?$/.test(line.text.slice(Math.max(0, hit.start - 2), hit.start)) ||
-      /\d/.test(line.text.slice(hit.end, token.start))
-    return hit.kinds & KIND.not && !isOfOther
-  })
-  if (!phrase) return NOTHING
-  const between = line.text.slice(phrase.end, token.start)
-  const gap = between.length
-  const label = labelOf(phrase, kindsOf(hits))
-  if (gap > (label === 'strong' ? MAX_STRONG_GAP : MAX_GAP)) return NOTHING
-  return TERMINATORS.test(between) && gap >= CLOSE_GAP ? NOTHING : { label, phrase, gap }
-}
-
-/** The label on the same line after a token: `482913 is your code`, `482913 to sign in`. */
-const labelAfter = (line: Line, token: Token, to: number): Beside => {
-  const hits = line.hits.filter(({ start, end }) => start >= token.end && end <= to)
-  const phrase = hits.find(({ kinds }) => kinds & (LABELS | ACTS))
-  if (!phrase) return NOTHING
-  const between = line.text.slice(token.end, phrase.start)
-  const gap = between.length
-  if (gap > MAX_GAP || TERMINATORS.test(between)) return NOTHING
-  if (phrase.kinds & (KIND.code | KIND.once)) return { label: labelOf(phrase, kindsOf(hits)), phrase, gap }
-  if (phrase.kinds & KIND.not) return gap < CLOSE_GAP ? { label: 'other' } : NOTHING
-  return gap <= MAX_GAP / 2 ? { label: 'weak', phrase } : NOTHING
 }
 
 /** The label that a whole line is for a token on the line below. */
@@ -144,27 +92,36 @@ const labelAbove = ({ letter, at, taken }: Place): Named => {
       return distance === 1 ? { label, distance, gap: 0 } : { label, distance }
   }
   const below = letter.lines[at + 1]
-  return below && isStrong(below.kinds) ? { label: 'weak', distance: 1 } : { label: 'none', distance: ABOVE }
+  if (!below || !isStrong(below.kinds)) return { label: 'none', distance: ABOVE }
+  const first = below.hits.find(({ kinds }) => kinds & (KIND.code | KIND.once))!
+  return first.start <= MAX_GAP / 2 ? { label: 'weak', distance: 1, gap: 0 } : { label: 'weak', distance: 1 }
 }
 
 /** Whether a token with a weak label is a code, as the message goes. */
-const isSure = ({ evidence, isShort, isOfShop }: Letter, { label, gap = MAX_GAP }: Named): boolean => {
+const isSure = (
+  { evidence, isShort, isOfShop, subject }: Letter,
+  { label, gap = MAX_GAP, isPointed = true, isOwn = true }: Named,
+): boolean => {
   if (label === 'strong' || evidence >= 2) return true
-  if (isOfShop) return evidence === 1 && gap < CLOSE_GAP
-  return evidence === 1 || isShort
+  // Shops confirm orders in their subjects.
+  if (isOfShop) return evidence === 1 && gap < CLOSE_GAP && (subject.kinds & (ACTS | KIND.once)) === 0
+  return evidence === 1 || (isShort && isPointed && isOwn)
 }
 
 /** Whether a token with this label is a code. The more it may be something else, the clearer the label must be. */
 const isCode = (letter: Letter, { form, value }: Token, at: Named): boolean => {
-  const { label, distance, gap = MAX_GAP } = at
+  const { label, distance, gap = MAX_GAP, isPointed = false } = at
   if (label === 'none' || label === 'other') return false
   if (form === 'digits') return isSure(letter, at)
+  if (form === 'year' && distance === 0 && !isPointed && gap >= CLOSE_GAP) return false
   if (form === 'year' || form === 'letters') return label === 'strong' && distance <= 2
   if (form === 'mixed') return label === 'strong' && distance <= 3 && letter.evidence >= 1
   const isWordWithNumber = /^[A-Za-z]{3,}\d{1,3}$/.test(value)
   if (label === 'strong') return !isWordWithNumber || letter.evidence >= 2
   return (
-    !isWordWithNumber && isSure(letter, at) && (letter.evidence >= 2 || (gap < CLOSE_GAP && !letter.isOfShop))
+    !isWordWithNumber &&
+    isSure(letter, at) &&
+    (letter.evidence >= 2 || ((gap < CLOSE_GAP || isPointed) && !letter.isOfShop))
   )
 }
 
@@ -196,6 +153,8 @@ const labelAt = (
   const before = labelBefore(line, token, tokens[index - 1]?.end ?? 0, named)
   const beside =
     before.label === 'none' ? labelAfter(line, token, tokens[index + 1]?.start ?? line.text.length) : before
+  const isNone = beside.label !== 'none' && (isOwned(line, token) || pointsBeyond(line, tokens, index))
+  if (isNone) return { label: 'other', distance: 0 }
   if (beside.label !== 'none' || index > 0 || !token.isAlone || at < 0) return { ...beside, distance: 0 }
   return labelAbove({ letter, at, token, taken })
 }

@@ -19,7 +19,8 @@ const isToken = (value: string): boolean =>
   value.length >= 16 ? /^[\w.~+/=:%-]+$/.test(value) && /\d|[a-z][A-Z]/.test(value) : false
 /** The same after a word such as `verify`, where it may be shorter. */
 const isShortToken = (value: string): boolean =>
-  value.length >= 5 && /\d/.test(value) && /^[\w.~+=:%-]+$/.test(value)
+  value.length >= 5 && /\d/.test(value) && /^[\w.~+=:%-]+$/.test(value) && !KEY_OF_ISSUE.test(value)
+const KEY_OF_ISSUE = /^[A-Z]{2,10}-\d+$/
 
 const TOKEN_WORDS = /token|code|otp|key|secret|ticket|hash|signature|nonce|jwt|oob/i
 const TOKEN_NAMES = /^(?:t|k|c|sig|h|uid|id|q|flow|data|d|s|u)$/i

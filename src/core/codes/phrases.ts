@@ -1,7 +1,10 @@
-import { KIND, type Words } from './words.ts'
+import { KIND, OWNER, type Words, YOUR } from './words.ts'
+import { COLLECTING } from './words-collecting.ts'
 import { EASTERN } from './words-eastern.ts'
 import { JOINED } from './words-joined.ts'
+import { OWNERS } from './words-owners.ts'
 import { WESTERN } from './words-western.ts'
+import { YOURS } from './words-yours.ts'
 
 /** Phrases that contain a word of another meaning. */
 const NEUTRAL = 'in order to, in order for, order to'
@@ -42,6 +45,8 @@ export const fold = (text: string): string => (PLAIN.test(text) ? text : folded(
 
 const folded = (text: string): string =>
   text
+    // Not to be taken for one within a number.
+    .replaceAll('，', '、')
     .normalize('NFKC')
     // Vietnamese for code: without its accent it is a word of other languages.
     .replace(/(?<!\p{L})mã(?!\p{L})/giu, 'kode')
@@ -90,6 +95,13 @@ const build = (): Node => {
   for (const words of [WESTERN, EASTERN, JOINED].flatMap((family) => Object.values(family)))
     for (const [kind, bit] of Object.entries(KIND))
       for (const phrase of words[kind as keyof Words].split(',')) addPhrase(root, phrase.trim(), bit)
+  for (const phrase of COLLECTING.flatMap((words) => words.split(',')))
+    addPhrase(root, phrase.trim(), KIND.not | KIND.shop)
+  for (const [words, kind] of [
+    [OWNERS, OWNER],
+    [YOURS, YOUR],
+  ] as const)
+    for (const phrase of words.flatMap((some) => some.split(','))) addPhrase(root, phrase.trim(), kind)
   for (const phrase of NEUTRAL.split(',')) addPhrase(root, phrase.trim(), -1)
   return root
 }

@@ -14,7 +14,7 @@ const WORDS = /[0-9A-Za-z]+(?:-[0-9A-Za-z]+)*/g
 const NOT_BEFORE =
   /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}#&%@+~^\\_/-]$|\p{N}[.,:]$|\p{Sc} ?$|\+\d{1,3} ?$|\(\d{2,4}\) ?$/u
 const NOT_AFTER =
-  /^(?:[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}@_/+]|[.,:]\p{N}|-[\p{L}\p{N}]| ?[\p{Sc}%°])/u
+  /^(?:[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}@_/+]|[.,:]\p{N}|-[\p{L}\p{N}]| ?[\p{Sc}%°]| ?[年月日件円元원년월건개명人個个])/u
 
 const isYear = (digits: string): boolean => /^(?:19|20)\d\d$/.test(digits)
 
@@ -23,12 +23,24 @@ const GROUPS = /^(?:\d{3} \d{3}|\d\d \d\d \d\d|\d{4} \d{4}|\d(?: \d){3,7}|\d{3} 
 const SPACED = /^[0-9A-Z](?: [0-9A-Z]){3,9}$/
 /** `123-456`, `1234-5678`, `G-123456`, `X7K2-M9PQ`, `482-913-224`. */
 const HYPHENED = /^(?:\d{3}-\d{3}|\d{4}-\d{4}|\d{3}-\d{3}-\d{3}|\d(?:-\d){3,7})$/
+/** `H-4-K-9-2-M`. */
+const HYPHENED_CHARACTERS = /^[0-9A-Z](?:-[0-9A-Z]){3,9}$/
+/** `40-92-17`, which is not a date in any order. */
+const PAIRS = /^\d\d-\d\d-\d\d$/
+const isDate = (pairs: string): boolean =>
+  pairs.split('-').filter((pair) => Number(pair) >= 1 && Number(pair) <= 31).length >= 2 &&
+  /0\d|1[0-2]/.test(pairs)
 const PREFIXED = /^[A-Z]{1,3}-\d{4,8}$/
 const BLOCKS = /^(?=.*[A-Z])[0-9A-Z]{3,5}(?:-[0-9A-Z]{3,5}){1,3}$/
+
+/** In brackets, the key of an issue: `[WEB-4821]`. */
+const KEY_OF_ISSUE = /^[A-Z]{2,}-\d+$/
 
 const formOf = (word: string): Pick<Token, 'value' | 'form'> | null => {
   if (/^\d{4,8}$/.test(word)) return { value: word, form: isYear(word) ? 'year' : 'digits' }
   if (HYPHENED.test(word)) return { value: word.replaceAll('-', ''), form: 'digits' }
+  if (HYPHENED_CHARACTERS.test(word)) return { value: word.replaceAll('-', ''), form: 'capitals' }
+  if (PAIRS.test(word)) return isDate(word) ? null : { value: word.replaceAll('-', ''), form: 'year' }
   if (PREFIXED.test(word)) return { value: word, form: 'capitals' }
   if (BLOCKS.test(word)) return { value: word, form: /\d/.test(word) ? 'capitals' : 'letters' }
   if (/^(?=.*\d)(?=.*[A-Z])[0-9A-Z]{4,10}$/.test(word)) return { value: word, form: 'capitals' }
@@ -90,6 +102,7 @@ const tokensOf = (line: string): Token[] =>
     const before = line.slice(Math.max(0, start - 6), start)
     const after = line.slice(end, end + 3)
     if (NOT_BEFORE.test(before) || NOT_AFTER.test(after)) return []
+    if (KEY_OF_ISSUE.test(line.slice(start, end)) && /[([#]$/.test(before)) return []
     const isAlone = !/[\p{L}\p{N}]/u.test(
       line.slice(Math.max(0, start - 40), start) + line.slice(end, end + 40),
     )

@@ -41,3 +41,8 @@ export const KIND = {
   not: 1024,
   shop: 2048,
 } as const satisfies Record<keyof Words, number>
+
+/** The kind of words that have a number directly after them, which is no code then. */
+export const OWNER = 4096
+/** The kind of words that say whose a code is. */
+export const YOUR = 8192

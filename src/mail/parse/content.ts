@@ -10,6 +10,7 @@ import { asForwarded, MAX_FORWARDED, MAX_FORWARDED_DEPTH } from './forwarded.ts'
 import { unshownWords } from './html/compare.ts'
 import { withoutMarks } from './html/history.ts'
 import { htmlToMarked, htmlToWords } from './html/readable.ts'
+import { hiddenInstructionsIn } from './manipulation/instructions.ts'
 import { Signs } from './manipulation/signs.ts'
 import { ENCRYPTED_PGP, isSmime, unwrapSmime } from './smime.ts'
 import { MAX_ATTACHMENTS, readStructure, type Structure } from './structure.ts'
@@ -107,7 +108,9 @@ function readTexts(sent: Structure['texts'], budget: Budget, subject: () => stri
       stub ||= text
       return fromHtml()
     }
-    const unshown = budget.spend(0.5, () => unshownWords(text, shown))
+    const unshown = budget.spend(0.5, () =>
+      unshownWords(text, shown, (passage) => hiddenInstructionsIn(passage).length > 0),
+    )
     if (unshown === null) doubt('text that is too long to be compared with the HTML')
     else if (unshown > 0) doubt(`${unshown} words of the plain text are not in the HTML that is shown`)
     return text

@@ -54,14 +54,23 @@ export interface Unread {
   table: Uint16Array
 }
 
-/** Returns a text to be read as a row. Compatible characters, such as full-width ones, are equal, and so are cases. */
-export const unreadOf = (row: Row, text: string): Unread => {
-  const { ascii, all } = tablesFor(row)
-  if (ASCII.test(text)) return { units: unitsOf(text), table: ascii }
-  const folded = text.normalize('NFKD').toLowerCase()
-  if (!SURROGATE.test(folded)) return { units: unitsOf(folded), table: all }
-  const isKept = (one: string) => (one.length === 1 ? all[one.charCodeAt(0)] !== 0 : KEPT[row](one))
-  return { units: unitsOf([...folded].filter(isKept).join('')), table: EVERYTHING }
+/**
+ * Returns a text to be read as any row: what the rows have in common is done once. Compatible characters, such as full-width
+ * ones, are equal, and so are cases.
+ */
+export const unreadOf = (text: string): ((row: Row) => Unread) => {
+  const isAscii = ASCII.test(text)
+  const folded = isAscii ? text : text.normalize('NFKD').toLowerCase()
+  if (isAscii || !SURROGATE.test(folded)) {
+    const units = unitsOf(folded)
+    return (row) => ({ units, table: tablesFor(row)[isAscii ? 'ascii' : 'all'] })
+  }
+  const characters = [...folded]
+  return (row) => {
+    const { all } = tablesFor(row)
+    const isKept = (one: string) => (one.length === 1 ? all[one.charCodeAt(0)] !== 0 : KEPT[row](one))
+    return { units: unitsOf(characters.filter(isKept).join('')), table: EVERYTHING }
+  }
 }
 export const EVERYTHING = Uint16Array.from({ length: 0x1_0000 }, (_, code) => code)
 
@@ -77,7 +86,7 @@ const read = ({ units, table }: Unread): Uint16Array => {
 }
 
 /** Returns the characters of a text in a row. */
-export const charactersOf = (row: Row, text: string): Uint16Array => read(unreadOf(row, text))
+export const charactersOf = (row: Row, text: string): Uint16Array => read(unreadOf(text)(row))
 
 /** HTML's names of the characters of ASCII that are neither letters nor digits. */
 const NAMED: Record<string, string> = Object.fromEntries(
@@ -127,13 +136,13 @@ const NAMED: Record<string, string> = Object.fromEntries(
 )
 
 const ENCODED =
-  /(?:%[0-9a-f]{2})+|&#(?:x(?<hex>[0-9a-f]{1,6})|(?<decimal>\d{1,7}));?|&(?<name>[a-z]{2,31});|\\u\{?(?<unit>[0-9a-f]{4})\}?|(?:\\x|\b0x)(?<byte>[0-9a-f]{2})(?![0-9a-f])/gi
+  /(?:%[0-9a-f]{2})+|&#(?:x(?<hex>[0-9a-f]{1,6})|(?<decimal>\d{1,7}));?|&(?<name>[a-z]{2,31});|\\u\{(?<point>[0-9a-f]{1,6})\}|\\u(?<unit>[0-9a-f]{4})|(?:\\x|\b0x)(?<byte>[0-9a-f]{2})(?![0-9a-f])/gi
 const MAY_ENCODE = /[%&\\]|0x/
 
 const characterOf = (code: number): string => (code <= 0x10_ffff ? String.fromCodePoint(code) : '')
 const replaced = (match: string, ...rest: unknown[]): string => {
-  const { hex, decimal, name, unit, byte } = rest.at(-1) as Record<string, string | undefined>
-  const code = hex ?? unit ?? byte
+  const { hex, decimal, name, point, unit, byte } = rest.at(-1) as Record<string, string | undefined>
+  const code = hex ?? point ?? unit ?? byte
   if (code !== undefined) return characterOf(Number.parseInt(code, 16))
   if (decimal !== undefined) return characterOf(Number(decimal))
   // A name for any other character: it is none of those that separate the characters of a value.

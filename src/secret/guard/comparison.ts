@@ -4,6 +4,7 @@ import { formsOf } from './forms.ts'
 import { isGuarded, SHORT } from './guarded.ts'
 import { HashedText } from './hashed-text.ts'
 import { type Found, type Indexed, newSearch, RowIndex } from './row-index.ts'
+import { unpacked } from './unpacked.ts'
 
 /** A part of a message that could contain a secret's value. */
 export interface Field {
@@ -37,10 +38,12 @@ const withoutTags = (text: string): string => text.replace(/<[^<>]*>/g, '')
 /** A tag; an address between angle brackets is none. */
 const TAG = /<\/?[a-z][a-z0-9]{0,20}[\s/>]/i
 
-/** What of a text is compared: as it is, decoded, and HTML without its tags. */
+/** What of a text is compared: as it is, decoded, HTML without its tags, and what is in base64 in it. */
 const readingsOf = (text: string): Set<string> => {
   const readings = new Set([text, decoded(text)])
   if (TAG.test(text)) for (const one of [...readings]) readings.add(withoutTags(one))
+  const inner = unpacked(text)
+  if (inner.length > 0) readings.add(inner.join('\n'))
   return readings
 }
 
@@ -89,12 +92,14 @@ export class Comparison {
     for (const [field, { text }] of fields.entries())
       for (const piece of piecesOf(text)) {
         const isShort = text.length <= SHORT_TEXT
-        for (const reading of readingsOf(piece))
+        for (const reading of readingsOf(piece)) {
+          const unread = unreadOf(reading)
           for (const [at, { row, indexes }] of this.#rows.entries()) {
-            const hashed = new HashedText(unreadOf(row, reading))
+            const hashed = new HashedText(unread(row))
             for (const [which, index] of indexes.entries())
               index.search(hashed, field, { isShort, search: searches[at]![which]!, found })
           }
+        }
         if (text.length > PIECE) await setImmediate()
       }
     for (const [at, { indexes }] of this.#rows.entries())

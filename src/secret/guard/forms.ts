@@ -33,7 +33,7 @@ const READ = 8 * 1024
 export interface Forms {
   /** The value itself; of a long one its edges, either of which is enough. */
   plain: Form[]
-  /** The value encoded or reversed; of a long one the beginning. */
+  /** The value encoded, written in numbers or other letters, or reversed; of a long one the beginning. */
   others: Form[]
 }
 
@@ -41,6 +41,20 @@ const edgesOf = ({ row, characters }: Form): Form[] =>
   characters.length <= LONG
     ? [{ row, characters }]
     : [characters.subarray(0, EDGE), characters.subarray(-EDGE)].map((edge) => ({ row, characters: edge }))
+
+const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567'
+
+/** The bytes as numbers, whatever stands between them. */
+const numbersOf = (bytes: Buffer, base: number, digits: number): string =>
+  Array.from(bytes, (byte) => byte.toString(base).padStart(digits, '0')).join('')
+
+const base32Of = (bytes: Buffer): string =>
+  (numbersOf(bytes, 2, 8).match(/.{5}/g) ?? []).map((bits) => BASE32[Number.parseInt(bits, 2)]).join('')
+
+const rot13Of = (value: string): string =>
+  value
+    .toLowerCase()
+    .replace(/[a-z]/g, (letter) => String.fromCharCode(((letter.charCodeAt(0) - 97 + 13) % 26) + 97))
 
 const urlSafe = (base64: string): string => base64.replaceAll('+', '-').replaceAll('/', '_')
 
@@ -58,10 +72,17 @@ export const formsOf = (value: string): Forms => {
     return placed(base64, MIN.encoded)?.row === 'words' ? [base64] : [base64, urlSafe(base64)]
   })
   const encoded = [bytes.toString('hex'), ...encodings].flatMap((text) => placed(text, MIN.encoded) ?? [])
+  const rare = [
+    Buffer.from(start, 'utf16le').toString('hex'),
+    base32Of(bytes),
+    ...[numbersOf(bytes, 10, 0), numbersOf(bytes, 2, 8), numbersOf(bytes, 8, 3), numbersOf(bytes, 8, 0)],
+    rot13Of(start),
+  ].flatMap((text) => placed(text, MIN.plain) ?? [])
   const cut = [...plain, ...encoded].map(({ row, characters }) => ({
     row,
     characters: characters.slice(0, LONG),
   }))
   const reversed = cut.map(({ row, characters }) => ({ row, characters: characters.toReversed() }))
-  return { plain, others: [...cut.slice(plain.length), ...reversed] }
+  const others = rare.map(({ row, characters }) => ({ row, characters: characters.slice(0, LONG) }))
+  return { plain, others: [...cut.slice(plain.length), ...reversed, ...others] }
 }

@@ -18,7 +18,8 @@ const SECOND_POWERS = powersOf(SECOND)
 const sumsOf = ({ units, table }: Unread, base: number): Int32Array => {
   const sums = new Int32Array(units.length + 1)
   let [sum, count] = [0, 0]
-  for (let at = 0; at < units.length; at++) {
+  const { length } = units
+  for (let at = 0; at < length; at++) {
     const code = table[units[at]!]!
     if (code === 0) continue
     sum = (Math.imul(sum, base) + code) | 0
@@ -62,7 +63,8 @@ export class HashedText {
   eachIn(length: number, { bits, shift }: Filter, found: (start: number, hash: number) => void): void {
     const sums = this.#sums
     const power = POWERS[length]!
-    for (let start = 0; start + length < sums.length; start++) {
+    const last = sums.length - length
+    for (let start = 0; start < last; start++) {
       const hash = (sums[start + length]! - Math.imul(sums[start]!, power)) | 0
       const place = hash >>> shift
       if ((bits[place >>> 5]! >>> (place & 31)) & 1) found(start, hash)

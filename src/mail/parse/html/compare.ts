@@ -1,5 +1,9 @@
+import { withoutFooters } from './footer.ts'
+
 /** Number of words in a row that say something. Fewer differ in captions, bullets, links and buttons. */
 const MIN_WORDS = 8
+/** With so few, what counts is whether they speak to a program. */
+const FEW_WORDS = 11
 const MAX_TEXT = 500_000
 /** Who wrote a quoted message, and when; a rule before a forwarded one, and fields after it. */
 const ATTRIBUTION = /^.{0,200}(?:<[^<>\s]{1,200}@[^<>\s]{1,200}>|\d{1,2}:\d\d).{0,100}:\s*$/gm
@@ -16,16 +20,19 @@ export const wordsOf = (text: string): string[] =>
     .toLowerCase()
     .match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{N}]+/gu) ?? []
 
+const isTelling = (passage: readonly string[], speaks: (text: string) => boolean): boolean =>
+  passage.length > FEW_WORDS || (passage.length >= MIN_WORDS && speaks(passage.join(' ')))
+
 /**
  * Returns the number of words in passages of the plain text that the HTML does not show: words of which no two
- * follow each other there.
+ * follow each other there. Of short passages, those in which a text `speaks` to a program.
  */
-export function unshownWords(plain: string, shown: string): number {
+export function unshownWords(plain: string, shown: string, speaks: (text: string) => boolean): number {
   const pairs = new Set<string>()
   const visible = wordsOf(shown.slice(0, MAX_TEXT))
   for (let i = 0; i < visible.length; i++) pairs.add(`${visible[i]} ${visible[i + 1] ?? ''}`)
   const own = plain.slice(0, MAX_TEXT).replace(/\r\n?/g, '\n').replace(SIGNATURE, '').replace(FORWARDED, '')
-  const words = wordsOf(own.replace(ATTRIBUTION, ''))
+  const words = wordsOf(withoutFooters(own.replace(ATTRIBUTION, '')))
   let total = 0
   let passage = 0
   for (let i = 0; i <= words.length; i++) {
@@ -35,7 +42,7 @@ export function unshownWords(plain: string, shown: string): number {
       pairs.has(`${words[i]} ${words[i + 1] ?? ''}`)
     if (!isShown) passage++
     else {
-      if (passage >= MIN_WORDS) total += passage
+      if (isTelling(words.slice(i - passage, i), speaks)) total += passage
       passage = 0
     }
   }

@@ -1,12 +1,29 @@
+import { instructionsIn } from './instructions.ts'
+
 /** Text in base64 or hexadecimal, as a word of its own; in a link it is a token. */
 const BASE64 = /(?<![\w+/=:.?&%-])[A-Za-z0-9+/_-]{24,4096}={0,2}(?![\w+/=])/g
 const IN_LINES = /(?:^[A-Za-z0-9+/]{40,76}\r?\n){1,60}[A-Za-z0-9+/]{2,76}={0,2}$/gm
 const HEX = /(?<![\w=:.?&%/-])(?:(?:0x|\\x)?[0-9a-f]{2}[ :,]?){20,2048}(?![\w])/gi
 const PERCENT = /(?:%[0-9a-f]{2}){16,1024}/gi
-const ESCAPES = /(?:\\u00[0-9a-f]{2}|&#x?[0-9a-f]{2,4};){12,1024}/gi
+const ESCAPES = /(?:\\u00[0-9a-f]{2}|\\x[0-9a-f]{2}|&#x?[0-9a-f]{2,4};){12,1024}/gi
+const BINARY = /(?<![01])(?:[01]{8}[ ,]{0,2}){12,1024}(?![01])/g
+const DECIMAL = /(?<!\d)(?:\d{2,3}[ ,]{1,2}){20,1024}/g
 const LINKS = /\b(?:https?|mailto|cid|data):[^\s<>"]{1,4096}/gi
 
 const MAX_TEXT = 200_000
+
+const binaryOf = (text: string): Buffer =>
+  Buffer.from((text.match(/[01]{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)))
+const decimalOf = (text: string): Buffer =>
+  Buffer.from((text.match(/\d+/g) ?? []).map(Number).filter((code) => code < 256))
+
+/** The bytes that something in base64 is of, which may be in base64 themselves, or in UTF-16. */
+const base64Of = (found: string): Buffer => {
+  const bytes = Buffer.from(found.replace(/\s+/g, ''), 'base64')
+  if (bytes.includes(0)) return Buffer.from(bytes.toString('utf16le'))
+  const inner = bytes.toString('latin1')
+  return /^[A-Za-z0-9+/_-]{24,}={0,2}$/.test(inner) ? Buffer.from(inner, 'base64') : bytes
+}
 
 /** Whether bytes are a text with words: letters and blanks, hardly anything else. */
 const readable = (bytes: Buffer): string | null => {
@@ -27,7 +44,7 @@ const withoutArmour = (text: string): string =>
 const hexOf = (text: string): Buffer => Buffer.from(text.replace(/0x|\\x|[^0-9a-f]/gi, ''), 'hex')
 const escapesOf = (text: string): Buffer =>
   Buffer.from(
-    text.replace(/\\u00([0-9a-f]{2})|&#x([0-9a-f]{2,4});|&#(\d{2,4});/gi, (_all, unit, hex, decimal) =>
+    text.replace(/\\(?:u00|x)([0-9a-f]{2})|&#x([0-9a-f]{2,4});|&#(\d{2,4});/gi, (_all, unit, hex, decimal) =>
       String.fromCharCode(decimal ? Number(decimal) : Number.parseInt(unit ?? hex, 16)),
     ),
   )
@@ -42,26 +59,48 @@ const isOfBase64 = (code: number): boolean =>
 
 /** Whether a text has a word that may be encoded. To look for one takes little time, and most texts have none. */
 const mayEncode = (text: string): boolean => {
-  for (let at = 0, run = 0; at < text.length; at++) {
-    run = isOfBase64(text.charCodeAt(at)) ? run + 1 : 0
-    if (run === 24) return true
+  for (let at = 0, run = 0, numbers = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    run = isOfBase64(code) ? run + 1 : 0
+    // Digits, blanks and commas alone: numbers that may stand for characters.
+    numbers = (code >= 48 && code <= 57) || code === 32 || code === 44 ? numbers + 1 : 0
+    if (run === 24 || numbers === 40) return true
   }
-  return /%[0-9a-f]{2}%|\\u00|&#|\b[0-9a-f]{2}[ :,][0-9a-f]{2}[ :,][0-9a-f]{2}[ :,]/i.test(text)
+  return /%[0-9a-f]{2}%|\\u00|\\x|&#|\b[0-9a-f]{2}[ :,][0-9a-f]{2}[ :,][0-9a-f]{2}[ :,]/i.test(text)
 }
+
+/** Looked for first: the expression takes longer. */
+const NAMES = ['ot13', 'OT13', 'ot-13', 'OT-13', 'aesar', 'ackward', 'ACKWARD', 'evers', 'EVERS', 'kwärts']
+const NAMED = /\brot-?13\b|\bcaesar\b|\bbackwards?\b|\breversed?\b|\brückwärts\b/i
+
+const rot13 = (text: string): string =>
+  text.replace(/[a-z]/gi, (letter) => {
+    const start = letter < 'a' ? 65 : 97
+    return String.fromCharCode(((letter.charCodeAt(0) - start + 13) % 26) + start)
+  })
+
+/** Orders in letters that are moved or in reverse, where a text says that it has some. */
+const disordered = (text: string): string[] =>
+  NAMES.some((name) => text.includes(name)) && NAMED.test(text)
+    ? [rot13(text), [...text].reverse().join('')].filter((read) => instructionsIn(read).length > 0)
+    : []
 
 /** Returns what words of a text say that is encoded in it: a person would have to decode it to read it. */
 export const encodedIn = (given: string): string[] => {
   const text = withoutArmour(given.slice(0, MAX_TEXT))
+  const moved = disordered(text)
+  if (moved.length > 0) return moved
   if (!mayEncode(text)) return []
   const bare = text.replace(LINKS, ' ')
   if (!mayEncode(bare)) return []
   const all = (pattern: RegExp, from: string, decode: (found: string) => Buffer) =>
     (from.match(pattern) ?? []).flatMap((found) => readable(decode(found)) ?? [])
-  const base64 = (found: string) => Buffer.from(found.replace(/\s+/g, ''), 'base64')
   return [
     ...new Set([
-      ...all(BASE64, bare, base64),
-      ...all(IN_LINES, bare, base64),
+      ...all(BASE64, bare, base64Of),
+      ...all(IN_LINES, bare, base64Of),
+      ...all(BINARY, bare, binaryOf),
+      ...all(DECIMAL, bare, decimalOf),
       ...all(HEX, bare, hexOf),
       ...all(PERCENT, bare, (found) => Buffer.from(found.replaceAll('%', ''), 'hex')),
       ...all(ESCAPES, bare, escapesOf),

@@ -33,8 +33,21 @@ const WAYS: readonly Way[] = [
   },
   {
     says: IGNORES,
-    words: ['игнорир', 'забудь', 'не обращай'],
-    pattern: /(?:игнорируй|забудь|не обращай внимания на).{0,40}(?:инструкци|указани|правил)/iu,
+    words: ['oubli', 'olvid', 'esque', 'dimentica', 'ignor', 'negeer', 'zignoruj', 'abaikan', 'bỏ qua'],
+    pattern:
+      /(?<!\p{L})(?:oubli\w{0,3}|olvid\w{0,2}|esqueça\w{0,2}|dimentica\w{0,2}|ignor\w{0,3}|negeer|zignoruj|abaikan|bỏ qua).{0,30}(?:consignes|instructions|instrucciones|instruções|istruzioni|instructies|aanwijzingen|instrukcje|polecenia|instruksi|hướng dẫn).{0,20}(?:précédentes|anteriores|previas|precedenti|sebelumnya|trước)|(?<!\p{L})(?:negeer|zignoruj).{0,30}(?:vorige|eerdere|poprzednie|wcześniejsze).{0,20}(?:instructies|aanwijzingen|instrukcje|polecenia)/iu,
+  },
+  {
+    says: IGNORES,
+    words: ['talimat', '지시', '지침', 'التعليمات', 'הוראות', 'निर्देश'],
+    pattern:
+      /önceki.{0,20}talimat.{0,20}(?:yok say|görmezden|unut)|(?:이전|위).{0,12}(?:지시|지침|명령).{0,12}(?:무시|잊)|(?:تجاهل|انس).{0,20}التعليمات|(?:התעלם|התעלמו|שכח).{0,12}הוראות|ההוראות הקודמות|निर्देशों.{0,12}(?:अनदेखा|नज़रअंदाज़|भूल)/iu,
+  },
+  {
+    says: IGNORES,
+    words: ['игнорир', 'забудь', 'не обращай', 'ігнору'],
+    pattern:
+      /(?:игнорируй|ігноруй|забудь|не обращай внимания на).{0,40}(?:инструкци|указани|правил|інструкці|вказівк)/iu,
   },
   {
     says: IGNORES,
@@ -57,7 +70,7 @@ const WAYS: readonly Way[] = [
       ' ia',
     ],
     pattern:
-      /\b(?:note|message|instructions?|attention|hinweis|nachricht|anweisung|anweisungen|instrucciones|nota|consigne)\s{0,3}(?:to|for|an|für|para|pour|à|per)\s{1,3}(?:the\s|all\s|any\s|die\s|den\s|alle\s|el\s|la\s|le\s|l['’])?(?:ai|llms?|ki|ia|chatbots?|(?:large )?language models?|sprachmodelle?|copilot|chatgpt|gpt|claude|gemini)\b/iu,
+      /\b(?:attention,? (?:all )?(?:ai|llm)s? (?:agents?|assistants?|models?)|(?:note|message|instructions?|attention|hinweis|nachricht|anweisung|anweisungen|instrucciones|nota|consigne)\s{0,3}(?:to|for|an|für|para|pour|à|per)\s{1,3}(?:the\s|all\s|any\s|die\s|den\s|alle\s|el\s|la\s|le\s|l['’])?(?:ai|llms?|ki|ia|chatbots?|(?:large )?language models?|sprachmodelle?|copilot|chatgpt|gpt|claude|gemini))\b/iu,
   },
   {
     says: SPEAKS,
@@ -170,10 +183,46 @@ const finderOf = (ways: readonly Way[]): ((lower: string) => Set<Way>) => {
     return found
   }
 }
+
+/** Letters of Cyrillic and Greek that look like those of Latin. */
+const LOOK_ALIKES = new Map(
+  [
+    'аa',
+    'еe',
+    'оo',
+    'сc',
+    'рp',
+    'хx',
+    'уy',
+    'іi',
+    'ѕs',
+    'јj',
+    'οo',
+    'αa',
+    'νv',
+    'АA',
+    'ЕE',
+    'ОO',
+    'СC',
+    'РP',
+    'ІI',
+  ].map((pair) => [pair[0]!, pair[1]!] as const),
+)
+const MIXED = /[a-z][аеосрхуіѕјοαν]|[аеосрхуіѕјοαν][a-z]/i
+
+/** A text in the letters that it seems to be written in. */
+const plainly = (text: string): string => {
+  if (/^[\0-\x7f]*$/.test(text)) return text
+  const plain = text.normalize('NFKC')
+  return MIXED.test(plain)
+    ? plain.replace(/[\u0370-\u045f]/g, (letter) => LOOK_ALIKES.get(letter) ?? letter)
+    : plain
+}
+
 const waysIn = (ways: readonly Way[]): ((text: string) => string[]) => {
   const mayBe = finderOf(ways)
   return (text) => {
-    const read = text.slice(0, MAX_TEXT)
+    const read = plainly(text.slice(0, MAX_TEXT))
     const candidates = mayBe(` ${read.toLowerCase()}`)
     if (candidates.size === 0) return []
     const line = read.replace(/\s+/g, ' ')
