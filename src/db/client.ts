@@ -105,9 +105,7 @@ class PooledClient extends pg.Client {
   // biome-ignore lint/suspicious/noExplicitAny: pg declares an overload for each kind of statement
   override query(given: any, ...rest: unknown[]): any {
     const query = super.query as (...args: unknown[]) => unknown
-    // A stream has a name of its own kind, and no text.
-    const isNamed = given?.text !== undefined && given.name !== undefined
-    return query.call(this, isNamed ? { ...given, name: undefined } : given, ...rest)
+    return query.call(this, given?.name === undefined ? given : { ...given, name: undefined }, ...rest)
   }
 }
 

@@ -4,6 +4,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { pruneSessions } from '../../src/workspace/token/session-token.ts'
 import { createFakeClock, type FakeClock } from '../support/clock.ts'
 import { expectPage } from '../support/page.ts'
+import { waitsForLock } from '../support/rows.ts'
 import { apiOf, createTestAgent, startService, type Tenant, type TestService } from '../support/service.ts'
 import { formTokenIn, type Surfer, signedIn, surf } from '../support/surfer.ts'
 import { until } from '../support/until.ts'
@@ -404,18 +405,17 @@ test('a member has at most 50 sessions: the one unused for the longest time ends
 test('a session that is used while those that have ended are deleted goes on', async () => {
   const surfer = await signedIn(service, owner.token)
   const id = (await who(surfer)).viewer!.tokenId
-  const { prisma, pool } = service.db
-  const endsAt = (ms: number) =>
-    prisma.token.update({ where: { id }, data: { expiresAt: new Date(clock.now().getTime() + ms) } })
+  const { prisma } = service.db
+  const endsAt = (ms: number, { token }: Pick<typeof prisma, 'token'> = prisma) =>
+    token.update({ where: { id }, data: { expiresAt: new Date(clock.now().getTime() + ms) } })
   await endsAt(-1)
-  const slow = {
-    query: async (text: string, values: unknown[]) => {
-      const result = await pool.query(text, values)
-      await endsAt(HOUR_MS)
-      return result
-    },
-  }
-  await pruneSessions({ ...service.db, pool: slow as unknown as typeof pool }, clock.now())
+  const { pruning } = await prisma.$transaction(async (tx) => {
+    await endsAt(HOUR_MS, tx as typeof prisma)
+    const pruning = pruneSessions(service.db, clock.now())
+    await until(() => waitsForLock(service.db, '^delete from token'), 4_000)
+    return { pruning }
+  })
+  expect(await pruning).toBe(0)
   expect(await who(surfer)).toMatchObject({ status: 200 })
   await endsAt(-1)
   expect(await pruneSessions(service.db, clock.now())).toBe(1)
