@@ -14,6 +14,8 @@ const KEY = 'The agent is in the key or the columns that are inserted into this 
 /** What does not name the agent itself, by file and table, and why. */
 const OTHERWISE: Readonly<Record<string, string>> = {
   'agent/access/access-list.ts access': KEY,
+  'agent/listening/current-listeners.ts connection':
+    'By the ids of streams that are open here, each of which was found with its agent before.',
   'agent/telegram-albums.ts album_part': `${SWEEPER} The rest has the agent in its key.`,
   'event/after-restore.ts event_log': 'Goes through the logs of all agents, once, after a restore.',
   'message/receiving/refused.ts message': OF_WORKSPACE,
