@@ -38,7 +38,7 @@ const withoutLinks = (written: string): { text: string; urls: readonly string[] 
 const MAY_CONTAIN =
   /[\p{N}\p{So}\uff21-\uff3a\u2100-\u214f\u{1d400}-\u{1d7ff}]|[A-Z]{3}|[A-Z]\s+[A-Z]|[Hh][Tt][Tt][Pp]/u
 
-/** A line of a text, with its links taken out: only where it is needed, because most lines are not. */
+/** A line of a text, with its links taken out once that is needed (docs/decisions.md#finding-codes). */
 export class Line {
   readonly #written: string
   #parts: ReturnType<typeof withoutLinks> | undefined
