@@ -38,7 +38,7 @@ test('a release has what its commit has, and says so truly', () => {
     'docs/deployment/own.yaml',
     'docs/deployment/secrets.yaml',
     'docs/new.log',
-    'src/web/app/scripts/new.log',
+    'src/web/page/scripts/new.log',
   ])
     writeFileSync(at(file), 'SECRET')
   appendFileSync(at('docs', 'mcp.md'), 'SECRET')
