@@ -49,11 +49,7 @@ export class CurrentListeners {
     if (uses.length === 0) return true
     // In order, because PostgreSQL reads them in the order of the index. A text, because pg quotes each of an array.
     const ids = [...new Set(uses.map(({ connectionId }) => connectionId))].sort()
-    const agents = uses.map(({ agentId }) => agentId)
-    const { rows } = await this.#db.pool.query<{ count: number }>({
-      ...{ ...COUNT, agents },
-      values: [`{${ids.join()}}`],
-    })
+    const { rows } = await this.#db.pool.query<{ count: number }>({ ...COUNT, values: [`{${ids.join()}}`] })
     return rows[0]!.count === ids.length
   }
 

@@ -44,8 +44,12 @@ export class Line {
   #parts: ReturnType<typeof withoutLinks> | undefined
   #hits: Hit[] | undefined
 
+  /** Whether it may contain a code or a link. */
+  readonly mayContain: boolean
+
   constructor(written: string) {
     this.#written = written
+    this.mayContain = MAY_CONTAIN.test(written)
   }
 
   /** With `LINK` in place of each link, folded; the case is kept. */
@@ -58,11 +62,6 @@ export class Line {
     if (!this.mayContain) return []
     this.#parts ??= withoutLinks(this.#written)
     return this.#parts.urls
-  }
-
-  /** Whether it may contain a code or a link. */
-  get mayContain(): boolean {
-    return MAY_CONTAIN.test(this.#written)
   }
 
   /** The phrases in it. */

@@ -104,8 +104,8 @@ const CLAIM = {
 }
 
 /**
- * Leases at most `limit` due messages of these parts, and of others that are late, longest overdue first. Uses SKIP LOCKED, so that workers never wait for
- * each other. Leases expire by the database's clock, which all processes share; whether a message is due is
+ * Leases at most `limit` due messages of these parts, and of others that are late, longest overdue first. Uses SKIP
+ * LOCKED, so that workers never wait for each other. Leases expire by the database's clock, which all processes share; whether a message is due is
  * decided by the caller's clock.
  */
 export const claimSends = async (

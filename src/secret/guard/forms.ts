@@ -1,3 +1,4 @@
+import { rot13 } from '../../core/text/rot13.ts'
 import { charactersOf, decoded, ROWS, type Row } from './characters.ts'
 
 /** Minimum number of characters of a form, so that no text contains it by chance. */
@@ -51,11 +52,6 @@ const numbersOf = (bytes: Buffer, base: number, digits: number): string =>
 const base32Of = (bytes: Buffer): string =>
   (numbersOf(bytes, 2, 8).match(/.{5}/g) ?? []).map((bits) => BASE32[Number.parseInt(bits, 2)]).join('')
 
-const rot13Of = (value: string): string =>
-  value
-    .toLowerCase()
-    .replace(/[a-z]/g, (letter) => String.fromCharCode(((letter.charCodeAt(0) - 97 + 13) % 26) + 97))
-
 const urlSafe = (base64: string): string => base64.replaceAll('+', '-').replaceAll('/', '_')
 
 /** Returns the forms in which a value is looked for; what percent and HTML encoding make of it is decoded in the texts. */
@@ -76,7 +72,7 @@ export const formsOf = (value: string): Forms => {
     Buffer.from(start, 'utf16le').toString('hex'),
     base32Of(bytes),
     ...[numbersOf(bytes, 10, 0), numbersOf(bytes, 2, 8), numbersOf(bytes, 8, 3), numbersOf(bytes, 8, 0)],
-    rot13Of(start),
+    rot13(start),
   ].flatMap((text) => placed(text, MIN.plain) ?? [])
   const cut = [...plain, ...encoded].map(({ row, characters }) => ({
     row,

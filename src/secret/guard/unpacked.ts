@@ -1,14 +1,8 @@
-/** Longest part of a text in base64 that is decoded, and the shortest one: shorter ones have no value within another encoding. */
-const [MIN, MAX] = [16, 64 * 1024]
-const BASE64 = /[A-Za-z0-9+/_-]{16,}/g
+import { isOfBase64 } from '../../core/text/base64.ts'
 
-const isOfBase64 = (code: number): boolean =>
-  (code >= 97 && code <= 122) ||
-  (code >= 65 && code <= 90) ||
-  (code >= 47 && code <= 57) ||
-  code === 43 ||
-  code === 45 ||
-  code === 95
+/** Shorter words in base64 have no value within another encoding. */
+const MIN = 16
+const BASE64 = /[A-Za-z0-9+/_-]{16,}/g
 
 /** Whether a text has a word so long. To look for one takes less time than the expression. */
 const hasLongWord = (text: string): boolean => {
@@ -32,5 +26,5 @@ const textOf = (bytes: Buffer): string | null => {
 /** Returns what a text has in base64 that is a text itself, such as a value that is encoded in another way, too. */
 export const unpacked = (text: string): string[] =>
   hasLongWord(text)
-    ? (text.slice(0, MAX).match(BASE64) ?? []).flatMap((word) => textOf(Buffer.from(word, 'base64')) ?? [])
+    ? (text.match(BASE64) ?? []).flatMap((word) => textOf(Buffer.from(word, 'base64')) ?? [])
     : []

@@ -82,6 +82,7 @@ const WAYS: Record<string, (value: string) => Field[]> = {
   'base64, reversed': (value) => text(reversed(base64(value))),
   'base64 of the reversed value': (value) => text(base64(reversed(value))),
   'base64 of base64': (value) => text(base64(base64(value))),
+  'base64 of base64 after 80 KB': (value) => text(`${'Some words. '.repeat(7_000)}${base64(base64(value))}`),
   'base64 of hexadecimal': (value) => text(base64(Buffer.from(value).toString('hex'))),
   base32: (value) => text(base32(value)),
   'base64 of UTF-16': (value) => text(base64(Buffer.from(value, 'utf16le'))),

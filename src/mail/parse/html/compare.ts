@@ -1,8 +1,8 @@
-import { withoutFooters } from './footer.ts'
+import { ORDERS, withoutFooters } from './footer.ts'
 
 /** Number of words in a row that say something. Fewer differ in captions, bullets, links and buttons. */
 const MIN_WORDS = 8
-/** With so few, what counts is whether they speak to a program. */
+/** With so few, what counts is whether they give orders or speak to a program. Addresses and links are no words. */
 const FEW_WORDS = 11
 const MAX_TEXT = 500_000
 /** Who wrote a quoted message, and when; a rule before a forwarded one, and fields after it. */
@@ -21,7 +21,7 @@ export const wordsOf = (text: string): string[] =>
     .match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{N}]+/gu) ?? []
 
 const isTelling = (passage: readonly string[], speaks: (text: string) => boolean): boolean =>
-  passage.length > FEW_WORDS || (passage.length >= MIN_WORDS && speaks(passage.join(' ')))
+  passage.length > FEW_WORDS || passage.some((word) => ORDERS.test(word)) || speaks(passage.join(' '))
 
 /**
  * Returns the number of words in passages of the plain text that the HTML does not show: words of which no two
@@ -42,7 +42,7 @@ export function unshownWords(plain: string, shown: string, speaks: (text: string
       pairs.has(`${words[i]} ${words[i + 1] ?? ''}`)
     if (!isShown) passage++
     else {
-      if (isTelling(words.slice(i - passage, i), speaks)) total += passage
+      if (passage >= MIN_WORDS && isTelling(words.slice(i - passage, i), speaks)) total += passage
       passage = 0
     }
   }

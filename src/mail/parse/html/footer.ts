@@ -2,9 +2,12 @@
 const BEGINS =
   /^\W{0,9}(?:(?:please )?(?:do not|don['’]t) (?:reply|respond)\b|you(?:['’]re| are| have)? (?:receiv|got|get)\w{0,4} this|this (?:e-?mail|message|newsletter) (?:was|is being|has been) sent (?:to|by|from)|to unsubscribe|(?:to|if you (?:no longer|wish|want|would like|do not|don['’]t)).{0,60}(?:unsubscribe|removed|receive)|(?:bitte )?antworten sie (?:bitte )?nicht|sie (?:erhalten|bekommen) diese|diese e-?mail wurde|vous recevez ce|merci de ne pas répondre|recibe?s? este|no respondas? a este|você (?:está recebendo|recebeu) este|ricevi questa|hai ricevuto questa|je ontvangt deze|u ontvangt deze)/i
 
-/** What no such footer says: orders, somebody else's address, amounts. */
-const SAYS_MORE =
-  /[\d@]|(?<!\p{L})(?:send|forward|transfer|wire|pay|approve|confirm|delete|remove all|export|upload|download|call|buy|order|grant|share|disclose|reveal|tell|assistants?|agents?|models?|ai|llms?|ignore|disregard|must|instead|instructions?|passwords?|secrets?|keys?|tokens?|überweis\w*|sende|leite|lösche|ignorier\w*|anweisung\w*|envoye\w*|transf\w*|paye\w*|supprim\w*|env[ií]a\w*|pag(?:ar?|ue[ns]?|amos)|borra\w*|elimina\w*|inoltra\w*|stuur\w*|betaal\w*)(?!\p{L})/iu
+/** Words of orders, and of what they are about. */
+export const ORDERS: RegExp =
+  /(?<!\p{L})(?:send|forward|transfer|wire|pay|approve|confirm|delete|remove all|export|upload|download|call|buy|order|grant|share|disclose|reveal|tell|assistants?|agents?|models?|ai|llms?|ignore|disregard|must|instead|instructions?|passwords?|secrets?|keys?|tokens?|überweis\w*|sende|leite|lösche|ignorier\w*|anweisung\w*|envoye\w*|transf\w*|paye\w*|supprim\w*|env[ií]a\w*|pag(?:ar?|ue[ns]?|amos)|borra\w*|elimina\w*|inoltra\w*|stuur\w*|betaal\w*)(?!\p{L})/iu
+
+/** What no such footer says besides: somebody else's address, amounts. */
+const SAYS_MORE = /[\d@]/
 
 const MAX_FOOTER = 600
 
@@ -26,7 +29,7 @@ const isFooter = (paragraph: string): boolean => {
     .replace(/\b(?:https?:\/\/|www\.)\S+/gi, '')
     .replace(/\s+/g, ' ')
     .trim()
-  return text.length <= MAX_FOOTER && BEGINS.test(text) && !SAYS_MORE.test(text)
+  return text.length <= MAX_FOOTER && BEGINS.test(text) && !SAYS_MORE.test(text) && !ORDERS.test(text)
 }
 
 /** How many footers a mail has. */

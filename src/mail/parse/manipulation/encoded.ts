@@ -1,3 +1,5 @@
+import { isOfBase64 } from '../../../core/text/base64.ts'
+import { rot13 } from '../../../core/text/rot13.ts'
 import { instructionsIn } from './instructions.ts'
 
 /** Text in base64 or hexadecimal, as a word of its own; in a link it is a token. */
@@ -49,14 +51,6 @@ const escapesOf = (text: string): Buffer =>
     ),
   )
 
-const isOfBase64 = (code: number): boolean =>
-  (code >= 97 && code <= 122) ||
-  (code >= 65 && code <= 90) ||
-  (code >= 47 && code <= 57) ||
-  code === 43 ||
-  code === 45 ||
-  code === 95
-
 /** Whether a text has a word that may be encoded. To look for one takes little time, and most texts have none. */
 const mayEncode = (text: string): boolean => {
   for (let at = 0, run = 0, numbers = 0; at < text.length; at++) {
@@ -72,12 +66,6 @@ const mayEncode = (text: string): boolean => {
 /** Looked for first: the expression takes longer. */
 const NAMES = ['ot13', 'OT13', 'ot-13', 'OT-13', 'aesar', 'ackward', 'ACKWARD', 'evers', 'EVERS', 'kwärts']
 const NAMED = /\brot-?13\b|\bcaesar\b|\bbackwards?\b|\breversed?\b|\brückwärts\b/i
-
-const rot13 = (text: string): string =>
-  text.replace(/[a-z]/gi, (letter) => {
-    const start = letter < 'a' ? 65 : 97
-    return String.fromCharCode(((letter.charCodeAt(0) - start + 13) % 26) + start)
-  })
 
 /** Orders in letters that are moved or in reverse, where a text says that it has some. */
 const disordered = (text: string): string[] =>
