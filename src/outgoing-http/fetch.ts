@@ -19,15 +19,22 @@ export interface OutgoingResponse {
 /** Sends a request and reads the whole response, whatever its status. */
 export type Fetch = (request: OutgoingRequest) => Promise<OutgoingResponse>
 
+/** How long to wait for a response, in milliseconds, and how much of it is read: by default, at most 64 KiB. */
+export interface Reading {
+  timeoutMs?: number
+  withBody?: boolean
+}
+
 const TIMEOUT_MS = 5_000
 const MAX_BYTES = 64 * 1024
 
 /**
- * Sends requests over guarded connections, which check the address that is dialled: no redirects, at most 64 KiB,
- * within 5 seconds in total. Rejects with an error for the log.
+ * Sends requests over guarded connections, which check the address that is dialled: no redirects and no cookies, at most
+ * 64 KiB, within 5 seconds in total. Without a body, nothing of the response is read but its status and headers. Rejects
+ * with an error for the log.
  */
 export const createFetch =
-  (dialler: Dialler): Fetch =>
+  (dialler: Dialler, { timeoutMs = TIMEOUT_MS, withBody = true }: Reading = {}): Fetch =>
   ({ url, method, headers = {}, body = '' }) => {
     const connection = dialler.connectionTo(url)
     const bytes = Buffer.from(body)
@@ -37,25 +44,27 @@ export const createFetch =
       const chunks: Buffer[] = []
       let size = 0
       const timer = setTimeout(
-        () => connection.destroy(new Error(`no response within ${TIMEOUT_MS} ms`)),
-        TIMEOUT_MS,
+        () => connection.destroy(new Error(`no response within ${timeoutMs} ms`)),
+        timeoutMs,
       )
       const settle = (act: () => void) => {
         clearTimeout(timer)
         connection.destroy(new Error('done'))
         act()
       }
+      const finish = () => settle(() => resolve({ ...response, body: Buffer.concat(chunks) }))
       const handler = {
         onRequestStart: () => undefined,
         onResponseStart: (_controller: unknown, status: number, headers: IncomingHttpHeaders) => {
           Object.assign(response, { status, headers })
+          if (!withBody && status >= 200) finish() // 100, 103: the final response follows
         },
         onResponseData: (controller: { abort(error: Error): void }, chunk: Buffer) => {
           size += chunk.length
           if (size > MAX_BYTES) controller.abort(new Error(`the response is longer than ${MAX_BYTES} bytes`))
           else chunks.push(chunk)
         },
-        onResponseEnd: () => settle(() => resolve({ ...response, body: Buffer.concat(chunks) })),
+        onResponseEnd: finish,
         onResponseError: (_controller: unknown, error: Error) => settle(() => reject(error)),
       }
       if (method === 'GET') connection.get(handler, lines)
