@@ -191,6 +191,8 @@ const env = {
 
 /** Runs one of the project's tools; its output is shown only when it fails. */
 function run(name, script, args) {
+  if (!fs.existsSync(at('node_modules', script)))
+    return Promise.reject(new Error('The packages are not installed: run "npm ci" first.'))
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [at('node_modules', script), ...args], {
       cwd: root,

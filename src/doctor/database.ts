@@ -7,6 +7,7 @@ import { messageOf } from '../core/errors.ts'
 import { silentLogger } from '../core/logger.ts'
 import { COMMAND } from '../core/root.ts'
 import { openDb, type RootDb } from '../db/client.ts'
+import { refuseDistributed } from '../db/distributed.ts'
 import { hasCluster, OtherMajorError, startEmbedded } from '../db/embedded.ts'
 import { probeDatabase, probePooler } from '../db/probe.ts'
 import { replicaLag } from '../db/replica.ts'
@@ -154,10 +155,12 @@ const checkLimits = async ({ databaseDirectUrl }: Config, { pool }: RootDb): Pro
 const counted = (count: number): string => `${count} migration${count === 1 ? '' : 's'}`
 
 const checkMigrations = async ({ pool }: RootDb): Promise<{ finding: Finding; migrated: boolean }> => {
-  const difference = await readDifference(pool).catch((error: unknown) => {
-    if (error instanceof UnsuitableSchemaError) return error
-    throw error
-  })
+  const difference = await refuseDistributed(pool)
+    .then(() => readDifference(pool))
+    .catch((error: unknown) => {
+      if (error instanceof UnsuitableSchemaError) return error
+      throw error
+    })
   if (difference instanceof UnsuitableSchemaError)
     return { finding: problem(difference.message, 'Until then this build does not start.'), migrated: false }
   if (!difference)

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Cpu } from './row.ts'
 
 /** Clock ticks a second in /proc: `getconf CLK_TCK` is 100 on every Linux that Node supports. */
@@ -44,12 +45,35 @@ export const usedByFamily = (pid: number | null): number =>
     ? familyOf(pid).reduce((sum, each) => sum + usedBy(each), 0)
     : 0
 
+/** Returns the CPU time of several processes, none a descendant of another, and their descendants in microseconds. */
+export const usedByAll = (pids: readonly number[]): number =>
+  pids.reduce((sum, pid) => sum + usedByFamily(pid), 0)
+
+/** Whose CPU to count: the process or processes of a server, and its PostgreSQL. */
+export interface Counted {
+  node: number | readonly number[]
+  postgres: number | null
+}
+
 /** Starts to count; the returned function returns the CPU used since, for each of `units`. */
-export const countCpu = (pids: { node: number; postgres: number | null }): ((units: number) => Cpu) => {
-  const node = usedByFamily(pids.node)
+export const countCpu = (pids: Counted): ((units: number) => Cpu) => {
+  const servers = [pids.node].flat()
+  const node = usedByAll(servers)
   const postgres = usedByFamily(pids.postgres)
   return (units) => ({
-    node: (usedByFamily(pids.node) - node) / units,
+    node: (usedByAll(servers) - node) / units,
     postgres: (usedByFamily(pids.postgres) - postgres) / units,
   })
+}
+
+/** A process at rest takes less than this share of a core, for so long. */
+const REST = { share: 0.05, ms: 1_000 }
+
+/** Resolves when the processes have done what they do after their answers, such as indexing. */
+export const atRest = async (pids: readonly number[]): Promise<void> => {
+  for (;;) {
+    const before = usedByAll(pids)
+    await sleep(REST.ms)
+    if (usedByAll(pids) - before < REST.share * REST.ms * 1_000) return
+  }
 }

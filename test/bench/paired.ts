@@ -1,4 +1,4 @@
-import { countCpu } from './cpu.ts'
+import { type Counted, countCpu } from './cpu.ts'
 import { type BenchRow, type Cpu, type Goal, median } from './row.ts'
 
 /** One of the two that a row compares. */
@@ -6,7 +6,7 @@ export interface Side {
   /** Runs one round, and returns one figure for each of the rows that it measures. */
   round(): Promise<number[]>
   /** Whose CPU to count, and the number of units (requests, mails) in a round. */
-  cpu?: { node: number; postgres: number | null; units: number } | undefined
+  cpu?: (Counted & { units: number }) | undefined
 }
 
 /** What a row says, besides its figures. */

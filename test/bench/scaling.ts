@@ -1,7 +1,7 @@
 import { missing as missingSwift, startSwift } from '../s3/swift.ts'
 import { dkimKey } from '../support/mail.ts'
 import { atEnd } from './cleanup.ts'
-import { usedByFamily } from './cpu.ts'
+import { usedByAll } from './cpu.ts'
 import { type Ends, type MailLoad, sendMails, startEnds } from './mail-way.ts'
 import { startZone } from './mail-world.ts'
 import { type Comparison, compareAll, type Side } from './paired.ts'
@@ -12,8 +12,6 @@ import { AGENTS, openSite, type Site } from './scaling-sites.ts'
 const WARM_UP = 60
 
 type Load = Pick<MailLoad, 'kind' | 'mails'>
-
-const sumOf = (pids: readonly number[]): number => pids.reduce((sum, pid) => sum + usedByFamily(pid), 0)
 
 /** Rates of both ends, and milliseconds of CPU for each mail. */
 const FIGURES = [
@@ -26,9 +24,9 @@ const FIGURES = [
 const sideOf = (ends: Ends, site: Site, { kind, mails }: Load): Side => ({
   round: async () => {
     const groups = [site.node, [site.postgres]]
-    const before = groups.map(sumOf)
+    const before = groups.map(usedByAll)
     const { seconds, startedAt, arrivals } = await sendMails(ends, site, { kind, mails, sessions: AGENTS })
-    const used = groups.map((pids, n) => (sumOf(pids) - before[n]!) / mails / 1000)
+    const used = groups.map((pids, n) => (usedByAll(pids) - before[n]!) / mails / 1000)
     return [mails / seconds, (mails * 1000) / (arrivals.at(-1)! - startedAt), ...used]
   },
 })

@@ -15,7 +15,7 @@ export const missing: string | null = !existsSync(COMMAND)
     ? null
     : 'only root can start Postfix'
 
-/** Returns the services that Postfix needs without a chroot to relay, bounce and log. */
+/** Returns the services that Postfix needs without a chroot to relay, deliver, bounce and log. */
 const services = (port: number) => `
 127.0.0.1:${port} inet n - n - - smtpd
 cleanup unix n - n - 0 cleanup
@@ -30,6 +30,7 @@ flush unix n - n 1000? 0 flush
 proxymap unix - - n - - proxymap
 smtp unix - - n - - smtp
 relay unix - - n - - smtp
+lmtp unix - - n - - lmtp
 showq unix n - n - - showq
 error unix - - n - - error
 retry unix - - n - - error
@@ -38,11 +39,25 @@ scache unix - - n - 1 scache
 postlog unix-dgram n - n - 1 postlogd
 `
 
+/** What the folder does not change of main.cf. */
+const MAIN = {
+  compatibility_level: '3.6',
+  myhostname: 'relay.example',
+  mydestination: '',
+  inet_interfaces: '127.0.0.1',
+  inet_protocols: 'ipv4',
+  mynetworks: '127.0.0.0/8',
+  alias_maps: '',
+  smtpd_relay_restrictions: 'permit_mynetworks, reject',
+  smtpd_recipient_restrictions:
+    'check_recipient_access inline:{{blocked@remote.example = REJECT we do not like this one}}',
+}
+
 export interface PostfixOptions {
   /** Destination of mail as `host:port` by domain. */
   routes: Record<string, string>
-  /** More lines of main.cf. */
-  settings?: string
+  /** More of main.cf, or other values. */
+  settings?: Record<string, string>
 }
 
 export interface Postfix {
@@ -54,7 +69,7 @@ export interface Postfix {
 }
 
 /** Starts a separate Postfix in its own folder, which relays for this machine. */
-export async function startPostfix({ routes, settings = '' }: PostfixOptions): Promise<Postfix> {
+export async function startPostfix({ routes, settings = {} }: PostfixOptions): Promise<Postfix> {
   const dir = mkdtempSync(join(tmpdir(), 'ams-postfix-'))
   execFileSync('chmod', ['755', dir])
   const [queue, data, config] = ['queue', 'data', 'etc'].map((name) => join(dir, name)) as [
@@ -70,25 +85,18 @@ export async function startPostfix({ routes, settings = '' }: PostfixOptions): P
     return `{${domain} = smtp:[${host}]:${to}}`
   })
   writeFileSync(join(config, 'master.cf'), services(port))
-  writeFileSync(
-    join(config, 'main.cf'),
-    `compatibility_level = 3.6
-queue_directory = ${queue}
-data_directory = ${data}
-maillog_file = ${dir}/postfix.log
-maillog_file_prefixes = ${dir}
-myhostname = relay.example
-mydestination =
-inet_interfaces = 127.0.0.1
-inet_protocols = ipv4
-mynetworks = 127.0.0.0/8
-alias_maps =
-transport_maps = inline:{${transports.join(', ')}}
-smtpd_relay_restrictions = permit_mynetworks, reject
-smtpd_recipient_restrictions = check_recipient_access inline:{{blocked@remote.example = REJECT we do not like this one}}
-${settings}
-`,
-  )
+  const all = {
+    ...MAIN,
+    queue_directory: queue,
+    data_directory: data,
+    maillog_file: `${dir}/postfix.log`,
+    maillog_file_prefixes: dir,
+    transport_maps: `inline:{${transports.join(', ')}}`,
+    ...settings,
+  }
+  // Each name once: its processes warn about others, and block when many warn before the one that writes the log runs.
+  const lines = Object.entries(all).map(([name, value]) => `${name} = ${value}\n`)
+  writeFileSync(join(config, 'main.cf'), lines.join(''))
   const process: ChildProcess = spawn(COMMAND, ['-c', config, 'start-fg'], { stdio: 'ignore' })
   await until(() => listens(port))
   return {

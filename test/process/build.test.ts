@@ -74,6 +74,18 @@ function build(...flags: string[]): Promise<{ code: number | null; output: strin
 
 const changed = () => statSync(at('dist', '.built')).mtimeMs
 
+test('a build in a checkout without packages says how to install them', async () => {
+  rmSync(at('node_modules'))
+  try {
+    expect(await build()).toMatchObject({
+      code: 1,
+      output: 'The packages are not installed: run "npm ci" first.\n',
+    })
+  } finally {
+    symlinkSync(join(root, 'node_modules'), at('node_modules'))
+  }
+})
+
 test('concurrent builds on a fresh checkout all succeed without output', async () => {
   const all = await Promise.all([build(), build(), build()])
   expect(all.map(({ code, output }) => [code, output])).toEqual(Array(3).fill([0, '']))

@@ -229,6 +229,27 @@ test('a database that cannot be reached, and one that is not UTF8, are problems 
   expect(said(empty, 'ok')).toContain('database: The database is empty: the first start creates its tables.')
 })
 
+test('a database that Citus distributes is a problem, with what to do', async () => {
+  const db = await openTestDatabase(1)
+  const settings = { DATABASE_URL: db.url, MASTER_KEY: randomBytes(32).toString('base64') }
+  const distributed = (report: Report) =>
+    report.findings.filter(({ message }) => message.includes('distributed with Citus'))
+  expect(distributed(await examine(settings))).toEqual([])
+  // As Citus has it, as far as it is read.
+  await db.pool.query(`set allow_system_table_mods = on;
+    create table pg_catalog.pg_dist_partition (logicalrelid regclass); insert into pg_dist_partition values ('message')`)
+  const report = await examine(settings)
+  expect(report.ok).toBe(false)
+  expect(distributed(report)).toEqual([
+    {
+      area: 'database',
+      status: 'problem',
+      message: expect.stringMatching(/with version 1\.1\.0, dump it .* and restore/),
+      advice: 'Until then this build does not start.',
+    },
+  ])
+})
+
 const byWord = ({ findings }: Report, words: RegExp) => findings.filter(({ message }) => words.test(message))
 
 test('time limits of the role are named, and those that the service cannot bear are warned of', async () => {
