@@ -26,6 +26,7 @@ import type {
   CatchAllLookup,
   FileTexts,
   LocalMailboxLookup,
+  MessageLists,
   MessageReads,
   OutgoingStore,
   ReceiveDeps,
@@ -100,6 +101,8 @@ export interface Context extends Db, Arrivals, Names, Keys, Network, Limits {
   drafts: OutgoingStore
   /** Reads single messages, several in one round trip. */
   reads: MessageReads
+  /** Reads pages of messages, several in one statement. */
+  lists: MessageLists
   /** Does the same with the newest messages of their threads. */
   threadReads: ThreadReads
   /** What agents' messages are compared with before they leave. */

@@ -189,14 +189,14 @@ const writeAll = (fields: Fields, made: Makings<string>) => {
   // Copying an object that has all names is faster than adding them one by one (docs/decisions.md#presented-rows).
   const needed = each.filter(({ isLeftOut }) => !isLeftOut).map(({ name }) => [name, null])
   const blank: Record<string, unknown> = Object.fromEntries(needed)
-  const valueOf = ({ name, make }: (typeof each)[number], row: never): unknown =>
+  const read = ({ name, make }: (typeof each)[number], row: never): unknown =>
     (make ? make(row) : (row as Readonly<Record<string, unknown>>)[name]) ?? null
   return (row: never): Record<string, unknown> => {
     // One that may be left out, and is not, has its place among the others.
-    const written = optional.some((field) => valueOf(field, row) !== null) ? {} : { ...blank }
+    const written = optional.some((field) => read(field, row) !== null) ? {} : { ...blank }
     for (const field of each) {
       const { name, write, isLeftOut } = field
-      const value = valueOf(field, row)
+      const value = read(field, row)
       if (value !== null) written[name] = write === same ? value : write(value as never)
       else if (!isLeftOut) written[name] = null
     }

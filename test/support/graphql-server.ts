@@ -21,6 +21,7 @@ import { createGraphql } from '../../src/graphql/transport/handler.ts'
 import { createFileReader } from '../../src/mail/index.ts'
 import { CODES_STORED } from '../../src/message/code/queue.ts'
 import { FileTexts } from '../../src/message/files/file-texts.ts'
+import { createMessageLists } from '../../src/message/reading/list.ts'
 import { createMessageReads } from '../../src/message/reading/read.ts'
 import { createViews } from '../../src/message/reading/view.ts'
 import { createCatchAllLookup } from '../../src/message/receiving/address-lookup.ts'
@@ -168,6 +169,7 @@ export const startServer = async (
     questionNews: new News(notifier, QUESTION_ENDED),
     fileTexts,
     reads: createMessageReads(db),
+    lists: createMessageLists(db),
     views: createViews(),
     phoneNumbers: new PhoneNumbers({ ...shared, sms }),
     codes: { normalize: (_channel: string, value: string) => value, send: async () => undefined },
