@@ -1,4 +1,4 @@
-import type { PhoneNumbers, Subscriptions } from './agent/index.ts'
+import type { AgentReads, PhoneNumbers, Subscriptions } from './agent/index.ts'
 import type { EmailLinks } from './auth/index.ts'
 import type { Blobs } from './blob/index.ts'
 import type { Channels } from './channel/channel.ts'
@@ -99,6 +99,8 @@ export interface Context extends Db, Arrivals, Names, Keys, Network, Limits {
   capturedMail: string | null
   /** Stores messages to send, several in one commit. */
   drafts: OutgoingStore
+  /** Reads single agents, several in one round trip. */
+  agentReads: AgentReads
   /** Reads single messages, several in one round trip. */
   reads: MessageReads
   /** Reads pages of messages, several in one statement. */

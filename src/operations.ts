@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import {
   adoptManagedBot,
+  createAgentReads,
   createAlbumStore,
   createBotStore,
   createCodeSender,
@@ -184,6 +185,7 @@ const createOperations = (
   limited: createLimitedStore(platform),
   drafts: createOutgoingStore(platform),
   guards: new Guards(platform),
+  agentReads: createAgentReads(platform),
   reads: createMessageReads(platform),
   lists: createMessageLists(platform),
   threadReads: createThreadReads(platform),

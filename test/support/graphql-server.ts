@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { forgetMember } from '../../src/agent/access/forget-member.ts'
+import { createAgentReads } from '../../src/agent/access/permission.ts'
 import { PhoneNumbers } from '../../src/agent/address/phone-numbers.ts'
 import { Subscriptions } from '../../src/agent/listening/subscriptions.ts'
 import { removeAtOnce } from '../../src/background/agent-removal.ts'
@@ -168,6 +169,7 @@ export const startServer = async (
     codeNews: new News(notifier, CODES_STORED),
     questionNews: new News(notifier, QUESTION_ENDED),
     fileTexts,
+    agentReads: createAgentReads(db),
     reads: createMessageReads(db),
     lists: createMessageLists(db),
     views: createViews(),
