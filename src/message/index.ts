@@ -39,6 +39,7 @@ export { messageCursor } from './reading/find.ts'
 export type { MessageListKey } from './reading/for-each.ts'
 export {
   createMessageLists,
+  listFields,
   listMessages,
   listWorkspaceMessages,
   type MessageLists,

@@ -226,28 +226,34 @@ const readListed = async <Field extends ReadableField>(
   })
 }
 
+/** What of an agent's messages is listed. */
+type ListRequest = MessagePageRequest & { filter?: MessageFilter }
+
 /** Reads a page of the agent's messages, if the viewer may read them. */
-const readOwnPage = async (
+const readOwnPage = async <Field extends ReadableField>(
   deps: ListDeps,
   viewer: Viewer,
   agentId: string,
-  { filter = {}, ...request }: MessagePageRequest & { filter?: MessageFilter },
-): Promise<MessagePage<(typeof PRESENTED_FIELDS)[number]>> => {
+  { filter = {}, ...request }: ListRequest & { fields: readonly Field[] },
+): Promise<MessagePage<Field>> => {
   const { workspaceId } = viewer
   authorizeAgent(viewer, { id: agentId, workspaceId, createdByAgentId: null })
-  const read = { ...request, filter, fields: PRESENTED_FIELDS, bounded: true, workspaceId }
+  const read = { ...request, filter, bounded: true, workspaceId }
   const [page] = await readMessagePages(deps, [{ agentId }], read)
   if (page instanceof Error) throw page
   return page!
 }
 
-/** Lists a page of the agent's messages, newest first (by id within one millisecond). */
-export const listMessages = async (
+/**
+ * Lists a page of the agent's messages with these fields, of which `id`, `agentId` and `createdAt` must be some, newest first
+ * (by id within one millisecond).
+ */
+export const listFields = async <Field extends ReadableField>(
   deps: ListDeps,
   viewer: Viewer,
   agentId: string,
-  request: MessagePageRequest & { filter?: MessageFilter },
-): Promise<Page<PresentedMessage>> => {
+  request: ListRequest & { fields: readonly Field[] },
+): Promise<Page<MessageFields<Field>>> => {
   // The statement that reads the page also checks that the workspace has the agent
   // (docs/decisions.md#no-separate-check). A viewer without access gets that error first.
   const ensureReadable = () => findAgent(deps, viewer, agentId)
@@ -259,6 +265,15 @@ export const listMessages = async (
   if (rows.length === 0) await ensureReadable()
   return { items: rows, nextCursor: more && end ? messageCursor(end) : null }
 }
+
+/** Lists a page of the agent's messages with all that the API shows of them. */
+export const listMessages = (
+  deps: ListDeps,
+  viewer: Viewer,
+  agentId: string,
+  request: ListRequest,
+): Promise<Page<PresentedMessage>> =>
+  listFields(deps, viewer, agentId, { ...request, fields: PRESENTED_FIELDS })
 
 /** Lists a page of the messages of all agents of the viewer's workspace, newest first. For members. */
 export const listWorkspaceMessages = async (
