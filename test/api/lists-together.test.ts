@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { createAgentReads, findAgentTogether } from '../../src/agent/index.ts'
 import type { Page } from '../../src/core/cursor.ts'
 import { within } from '../../src/db/transaction.ts'
 import { createMessageLists, listMessages, type PresentedMessage } from '../../src/message/index.ts'
@@ -9,7 +11,11 @@ import { statementsOf } from '../support/statements.ts'
 const service = await startService({ environment: { ROLES: 'api' } })
 const { pool, prisma } = service.db
 const [owner, other] = [await service.workspace(), await service.workspace()]
-const deps = { ...service.db, lists: createMessageLists(service.db) }
+const deps = {
+  ...service.db,
+  agentReads: createAgentReads(service.db),
+  lists: createMessageLists(service.db),
+}
 
 const memberOf = async ({ id: workspaceId }: Tenant): Promise<Viewer> => {
   const { id } = await prisma.member.findFirstOrThrow({ where: { workspaceId } })
@@ -72,6 +78,22 @@ test("another workspace's agent is not found, whoever lists its messages at the 
   ])
   const found = asked.map((one) => (one.status === 'fulfilled' ? idsOf(one.value) : one.reason.code))
   expect(found).toEqual([theirs.ids, 'not_found', first.ids, 'not_found'])
+})
+
+test('agents that are asked for at once share a statement, and only those of the own workspace are found', async () => {
+  const asked: [Viewer, string][] = [
+    [member, first.id],
+    [stranger, first.id],
+    [stranger, theirs.id],
+    [member, first.id],
+    [member, randomUUID()],
+  ]
+  const { result, statements } = await statementsOf(pool, () =>
+    Promise.allSettled(asked.map(([viewer, id]) => findAgentTogether(deps, viewer, id))),
+  )
+  const found = result.map((one) => (one.status === 'fulfilled' ? one.value.id : one.reason.code))
+  expect(found).toEqual([first.id, 'not_found', theirs.id, first.id, 'not_found'])
+  expect(statements).toHaveLength(1)
 })
 
 test('pages of long messages are as long together as alone', async () => {
