@@ -1,4 +1,4 @@
-import type { PhoneNumbers, Subscriptions } from './agent/index.ts'
+import type { AgentReads, PhoneNumbers, Subscriptions } from './agent/index.ts'
 import type { EmailLinks } from './auth/index.ts'
 import type { Blobs } from './blob/index.ts'
 import type { Channels } from './channel/channel.ts'
@@ -26,6 +26,7 @@ import type {
   CatchAllLookup,
   FileTexts,
   LocalMailboxLookup,
+  MessageLists,
   MessageReads,
   OutgoingStore,
   ReceiveDeps,
@@ -98,8 +99,12 @@ export interface Context extends Db, Arrivals, Names, Keys, Network, Limits {
   capturedMail: string | null
   /** Stores messages to send, several in one commit. */
   drafts: OutgoingStore
+  /** Reads single agents, several in one round trip. */
+  agentReads: AgentReads
   /** Reads single messages, several in one round trip. */
   reads: MessageReads
+  /** Reads pages of messages, several in one statement. */
+  lists: MessageLists
   /** Does the same with the newest messages of their threads. */
   threadReads: ThreadReads
   /** What agents' messages are compared with before they leave. */

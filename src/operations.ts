@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import {
   adoptManagedBot,
+  createAgentReads,
   createAlbumStore,
   createBotStore,
   createCodeSender,
@@ -38,6 +39,7 @@ import {
   createCatchAllLookup,
   createLimitedStore,
   createLocalMailboxLookup,
+  createMessageLists,
   createMessageReads,
   createOutgoingStore,
   createTargetLookup,
@@ -183,7 +185,9 @@ const createOperations = (
   limited: createLimitedStore(platform),
   drafts: createOutgoingStore(platform),
   guards: new Guards(platform),
+  agentReads: createAgentReads(platform),
   reads: createMessageReads(platform),
+  lists: createMessageLists(platform),
   threadReads: createThreadReads(platform),
   views: createViews(),
   fileTexts: new FileTexts({ ...platform, files: createFileReader(platform) }),

@@ -17,7 +17,16 @@ export {
   pinSender,
 } from './access/access-list.ts'
 export { forgetMember } from './access/forget-member.ts'
-export { authorizeAgent, type Caller, findAgent, findAgents, isDeleted } from './access/permission.ts'
+export {
+  type AgentReads,
+  authorizeAgent,
+  type Caller,
+  createAgentReads,
+  findAgent,
+  findAgents,
+  findAgentTogether,
+  isDeleted,
+} from './access/permission.ts'
 export { ensureUnsupervised } from './access/supervision.ts'
 export { createAgentToken, listAgentTokens, revokeAgentToken } from './access/token.ts'
 export { givenAddressOf, listAddresses } from './address/address.ts'

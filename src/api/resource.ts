@@ -185,14 +185,18 @@ const writeAll = (fields: Fields, made: Makings<string>) => {
     ...{ name, write: writeOf(rule), isLeftOut: isOptional(rule) && !isNullable(rule) },
     make: made[name]?.make,
   }))
+  const optional = each.filter(({ isLeftOut }) => isLeftOut)
   // Copying an object that has all names is faster than adding them one by one (docs/decisions.md#presented-rows).
-  const blank: Record<string, unknown> = each.some(({ isLeftOut }) => isLeftOut)
-    ? {}
-    : Object.fromEntries(each.map(({ name }) => [name, null]))
+  const needed = each.filter(({ isLeftOut }) => !isLeftOut).map(({ name }) => [name, null])
+  const blank: Record<string, unknown> = Object.fromEntries(needed)
+  const read = ({ name, make }: (typeof each)[number], row: never): unknown =>
+    (make ? make(row) : (row as Readonly<Record<string, unknown>>)[name]) ?? null
   return (row: never): Record<string, unknown> => {
-    const written = { ...blank }
-    for (const { name, write, isLeftOut, make } of each) {
-      const value = (make ? make(row) : (row as Readonly<Record<string, unknown>>)[name]) ?? null
+    // One that may be left out, and is not, has its place among the others.
+    const written = optional.some((field) => read(field, row) !== null) ? {} : { ...blank }
+    for (const field of each) {
+      const { name, write, isLeftOut } = field
+      const value = read(field, row)
       if (value !== null) written[name] = write === same ? value : write(value as never)
       else if (!isLeftOut) written[name] = null
     }

@@ -139,3 +139,32 @@ export const createDbBatch = <Item, Result>(
     add: async (db, item) => (db.inTransaction ? (await write(db, [item]))[0]! : batch.add(item)),
   }
 }
+
+/** Batches of items of several kinds, each of which is written with items of its own kind alone. */
+export interface KindBatches<Kind, Item, Result> {
+  /** Does the same as `DbBatch`; kinds with the same name are the same. */
+  add(db: Statements, of: { name: string; kind: Kind }, item: Item): Promise<Result>
+}
+
+/** Creates a batch for each kind, for as long as something of it waits or is being written. */
+export const createKindBatches = <Kind, Item, Result>(
+  root: Db,
+  write: (db: Statements, kind: Kind, items: Item[]) => Promise<Result[]>,
+  options: BatchOptions<Item>,
+): KindBatches<Kind, Item, Result> => {
+  const batches = new Map<string, { batch: DbBatch<Item, Result>; inside: number }>()
+  return {
+    add: async (db, { name, kind }, item) => {
+      const create = () =>
+        createDbBatch<Item, Result>(root, (within, items) => write(within, kind, items), options)
+      const known = batches.get(name) ?? { batch: create(), inside: 0 }
+      batches.set(name, known)
+      known.inside++
+      try {
+        return await known.batch.add(db, item)
+      } finally {
+        if (--known.inside === 0) batches.delete(name)
+      }
+    },
+  }
+}

@@ -135,7 +135,15 @@ const parseTime = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ, 'text') 
 const readTime = (text: string): Date =>
   UTC_TIME.test(text) ? new Date(`${text.slice(0, 10)}T${text.slice(11, -3)}Z`) : parseTime(text)
 
+/** Parses json and jsonb, of which most values in a list are empty. See docs/decisions.md#column-parsers. */
+const readJson = (text: string): unknown => {
+  if (text === '[]') return []
+  return text === '{}' ? {} : JSON.parse(text)
+}
+
 const readers = new Map<number, (text: string) => unknown>([
+  [pg.types.builtins.JSON, readJson],
+  [pg.types.builtins.JSONB, readJson],
   [pg.types.builtins.INT8, readInt8],
   [TEXT_ARRAY, readTexts],
   [pg.types.builtins.TIMESTAMPTZ, readTime],

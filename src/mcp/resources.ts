@@ -4,12 +4,12 @@ import { AppError } from '../core/errors.ts'
 import { uuid } from '../core/rules.ts'
 import { ensureScope, hasScope } from '../core/scopes.ts'
 import type { Feed } from '../event/index.ts'
-import { listMessages } from '../message/index.ts'
+import { listFields } from '../message/index.ts'
 import type { Viewer } from '../workspace/index.ts'
 import type { Call } from './call/tool.ts'
 import { Fence } from './outside-text/fence.ts'
 import { labelled } from './outside-text/label.ts'
-import { listView } from './view/message.ts'
+import { LISTED, listView } from './view/message.ts'
 
 /** Each agent's inbox as a resource, so that hosts without the Events extension can be notified of changes. */
 
@@ -60,7 +60,7 @@ export const readInbox = async ({ deps, viewer }: Call, uri: string) => {
   ensureScope(viewer, READING)
   const fence = new Fence()
   try {
-    const { items } = await listMessages(deps, viewer, agentId, { limit: NEWEST })
+    const { items } = await listFields(deps, viewer, agentId, { limit: NEWEST, fields: LISTED })
     const text = JSON.stringify(listView(items, fence))
     return { contents: [{ uri, mimeType: MIME, text }], ...labelled(fence.label) }
   } catch (error) {

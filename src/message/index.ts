@@ -37,7 +37,15 @@ export { linkAttachment, openLink } from './reading/attachment-link.ts'
 export type { MessageFilter } from './reading/filter.ts'
 export { messageCursor } from './reading/find.ts'
 export type { MessageListKey } from './reading/for-each.ts'
-export { listMessages, listWorkspaceMessages, type MessagePage, readMessagePages } from './reading/list.ts'
+export {
+  createMessageLists,
+  listFields,
+  listMessages,
+  listWorkspaceMessages,
+  type MessageLists,
+  type MessagePage,
+  readMessagePages,
+} from './reading/list.ts'
 export { listThreads } from './reading/list-threads.ts'
 export {
   type DomainHealth,

@@ -1,8 +1,9 @@
 import { connect, type Socket } from 'node:net'
+import { percentile } from './row.ts'
 
 /**
- * The HTTP client, in its own process: `{origin, requests, connections, total}` → `{seconds}`. Every response
- * must be a 2xx. It reads only the status and the length of a response, so that it leaves the CPU to the server.
+ * The HTTP client, in its own process: `{origin, requests, connections, total}` → `{seconds, p99}`, the latter in
+ * milliseconds. Every response must be a 2xx. It reads only the status and the length of a response, so that it leaves the CPU to the server.
  */
 
 interface Order {
@@ -35,11 +36,13 @@ const isWhole = (received: Buffer): boolean => {
 }
 
 /** Sends one request after the other, until `next` returns null. */
-const converse = (socket: Socket, next: () => Buffer | null): Promise<void> =>
+const converse = (socket: Socket, next: () => Buffer | null, took: (ms: number) => void): Promise<void> =>
   new Promise((resolve, reject) => {
     let parts: Buffer[] = []
+    let sentAt = 0
     const send = () => {
       const request = next()
+      sentAt = performance.now()
       if (request === null) {
         socket.destroy()
         resolve()
@@ -55,6 +58,7 @@ const converse = (socket: Socket, next: () => Buffer | null): Promise<void> =>
         return reject(error)
       }
       parts = []
+      took(performance.now() - sentAt)
       send()
     })
     socket.once('connect', send)
@@ -65,13 +69,15 @@ process.on('message', async ({ origin, requests, connections, total }: Order) =>
   const prepared = requests.map((request) => bytesOf(host, request))
   let sent = 0
   const next = () => (sent < total ? prepared[sent++ % prepared.length]! : null)
+  const times: number[] = []
   const started = performance.now()
   await Promise.all(
     Array.from({ length: connections }, () =>
-      converse(connect({ host: hostname, port: Number(port), noDelay: true }), next),
+      converse(connect({ host: hostname, port: Number(port), noDelay: true }), next, (ms) => times.push(ms)),
     ),
   )
-  process.send?.({ seconds: (performance.now() - started) / 1000 })
+  const seconds = (performance.now() - started) / 1000
+  process.send?.({ seconds, p99: percentile(times, 0.99) })
 })
 process.on('disconnect', () => process.exit())
 process.send?.('up')

@@ -1,7 +1,6 @@
-import { CONNECTIONS, type HttpTarget, httpSide } from './http-load.ts'
+import { compareRequests, type HttpTarget } from './http-load.ts'
 import { type Bench, startBench, startPart } from './machinery.ts'
-import { compare } from './paired.ts'
-import { atLeast, type Suite } from './row.ts'
+import { atLeast, type Goal, type Suite } from './row.ts'
 
 /** Messages of the agent whose pages are read. */
 const MESSAGES = 200
@@ -35,7 +34,17 @@ const fill = async ({ postgres }: Bench, agentId: string): Promise<string> => {
   return rows[0].id
 }
 
-/** Pages and messages a second, against servers that only select the same rows. */
+/** Throws unless both answer with the same bytes. */
+const ensureSame = async (...sides: HttpTarget[]): Promise<void> => {
+  const answers = sides.map(async ({ origin, requests: [request] }) => {
+    const { path, headers } = request!
+    return (await fetch(origin + path, { headers })).text()
+  })
+  const [one, ...others] = await Promise.all(answers)
+  if (others.some((other) => other !== one)) throw new Error('the counterpart answers something else')
+}
+
+/** Pages and messages a second, and how long they take, against servers that only select the same rows. */
 export const benchPages: Suite = async (report) => {
   const bench = await startBench()
   const { postgres, api } = bench
@@ -43,59 +52,63 @@ export const benchPages: Suite = async (report) => {
   const messageId = await fill(bench, agentId)
   const client = await startPart('http-client.ts')
   const authorization = `Bearer ${bench.token}`
-  const ours = (requests: HttpTarget['requests']) =>
-    httpSide(client.child, { origin: bench.http, requests, node: bench.pid, postgres: postgres.pid })
+  type Requests = HttpTarget['requests']
+  const ours = (requests: Requests): HttpTarget => ({
+    ...{ origin: bench.http, requests },
+    ...{ node: bench.pid, postgres: postgres.pid },
+  })
   const startCounterpart = async (file: string, ...args: string[]) => {
     const part = await startPart<number>(file, ...args, postgres.url)
     const origin = `http://127.0.0.1:${part.ready}`
-    return (requests: HttpTarget['requests']) =>
-      httpSide(client.child, { origin, requests, node: part.child.pid!, postgres: postgres.pid })
+    return (requests: Requests): HttpTarget => ({
+      ...{ origin, requests },
+      ...{ node: part.child.pid!, postgres: postgres.pid },
+    })
   }
-  const get = (path: string, headers: Record<string, string> = {}): HttpTarget['requests'] => [
+  const get = (path: string, headers: Record<string, string> = {}): Requests => [
     { method: 'GET', path, headers },
   ]
+  const compare = async (
+    about: { name: string; against: string; goal?: Goal },
+    sides: { ours: HttpTarget; theirs: HttpTarget },
+  ) => {
+    for (const row of await compareRequests(client.child, about, sides)) report(row)
+  }
   const bare = await startCounterpart('bare-rest.ts')
   const list = `/agents/${agentId}/messages`
-  const unit = 'requests/s'
-  report(
-    await compare(
-      {
-        name: `GET list of 20 messages, ${CONNECTIONS} connections`,
-        against: 'node:http and pg, one select',
-        unit,
-        goal: atLeast(0.7),
-      },
-      ours(get(`${list}?limit=20`, { authorization })),
-      bare(get(`/page/${agentId}`)),
-      { seconds: 12 },
-    ),
+  const name = 'GET list of 20 messages'
+  const listing = ours(get(`${list}?limit=20`, { authorization }))
+  await compare(
+    { name, against: 'node:http and pg, one select of fewer columns', goal: atLeast(0.6) },
+    { ours: listing, theirs: bare(get(`/page/${agentId}`)) },
   )
-  report(
-    await compare(
-      { name: `GET one message, ${CONNECTIONS} connections`, against: 'node:http and pg, one select', unit },
-      ours(get(`${list}/${messageId}`, { authorization })),
-      bare(get(`/message/${agentId}/${messageId}`)),
-      { seconds: 12 },
-    ),
+  const same = bare(get(`/same-page/${agentId}`))
+  await ensureSame(listing, same)
+  await compare(
+    { name, against: 'node:http and pg, the same bytes', goal: atLeast(1) },
+    { ours: listing, theirs: same },
+  )
+  await compare(
+    { name: 'GET one message', against: 'node:http and pg, one select' },
+    {
+      ours: ours(get(`${list}/${messageId}`, { authorization })),
+      theirs: bare(get(`/message/${agentId}/${messageId}`)),
+    },
   )
   const body = JSON.stringify({ query: INBOX, variables: { id: agentId } })
   const headers = { 'content-type': 'application/json', accept: 'application/json' }
-  const query = (more: Record<string, string>): HttpTarget['requests'] => [
+  const query = (more: Record<string, string>): Requests => [
     { method: 'POST', path: '/graphql', headers: { ...headers, ...more }, body },
   ]
   const peers = [
-    { kind: 'mercurius', against: 'Mercurius (JIT), Fastify and pg', goal: atLeast(0.7) },
-    { kind: 'yoga', against: 'Yoga and pg' },
+    { kind: 'mercurius', against: 'Mercurius (JIT), Fastify and pg', goal: atLeast(0.6) },
+    { kind: 'yoga', against: 'Yoga and pg', goal: atLeast(1.5) },
   ]
-  for (const { kind, against, goal } of peers) {
+  for (const { kind, ...about } of peers) {
     const peer = await startCounterpart('bare-graphql.ts', kind)
-    report(
-      await compare(
-        { name: `GraphQL inbox page, ${CONNECTIONS} connections`, against, unit, goal },
-        ours(query({ authorization })),
-        peer(query({})),
-        { seconds: 12 },
-      ),
+    await compare(
+      { name: 'GraphQL inbox page', ...about },
+      { ours: ours(query({ authorization })), theirs: peer(query({})) },
     )
   }
 }

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { forgetMember } from '../../src/agent/access/forget-member.ts'
+import { createAgentReads } from '../../src/agent/access/permission.ts'
 import { PhoneNumbers } from '../../src/agent/address/phone-numbers.ts'
 import { Subscriptions } from '../../src/agent/listening/subscriptions.ts'
 import { removeAtOnce } from '../../src/background/agent-removal.ts'
@@ -21,6 +22,7 @@ import { createGraphql } from '../../src/graphql/transport/handler.ts'
 import { createFileReader } from '../../src/mail/index.ts'
 import { CODES_STORED } from '../../src/message/code/queue.ts'
 import { FileTexts } from '../../src/message/files/file-texts.ts'
+import { createMessageLists } from '../../src/message/reading/list.ts'
 import { createMessageReads } from '../../src/message/reading/read.ts'
 import { createViews } from '../../src/message/reading/view.ts'
 import { createCatchAllLookup } from '../../src/message/receiving/address-lookup.ts'
@@ -167,7 +169,9 @@ export const startServer = async (
     codeNews: new News(notifier, CODES_STORED),
     questionNews: new News(notifier, QUESTION_ENDED),
     fileTexts,
+    agentReads: createAgentReads(db),
     reads: createMessageReads(db),
+    lists: createMessageLists(db),
     views: createViews(),
     phoneNumbers: new PhoneNumbers({ ...shared, sms }),
     codes: { normalize: (_channel: string, value: string) => value, send: async () => undefined },

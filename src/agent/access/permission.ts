@@ -1,5 +1,6 @@
 import { AppError, notFound } from '../../core/errors.ts'
-import type { Db } from '../../db/client.ts'
+import { createDbBatch, type DbBatch } from '../../db/batch.ts'
+import { type Db, isUnavailable } from '../../db/client.ts'
 import { type Agent, Prisma } from '../../db/generated/prisma/client.ts'
 import type { Viewer } from '../../workspace/index.ts'
 
@@ -66,6 +67,36 @@ export const findAgent = async (
   const { rows } = await pool.query<Agent>({ ...BY_ID, values: [agentId] })
   return authorizeAgent(viewer, rows[0] ?? null, reach)
 }
+
+/** Each by its key, with one plan for any number: see docs/decisions.md#kept-plans. */
+const EACH_BY_ID = {
+  name: 'each agent by id',
+  text: `select ${AGENT_COLUMNS} from unnest((select $1::uuid[])) as k(id) cross join lateral (select * from agent where id = k.id limit 1) a`,
+}
+
+/** Collects reads of single agents: concurrent ones share a round trip. See docs/decisions.md#batched-reads. */
+export type AgentReads = DbBatch<string, Agent | null>
+
+export const createAgentReads = (root: Db): AgentReads =>
+  createDbBatch<string, Agent | null>(
+    root,
+    async ({ pool }, ids) => {
+      const { rows } = await pool.query<Agent>({ ...EACH_BY_ID, values: [ids] })
+      const found = new Map(rows.map((row) => [row.id, row]))
+      return ids.map((id) => {
+        const row = found.get(id)
+        return row ? { ...row } : null // each caller's own
+      })
+    },
+    { most: 16, parallel: 4, patienceMs: 5, isUnavailable },
+  )
+
+/** Finds the agent as `findAgent` does, together with those that are read at the same time. */
+export const findAgentTogether = async (
+  deps: Db & { agentReads: AgentReads },
+  viewer: Caller,
+  agentId: string,
+): Promise<Agent> => authorizeAgent(viewer, await deps.agentReads.add(deps, agentId))
 
 /**
  * Returns whether an agent was deleted: its messages may still be stored, and what refers to them without a

@@ -15,6 +15,7 @@ import {
 import { Direction, MessageStatus } from '../../db/generated/prisma/enums.ts'
 import {
   cancelMessage,
+  listFields,
   listMessages,
   type MessageFilter,
   markMessages,
@@ -23,7 +24,7 @@ import {
   withHighlights,
 } from '../../message/index.ts'
 import { compact, READS_OUTSIDE, type ToolCall, tool, UPDATES } from '../call/tool.ts'
-import { cleanValues, listView, messageView } from '../view/message.ts'
+import { cleanValues, LISTED, listView, messageView } from '../view/message.ts'
 import { threadView } from '../view/thread.ts'
 
 const DEFAULT_LIMIT = 20
@@ -86,8 +87,8 @@ export const list = tool({
   ) => {
     const filter = { ...rest, thread: threadId ?? rest.thread }
     ensureCanMatch(filter)
-    const found = listMessages(deps, viewer, agentId, { filter: { ...filter, q: query }, limit, cursor })
-    const page = await withHighlights(found, query)
+    const asked = { filter: { ...filter, q: query }, limit, cursor, fields: LISTED }
+    const page = await withHighlights(listFields(deps, viewer, agentId, asked), query)
     return { ...listView(page.items, fence), ...compact({ nextCursor: page.nextCursor }) }
   },
 })

@@ -17,6 +17,14 @@ const [PREVIEW, MAX_HEAD] = [120, 80]
 /** What is shown of what senders can make long. One mail may name 2,000 recipients and 1,000 files. */
 const MAX = { recipients: 10, recipientsInList: 3, files: 20, name: 160, subject: 500, error: 1_000 }
 
+/** What is read of the messages of a list. */
+export const LISTED = [
+  ...['id', 'agentId', 'createdAt', 'channel', 'direction', 'threadId', 'status', 'refusal', 'admission'],
+  ...['mayInstruct', 'holdReason', 'holdUntil', 'sentByMemberId', 'sentByName', 'readAt', 'labels'],
+  ...['counterpart', 'counterpartName', 'to', 'subject', 'text', 'replyText', 'attachments'],
+] as const satisfies readonly (keyof PresentedMessage)[]
+type ListedMessage = Pick<PresentedMessage, (typeof LISTED)[number]>
+
 const WORD = /^[a-z_]{1,30}$/
 /** The check that says what a message hides or disguises: there is one for each way. */
 const MANIPULATION = 'manipulation'
@@ -43,7 +51,7 @@ export const mediaTypeOf = (type: string): string => {
 }
 
 /** Whether the agent or its workspace wrote the message. An imported one only says so. */
-export const isOwn = ({ direction, status }: PresentedMessage): boolean =>
+export const isOwn = ({ direction, status }: Pick<PresentedMessage, 'direction' | 'status'>): boolean =>
   direction === 'outbound' && status !== 'imported'
 
 const FORWARDED = /^-{3,10} ?[^\n-]{1,60}-{3,10}$/m
@@ -64,7 +72,10 @@ const QUOTES = /^>|^-{3,10} ?[^\n-]{1,60}-{3,10}$/m
  * Whether what is shown of a message was written by a member or an agent of the workspace, as far as is proven. What they
  * quote or forward was not.
  */
-export const isTeams = (message: PresentedMessage, shown: string): boolean =>
+export const isTeams = (
+  message: Pick<PresentedMessage, 'direction' | 'status' | 'admission'>,
+  shown: string,
+): boolean =>
   (isOwn(message) || (message.status === 'received' && message.admission === 'team')) && !QUOTES.test(shown)
 
 /** The subject of an answer is that of somebody's message. */
@@ -81,7 +92,7 @@ const headsOf = (message: PresentedMessage, fence: Fence) => {
   }
 }
 
-const summaryOf = (message: PresentedMessage, fence: Fence, recipients: number) => {
+const summaryOf = (message: ListedMessage, fence: Fence, recipients: number) => {
   const inbound = message.direction === 'inbound'
   return {
     messageId: message.id,
@@ -110,7 +121,7 @@ const inLine = (text: string, length: number): string =>
   clip(clean(text).replace(SPACE, ' ').trim(), length).toWellFormed()
 
 /** The words of a message in a list, in one line; those around what was `found` instead of its beginning. */
-const previewOf = (message: PresentedMessage, found: string | null = null): string => {
+const previewOf = (message: ListedMessage, found: string | null = null): string => {
   const { counterpart, counterpartName, subject, text, replyText } = message
   const own = isOwn(message)
   const start = (replyText ?? text).slice(0, 4 * PREVIEW)
@@ -123,7 +134,7 @@ const previewOf = (message: PresentedMessage, found: string | null = null): stri
 }
 
 /** A message of a search has the places where it was found. */
-type Listed = PresentedMessage & { highlights?: readonly Highlight[] }
+type Listed = ListedMessage & { highlights?: readonly Highlight[] }
 
 /** The words around what a search found in a text, or that it is in a file; null if it is in the subject or a name. */
 const foundIn = ({ highlights = [] }: Listed): string | null => {
@@ -143,7 +154,7 @@ const lineBetween = (message: Listed, fence: Fence): string | null => {
  * A message in a list, with what differs from the usual: an email that was received by the agent alone. Its own words
  * are its preview.
  */
-export const lineOf = (message: PresentedMessage, fence: Fence) => {
+export const lineOf = (message: ListedMessage, fence: Fence) => {
   const { channel, to, from, ...summary } = summaryOf(message, fence, MAX.recipientsInList)
   const own = isOwn(message)
   fence.note(own || isTeams(message, (message.replyText ?? message.text).slice(0, 4 * PREVIEW)))

@@ -1,7 +1,8 @@
 import { authorizeAgent, findAgent } from '../../agent/index.ts'
 import type { Page } from '../../core/cursor.ts'
 import { type AppError, invalidInput } from '../../core/errors.ts'
-import type { Db } from '../../db/client.ts'
+import { createKindBatches, type KindBatches } from '../../db/batch.ts'
+import { type Db, isUnavailable } from '../../db/client.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 import { readAnywhere } from '../../db/replica.ts'
 import { bind, type Sql, sql } from '../../db/sql/sql.ts'
@@ -85,37 +86,54 @@ const queryOf = (
   return forEach(of, sql`select ${columns} ${source(owner)}`, owned)
 }
 
+/** A page of which some texts may be missing, because they are long. */
+interface Selected<Field extends ReadableField> extends MessagePage<Field> {
+  long: readonly MessageFields<Field>[]
+}
+
+/**
+ * Selects a page for each key; `each` is how many bytes of texts one page may have. The texts that are read here have at most
+ * `MAX_TEXT_BYTES` together: `fillTexts` reads the others.
+ */
 const selectPages = async <Field extends ReadableField>(
   db: Db,
   keys: readonly MessageListKey[],
   read: MessagePageRead<Field>,
-  source: Source = newestOf(read),
-): Promise<MessagePage<Field>[]> => {
-  const share = Math.floor(MAX_TEXT_BYTES / Math.max(keys.length, 1))
+  { each, source = newestOf(read) }: { each: number; source?: Source },
+): Promise<Selected<Field>[]> => {
   // Even if all messages have as much, the pages together stay below the limit.
-  const mostBytes = Math.floor(share / (read.limit + 1))
+  const mostBytes = Math.floor(MAX_TEXT_BYTES / Math.max(keys.length, 1) / (read.limit + 1))
   type Row = MessageFields<Field> & { key: number; textBytes?: number }
   const { rows } = await db.pool.query<Row>(prepared(queryOf(keys, read, { source, mostBytes })))
   const lists = keys.map((): Row[] => [])
   for (const row of rows) lists[row.key - 1]?.push(row)
-  const pages = lists.map((list) => {
-    const shown = list.slice(0, Math.min(read.limit, fitting(list, share)))
-    return { rows: shown, more: list.length > shown.length }
-  })
   const withTexts = read.fields.some(isText)
-  const isLong = ({ textBytes = 0 }: Row) => withTexts && textBytes > mostBytes
-  const long = pages.flatMap((page) => page.rows).filter(isLong)
-  if (long.length === 0) return pages
-  const texts = await readLongTexts(db, read.fields, long)
-  return pages.map((page) => ({
-    ...page,
-    rows: page.rows.flatMap((row) => {
-      if (!isLong(row)) return row
-      const filled = texts.get(row.id)
-      return filled ? { ...row, ...filled } : []
-    }),
-  }))
+  return lists.map((list) => {
+    const shown = list.slice(0, Math.min(read.limit, fitting(list, each)))
+    const long = withTexts ? shown.filter(({ textBytes = 0 }) => textBytes > mostBytes) : []
+    return { rows: shown, more: list.length > shown.length, long }
+  })
 }
+
+/** Reads the texts that are missing on these pages, in one statement. */
+const fillTexts = async <Field extends ReadableField>(
+  db: Db,
+  { fields }: MessagePageRead<Field>,
+  pages: readonly Selected<Field>[],
+): Promise<MessagePage<Field>[]> => {
+  const long = new Set(pages.flatMap((page) => page.long))
+  const texts = long.size === 0 ? null : await readLongTexts(db, fields, [...long])
+  const fill = (row: MessageFields<Field>) => {
+    if (!long.has(row)) return row
+    const filled = texts?.get(row.id)
+    return filled ? { ...row, ...filled } : []
+  }
+  return pages.map(({ rows, more }) => ({ rows: texts ? rows.flatMap(fill) : rows, more }))
+}
+
+/** Whether a page is the newest messages that an index has in order: nothing has to be searched or tested. */
+const isPlain = ({ filter }: Pick<MessagePageRead<ReadableField>, 'filter'>, owner: Owner): boolean =>
+  filter.q === undefined && marked(accessOf(filter, owner).tested).length === 0
 
 /** Reads a page for each key, whose filter names a thread by its own id. */
 const readPages = async <Field extends ReadableField>(
@@ -123,10 +141,12 @@ const readPages = async <Field extends ReadableField>(
   keys: readonly MessageListKey[],
   read: MessagePageRead<Field>,
 ): Promise<MessagePage<Field>[]> => {
-  const { tested } = accessOf(read.filter, begin(keys).owner)
-  if (read.filter.q === undefined && marked(tested).length === 0) return selectPages(db, keys, read)
+  const each = Math.floor(MAX_TEXT_BYTES / Math.max(keys.length, 1))
+  if (isPlain(read, begin(keys).owner))
+    return fillTexts(db, read, await selectPages(db, keys, read, { each }))
   const found = await findMessages(db, keys, read)
-  const pages = await selectPages(db, keys, read, foundOf(found))
+  const selected = await selectPages(db, keys, read, { each, source: foundOf(found) })
+  const pages = await fillTexts(db, read, selected)
   return pages.map((page, index) => {
     const { next } = found[index]!
     return page.more || !next ? page : { rows: page.rows, more: true, end: next }
@@ -134,15 +154,46 @@ const readPages = async <Field extends ReadableField>(
 }
 
 /**
+ * Collects reads of single pages: concurrent ones that differ in nothing but whose messages they list share a
+ * statement, four at most, because a page waits for the others. See docs/decisions.md#batched-reads.
+ */
+export type MessageLists = KindBatches<
+  MessagePageRead<ReadableField>,
+  MessageListKey,
+  Selected<ReadableField>
+>
+
+export const createMessageLists = (root: Db): MessageLists =>
+  createKindBatches(
+    root,
+    (db, read, keys) =>
+      readAnywhere({ ...root, ...db }, (from) => selectPages(from, keys, read, { each: MAX_TEXT_BYTES })),
+    { most: 4, parallel: 4, patienceMs: 5, isUnavailable },
+  )
+
+export interface ListDeps extends Db {
+  lists: MessageLists
+}
+
+/**
  * Reads a page of messages for each of these agents, threads or workspaces, newest first: a single statement
  * unless it has to search (for a nested `take`, Prisma reads all rows and cuts them in memory). An agent or
  * workspace that does not have the filter's thread gets an error in place of its page.
  */
-export const readMessagePages = <Field extends ReadableField>(
-  db: Db,
+export const readMessagePages = async <Field extends ReadableField>(
+  deps: ListDeps,
   keys: readonly MessageListKey[],
   read: MessagePageRead<Field>,
-): Promise<(MessagePage<Field> | AppError)[]> => readAnywhere(db, (from) => readListed(from, keys, read))
+): Promise<(MessagePage<Field> | AppError)[]> => {
+  const { owner } = begin(keys)
+  const { thread, threadId } = read.filter
+  if (keys.length !== 1 || thread !== undefined || threadId !== undefined || !isPlain(read, owner))
+    return readAnywhere(deps, (from) => readListed(from, keys, read))
+  const name = JSON.stringify([owner.column, owner.threadId !== undefined, read])
+  const selected = (await deps.lists.add(deps, { name, kind: read }, keys[0]!)) as Selected<Field>
+  if (selected.long.length === 0) return [selected]
+  return readAnywhere(deps, (from) => fillTexts(from, read, [selected]))
+}
 
 const readListed = async <Field extends ReadableField>(
   db: Db,
@@ -175,28 +226,34 @@ const readListed = async <Field extends ReadableField>(
   })
 }
 
+/** What of an agent's messages is listed. */
+type ListRequest = MessagePageRequest & { filter?: MessageFilter }
+
 /** Reads a page of the agent's messages, if the viewer may read them. */
-const readOwnPage = async (
-  deps: Db,
+const readOwnPage = async <Field extends ReadableField>(
+  deps: ListDeps,
   viewer: Viewer,
   agentId: string,
-  { filter = {}, ...request }: MessagePageRequest & { filter?: MessageFilter },
-): Promise<MessagePage<(typeof PRESENTED_FIELDS)[number]>> => {
+  { filter = {}, ...request }: ListRequest & { fields: readonly Field[] },
+): Promise<MessagePage<Field>> => {
   const { workspaceId } = viewer
   authorizeAgent(viewer, { id: agentId, workspaceId, createdByAgentId: null })
-  const read = { ...request, filter, fields: PRESENTED_FIELDS, bounded: true, workspaceId }
+  const read = { ...request, filter, bounded: true, workspaceId }
   const [page] = await readMessagePages(deps, [{ agentId }], read)
   if (page instanceof Error) throw page
   return page!
 }
 
-/** Lists a page of the agent's messages, newest first (by id within one millisecond). */
-export const listMessages = async (
-  deps: Db,
+/**
+ * Lists a page of the agent's messages with these fields, of which `id`, `agentId` and `createdAt` must be some, newest first
+ * (by id within one millisecond).
+ */
+export const listFields = async <Field extends ReadableField>(
+  deps: ListDeps,
   viewer: Viewer,
   agentId: string,
-  request: MessagePageRequest & { filter?: MessageFilter },
-): Promise<Page<PresentedMessage>> => {
+  request: ListRequest & { fields: readonly Field[] },
+): Promise<Page<MessageFields<Field>>> => {
   // The statement that reads the page also checks that the workspace has the agent
   // (docs/decisions.md#no-separate-check). A viewer without access gets that error first.
   const ensureReadable = () => findAgent(deps, viewer, agentId)
@@ -209,9 +266,18 @@ export const listMessages = async (
   return { items: rows, nextCursor: more && end ? messageCursor(end) : null }
 }
 
+/** Lists a page of the agent's messages with all that the API shows of them. */
+export const listMessages = (
+  deps: ListDeps,
+  viewer: Viewer,
+  agentId: string,
+  request: ListRequest,
+): Promise<Page<PresentedMessage>> =>
+  listFields(deps, viewer, agentId, { ...request, fields: PRESENTED_FIELDS })
+
 /** Lists a page of the messages of all agents of the viewer's workspace, newest first. For members. */
 export const listWorkspaceMessages = async (
-  deps: Db,
+  deps: ListDeps,
   viewer: Viewer,
   { filter = {}, ...request }: MessagePageRequest & { filter?: MessageFilter },
 ): Promise<Page<PresentedMessage>> => {

@@ -89,7 +89,9 @@ const UNREAD = [
 /** A message as it is read, with its attachments' metadata. */
 export type MessageWithFiles = Omit<Message, (typeof UNREAD)[number]> & Read
 
-const MAY_INSTRUCT = sql`coalesce(m.instructor <= (select g.instructors from agent g where g.id = m.agent_id), false)`
+/** The agent is looked up for messages whose sender is proven alone. */
+const MAY_INSTRUCT = sql`case when m.instructor is null then false
+  else coalesce(m.instructor <= (select g.instructors from agent g where g.id = m.agent_id), false) end`
 
 /** A JSON array of the attachments of a message `m`, each with these members. */
 const attachmentsWith = (members: string): Sql => sql`coalesce((

@@ -1,4 +1,4 @@
-import { type Agent as AgentRow, findAgent, MAX_AGENTS } from '../../../agent/index.ts'
+import { type Agent as AgentRow, findAgent, findAgentTogether, MAX_AGENTS } from '../../../agent/index.ts'
 import {
   Agent as AGENT,
   AGENT_FILTER,
@@ -91,7 +91,7 @@ builder.queryFields((t) => ({
     description: 'One agent.',
     args: { id: t.arg({ type: 'UUID', required: true, description: "The agent's id." }) },
     resolve: async (query, _root, { id }, { deps, viewer }) => {
-      if (!query.include) return findAgent(deps, viewer, id) // no relations selected: uses a prepared statement
+      if (!query.include) return findAgentTogether(deps, viewer, id) // no relations selected: a prepared statement
       const agent = await deps.prisma.agent.findFirst({
         ...query,
         where: { AND: [{ id }, readableBy(viewer)] },
