@@ -4,14 +4,16 @@ import type { Logger } from '../core/logger.ts'
 import type { Metrics } from '../core/metrics.ts'
 import type { Db } from '../db/client.ts'
 import type { Notifier } from '../db/notify.ts'
+import type { Told } from '../db/payload.ts'
 import type { LoggedEvent } from './event.ts'
 import { FeedIterator } from './feed-iterator.ts'
 import { type FeedItem, Follower, type Sink } from './follower.ts'
 import { type LogPosition, readGrown } from './log.ts'
 import { LogReader } from './log-reader.ts'
 import type { Texts } from './texts.ts'
+import { tellEvent, toldEvents } from './told.ts'
 
-/** Topic that notifies the other processes that an agent's log grew; the key is the agent's id. */
+/** Topic that notifies the other processes that an agent's log grew; the key is the agent's id. It tells small events. */
 const EVENTS = 'events'
 
 /**
@@ -20,7 +22,8 @@ const EVENTS = 'events'
  */
 const POLL_MS = 1_500
 
-export type News = (agentId: string, event: LoggedEvent | null) => void
+/** `eventsOf` returns an agent's new events if they are known, in order, and null if only their existence is. */
+export type News = (agentId: string, eventsOf: () => readonly LoggedEvent[] | null) => void
 
 export interface FeedDeps extends Db {
   notifier: Notifier
@@ -50,20 +53,19 @@ export class Feed {
   }
 
   /**
-   * Announces committed events, in order of id: this process receives them directly, the others read them.
+   * Announces committed events, in order of id: this process receives them directly, the others are told of them, or
+   * read them.
    */
   committed(events: readonly LoggedEvent[]): void {
     for (const event of events) {
       this.#deps.metrics?.count('events', event.channel)
-      this.#notify(event.agentId, event)
-      this.#deps.notifier.publish(EVENTS, event.agentId, { toSelf: false })
+      this.#tell(event.agentId, [event])
+      for (const listener of this.#listeners) listener(event.agentId, () => [event])
+      this.#deps.notifier.publish(EVENTS, event.agentId, { toSelf: false, tells: () => tellEvent(event) })
     }
   }
 
-  /**
-   * Subscribes to all agents' news: the event if it is known, null if only its existence is. Returns a
-   * function that unsubscribes.
-   */
+  /** Subscribes to all agents' news. Returns a function that unsubscribes. */
   onNews(listener: News): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
@@ -100,7 +102,7 @@ export class Feed {
     const { notifier, texts } = this.#deps
     this.#unsubscribe = [
       texts.start(),
-      notifier.subscribe(EVENTS, (agentId) => this.#notify(agentId, null)),
+      notifier.subscribe(EVENTS, (agentId, told) => this.#hear(agentId, told)),
       notifier.onReconnect(() => void this.#poll()),
     ]
     void this.#keepPolling()
@@ -112,14 +114,16 @@ export class Feed {
     for (const end of this.#unsubscribe) end()
   }
 
-  #notify(agentId: string, event: LoggedEvent | null): void {
-    this.#tell(agentId, event)
-    for (const listener of this.#listeners) listener(agentId, event)
+  /** What is told is read only for those whom it concerns: a process hears of each event of the installation. */
+  #hear(agentId: string, told: Told | null): void {
+    const eventsOf = () => toldEvents(agentId, told)
+    if (this.#followers.has(agentId)) this.#tell(agentId, eventsOf())
+    for (const listener of this.#listeners) listener(agentId, eventsOf)
   }
 
-  #tell(agentId: string, event: LoggedEvent | null): void {
+  #tell(agentId: string, events: readonly LoggedEvent[] | null): void {
     const followers = this.#followers.get(agentId)
-    if (followers !== undefined) for (const follower of followers) follower.news(event)
+    if (followers !== undefined) for (const follower of followers) follower.news(events)
   }
 
   async #keepPolling(): Promise<void> {
