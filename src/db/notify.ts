@@ -49,7 +49,10 @@ export interface NotifierOptions {
 }
 
 const CHANNEL = 'ams'
-const NOTIFY = { name: 'notify', text: 'select pg_notify($1, payload) from unnest($2::text[]) as payload' }
+const NOTIFY = {
+  name: 'notify',
+  text: 'select pg_notify($1, payload), pg_notification_queue_usage() as used from unnest($2::text[]) as payload',
+}
 
 const payloadOf = (topic: string, key: string): string => JSON.stringify(['', topic, key])
 
@@ -76,6 +79,12 @@ const INTERVAL_MS = 3
  * costs less for each.
  */
 const MAX_TOLD = 64_000
+
+/**
+ * Share of PostgreSQL's queue of notifications (8 GB) from which on nothing is told: it keeps them for a process that is
+ * suspended.
+ */
+const MAX_QUEUE_USED = 0.01
 
 type Listener = (key: string, told: Told | null) => void
 
@@ -134,6 +143,7 @@ class Sender {
   #waiting = new Map<string, Map<string, string[] | null>>()
   /** Number of characters that those tell. */
   #told = 0
+  #queueUsed = 0
   #sending: Promise<void> | undefined
   #sentAt = Number.NEGATIVE_INFINITY
 
@@ -147,13 +157,16 @@ class Sender {
     const keys = this.#waiting.get(topic) ?? new Map<string, string[] | null>()
     this.#waiting.set(topic, keys)
     const before = keys.get(key)
-    const text =
-      before === null || this.#cipher === null || this.#told > MAX_TOLD ? null : (tells?.() ?? null)
+    const text = before === null || !this.#mayTell ? null : (tells?.() ?? null)
     this.#told += text?.length ?? 0
     if (text === null) keys.set(key, null)
     else if (before) before.push(text)
     else keys.set(key, [text])
     this.#sending ??= this.#drain().finally(() => (this.#sending = undefined))
+  }
+
+  get #mayTell(): boolean {
+    return this.#cipher !== null && this.#told <= MAX_TOLD && this.#queueUsed < MAX_QUEUE_USED
   }
 
   async #drain(): Promise<void> {
@@ -164,7 +177,11 @@ class Sender {
       this.#waiting = new Map()
       this.#told = 0
       try {
-        await this.#options.pool.query({ ...NOTIFY, values: [CHANNEL, payloads] })
+        const { rows } = await this.#options.pool.query<{ used: number }>({
+          ...NOTIFY,
+          values: [CHANNEL, payloads],
+        })
+        this.#queueUsed = rows[0]!.used
       } catch (error) {
         this.#options.log.warn({ error: (error as Error).message }, 'could not notify other processes')
       }
