@@ -149,6 +149,31 @@ test('what is told is not readable for others who listen, and theirs is not beli
   await listener.end()
 })
 
+test('while PostgreSQL keeps many notifications for a process that is suspended, nothing is told', async () => {
+  const sent: string[][] = []
+  let used = 0
+  const query = async ({ values }: { values: [string, string[]] }) => {
+    sent.push(values[1])
+    return { rows: [{ used }] }
+  }
+  const cipherOf = notificationCiphers(randomBytes(32))
+  const options = { url, log: silentLogger, clock: systemClock, cipherOf }
+  const notifier = createNotifier({ ...options, pool: { query } as unknown as NotifierOptions['pool'] })
+  const tell = async () => {
+    const before = sent.length
+    notifier.publish('event', 'a', { tells: () => '1' })
+    await until(() => sent.length > before)
+    return typeof JSON.parse(sent.at(-1)![0]!)[0] !== 'string'
+  }
+  expect(await tell()).toBe(true)
+  used = 0.5
+  await tell()
+  expect(await tell()).toBe(false)
+  used = 0
+  await tell()
+  expect(await tell()).toBe(true)
+})
+
 test('a release that knows only keys hears of those that tell', () => {
   const cipher = notificationCiphers(randomBytes(32))('me')
   const payloads = packPayloads(
