@@ -16,7 +16,7 @@ import { createFetch, type Fetch } from './outgoing-http/fetch.ts'
 import { createGet, type Get } from './outgoing-http/get.ts'
 import { createLookup, type Lookup } from './outgoing-http/lookup.ts'
 import { createPostForm, type PostForm } from './outgoing-http/post-form.ts'
-import { createKeyring, deriveKey, type StreamLimits } from './workspace/index.ts'
+import { createKeyring, deriveKey, notificationCiphers, type StreamLimits } from './workspace/index.ts'
 
 /** External dependencies that tests and the demo replace. */
 export interface World {
@@ -110,7 +110,8 @@ export const createPlatform = (
   world: World,
 ) => {
   const { clock, random } = world
-  const notifier = createNotifier({ url: databaseUrl, pool: db.pool, log, clock })
+  const cipherOf = notificationCiphers(masterKey)
+  const notifier = createNotifier({ url: databaseUrl, pool: db.pool, log, clock, cipherOf })
   const keyring = createKeyring(db, masterKey, otherKeys, clock)
   const texts = new Texts({ notifier, sealer: keyring, clock, log })
   const metrics = new ServiceMetrics()

@@ -99,16 +99,16 @@ export const startWorkers = (operations: Operations): Running[] => {
     createTerminationNotices(led('notices')),
     new DelayedEvents(operations),
     new Outbox(operations, parts),
-    createPostmaster(operations),
+    createPostmaster(led('postmaster')),
     createIndexer(led('search')),
-    createFileIndexer(operations),
+    createFileIndexer(led('files')),
     createUsageCounter(led('usage')),
     operations.tlsResults,
     createRemover(operations),
     createWorkspaceRemover(operations),
     ...createJanitor(operations),
     ...createRegistrations(operations),
-    ...createAssembly(operations),
+    ...createAssembly(led('assembly')),
   ]
   for (const worker of workers) worker.start()
   return workers

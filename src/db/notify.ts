@@ -4,21 +4,21 @@ import type { Logger } from '../core/logger.ts'
 import type { Queryable } from './client.ts'
 import type { Prisma } from './generated/prisma/client.ts'
 import { Listening } from './listening.ts'
+import { type Cipher, packPayloads, readPayload, type Told } from './payload.ts'
 
 /**
  * Notifies every process, this one first, that something with a key has changed. A notification is only a
- * hint: subscribers read the data again.
+ * hint: subscribers read the data again, unless it tells them what they would read.
  */
 export interface Notifier {
   /**
    * To be called after the commit. This process's subscribers are notified before it returns; the others
    * within milliseconds, in no particular order, and duplicates are merged. Never throws and never waits: a
-   * notification that could not be sent is lost, and each subscriber's slow poll makes up for it. `toSelf:
-   * false` skips this process, when it passes on the change itself.
+   * notification that could not be sent is lost, and each subscriber's slow poll makes up for it.
    */
-  publish(topic: string, key: string, options?: { toSelf: boolean }): void
-  /** Returns a function that ends the subscription. */
-  subscribe(topic: string, listener: (key: string) => void): () => void
+  publish(topic: string, key: string, options?: PublishOptions): void
+  /** Returns a function that ends the subscription. `told`: what other processes tell of keys. */
+  subscribe(topic: string, listener: (key: string, told: Told | null) => void): () => void
   /** Key of the advisory lock that tells other processes whether this one is connected (see `Listening`). */
   readonly session: string
   /**
@@ -32,15 +32,27 @@ export interface Notifier {
   stop(): Promise<void>
 }
 
+export interface PublishOptions {
+  /** `false` skips this process, when it passes on the change itself; true if left out. */
+  toSelf?: boolean
+  /** Returns JSON that saves the other processes a look at the database; null when they must look. */
+  tells?(): string | null
+}
+
 export interface NotifierOptions {
   url: string
   pool: Queryable
   log: Logger
   clock: Clock
+  /** The cipher of what a process tells, by its name, which is random. Without it, nothing is told. */
+  cipherOf?(instance: string): Cipher
 }
 
 const CHANNEL = 'ams'
-const NOTIFY = { name: 'notify', text: 'select pg_notify($1, payload) from unnest($2::text[]) as payload' }
+const NOTIFY = {
+  name: 'notify',
+  text: 'select pg_notify($1, payload), pg_notification_queue_usage() as used from unnest($2::text[]) as payload',
+}
 
 const payloadOf = (topic: string, key: string): string => JSON.stringify(['', topic, key])
 
@@ -56,37 +68,25 @@ export const notifyOnCommit = async (
   await tx.$executeRaw`select pg_notify(${CHANNEL}, ${payloadOf(topic, key)})`
 }
 
-/** PostgreSQL refuses a payload of 8000 bytes. */
-const PAYLOAD_BYTES = 7900
 /**
  * Minimum time in milliseconds between two statements that notify: meanwhile, notifications are collected and
  * sent together. NOTIFY takes a lock at commit, so many small ones would queue up behind each other. The first
  * one after a pause is sent immediately, because its reader waits for it.
  */
 const INTERVAL_MS = 3
-type Listener = (key: string) => void
+/**
+ * Characters that one statement tells. What is published beyond it is read: of hundreds of events, a look at the database
+ * costs less for each.
+ */
+const MAX_TOLD = 64_000
 
 /**
- * Packs topics and their keys into few payloads below the size limit: `[instance, topic, key, key, …]` as
- * JSON.
+ * Share of PostgreSQL's queue of notifications (8 GB) from which on nothing is told: it keeps them for a process that is
+ * suspended.
  */
-export function packPayloads(instance: string, topics: Map<string, Set<string>>): string[] {
-  const payloads: string[] = []
-  for (const [topic, keys] of topics) {
-    const head = JSON.stringify([instance, topic]).slice(0, -1)
-    let body = ''
-    for (const key of keys) {
-      const item = `,${JSON.stringify(key)}`
-      if (body !== '' && Buffer.byteLength(head + body + item) + 1 > PAYLOAD_BYTES) {
-        payloads.push(`${head}${body}]`)
-        body = ''
-      }
-      body += item
-    }
-    payloads.push(`${head}${body}]`)
-  }
-  return payloads
-}
+const MAX_QUEUE_USED = 0.01
+
+type Listener = (key: string, told: Told | null) => void
 
 /**
  * Delivers to subscribers. One that throws does not affect the others. Every process hears of each event of the
@@ -110,12 +110,12 @@ class Subscribers {
     }
   }
 
-  deliver(topic: string, key: string): void {
+  deliver(topic: string, key: string, told: Told | null = null): void {
     const listeners = this.#byTopic.get(topic)
     if (listeners === undefined) return
     for (const listener of listeners) {
       try {
-        listener(key)
+        listener(key, told)
       } catch (error) {
         this.#report(error)
       }
@@ -139,29 +139,49 @@ class Subscribers {
 class Sender {
   readonly #instance: string
   readonly #options: NotifierOptions
-  #waiting = new Map<string, Set<string>>()
+  readonly #cipher: Cipher | null
+  #waiting = new Map<string, Map<string, string[] | null>>()
+  /** Number of characters that those tell. */
+  #told = 0
+  #queueUsed = 0
   #sending: Promise<void> | undefined
   #sentAt = Number.NEGATIVE_INFINITY
 
   constructor(instance: string, options: NotifierOptions) {
     this.#instance = instance
     this.#options = options
+    this.#cipher = options.cipherOf?.(instance) ?? null
   }
 
-  add(topic: string, key: string): void {
-    const keys = this.#waiting.get(topic) ?? new Set()
-    this.#waiting.set(topic, keys.add(key))
+  add(topic: string, key: string, tells?: () => string | null): void {
+    const keys = this.#waiting.get(topic) ?? new Map<string, string[] | null>()
+    this.#waiting.set(topic, keys)
+    const before = keys.get(key)
+    const text = before === null || !this.#mayTell ? null : (tells?.() ?? null)
+    this.#told += text?.length ?? 0
+    if (text === null) keys.set(key, null)
+    else if (before) before.push(text)
+    else keys.set(key, [text])
     this.#sending ??= this.#drain().finally(() => (this.#sending = undefined))
+  }
+
+  get #mayTell(): boolean {
+    return this.#cipher !== null && this.#told <= MAX_TOLD && this.#queueUsed < MAX_QUEUE_USED
   }
 
   async #drain(): Promise<void> {
     while (this.#waiting.size > 0) {
       await this.#gathered()
       this.#sentAt = performance.now()
-      const payloads = packPayloads(this.#instance, this.#waiting)
+      const payloads = packPayloads(this.#instance, this.#waiting, this.#cipher)
       this.#waiting = new Map()
+      this.#told = 0
       try {
-        await this.#options.pool.query({ ...NOTIFY, values: [CHANNEL, payloads] })
+        const { rows } = await this.#options.pool.query<{ used: number }>({
+          ...NOTIFY,
+          values: [CHANNEL, payloads],
+        })
+        this.#queueUsed = rows[0]!.used
       } catch (error) {
         this.#options.log.warn({ error: (error as Error).message }, 'could not notify other processes')
       }
@@ -182,16 +202,30 @@ class Sender {
   }
 }
 
+/** Most ciphers of other processes that are kept. */
+const MAX_CIPHERS = 1_000
+
+/** Returns the same function, which derives a process's cipher once. */
+const kept = (cipherOf: (instance: string) => Cipher): ((instance: string) => Cipher) => {
+  const ciphers = new Map<string, Cipher>()
+  return (instance) => {
+    const cipher = ciphers.get(instance) ?? cipherOf(instance)
+    if (ciphers.size >= MAX_CIPHERS) ciphers.clear() // others have come and gone
+    ciphers.set(instance, cipher)
+    return cipher
+  }
+}
+
 export function createNotifier(options: NotifierOptions): Notifier {
   const instance = randomUUID().slice(0, 8)
-  const own = `[${JSON.stringify(instance)},`
   const subscribers = new Subscribers(options.log)
   const reconnected = new Set<() => void>()
   const sender = new Sender(instance, options)
+  const ciphers = options.cipherOf ? kept(options.cipherOf) : null
   const onPayload = (payload: string) => {
-    if (payload.startsWith(own)) return
-    const parts = JSON.parse(payload) as [string, string, ...string[]]
-    for (let at = 2; at < parts.length; at++) subscribers.deliver(parts[1], parts[at]!)
+    const read = readPayload(payload, instance, ciphers)
+    if (read === null) return
+    for (const key of read.keys) subscribers.deliver(read.topic, key, read.told)
   }
   const listening = new Listening(
     { ...options, channel: CHANNEL },
@@ -201,9 +235,9 @@ export function createNotifier(options: NotifierOptions): Notifier {
     },
   )
   return {
-    publish(topic, key, { toSelf } = { toSelf: true }) {
+    publish(topic, key, { toSelf = true, tells } = {}) {
       if (toSelf) subscribers.deliver(topic, key)
-      sender.add(topic, key)
+      sender.add(topic, key, tells)
     },
     subscribe: (topic, listener) => subscribers.add(topic, listener),
     session: listening.session,

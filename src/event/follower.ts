@@ -67,10 +67,10 @@ export class Follower {
     this.#sink = sink
   }
 
-  /** Announces an event, or null when only its existence is known. */
-  news(event: LoggedEvent | null): void {
-    if (!event) this.#behind = true
-    else this.#announce(event)
+  /** Announces events, in order, or null when only their existence is known. */
+  news(events: readonly LoggedEvent[] | null): void {
+    if (!events) this.#behind = true
+    else for (const event of events) this.#announce(event)
     this.proceed()
   }
 

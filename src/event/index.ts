@@ -33,7 +33,7 @@ export {
   presentEvent,
   QUESTION_ANSWERED,
 } from './event.ts'
-export { Feed } from './feed.ts'
+export { Feed, type News } from './feed.ts'
 export { type FeedItem, type Follower, positionOf, type Sink, type Truncated } from './follower.ts'
 export {
   createEventLogs,

@@ -172,6 +172,16 @@ export const readPlaceOf = async (
   return rows[0]?.id ?? after
 }
 
+/** Returns the sum of the newest ids of these agents' logs, which grows when one of them does. */
+export const sumOfEnds = async ({ pool }: Db, agentIds: Buffer): Promise<number> => {
+  const { rows } = await pool.query<{ sum: string }>({
+    name: 'sum of log ends',
+    text: 'select coalesce(sum(last_id), 0) as sum from event_log where agent_id = any($1::uuid[])',
+    values: [agentIds],
+  })
+  return Number(rows[0]!.sum)
+}
+
 /**
  * Returns those of the logs that have grown beyond these positions, with their newest ids: for the slow polls
  * that make up for lost notifications.

@@ -43,6 +43,7 @@ export {
   deriveKey,
   encrypt,
   type Keyring,
+  notificationCiphers,
   type OtherKeys,
   readKeyTest,
   rewrapDataKeys,

@@ -5,7 +5,9 @@ import { createNotifier } from '../../src/db/notify.ts'
 import { type LoggedEvent, MESSAGE_RECEIVED } from '../../src/event/event.ts'
 import { Feed } from '../../src/event/feed.ts'
 import { Texts } from '../../src/event/texts.ts'
+import { notificationCiphers } from '../../src/workspace/encryption/keyring.ts'
 import { atEnd } from './cleanup.ts'
+import type { Bench } from './machinery.ts'
 
 /** Inserts events of many agents with the jobs of their webhooks in one statement, as reception does. */
 const STORE = `
@@ -58,10 +60,10 @@ export interface Committer {
   announce(events: readonly LoggedEvent[]): void
 }
 
-export const openCommitter = async (url: string): Promise<Committer> => {
+export const openCommitter = async ({ postgres: { url }, masterKey }: Bench): Promise<Committer> => {
   const db = await openDb(url, { max: 4, log: silentLogger })
   const shared = { ...db, clock: systemClock, log: silentLogger }
-  const notifier = createNotifier({ url, ...shared })
+  const notifier = createNotifier({ url, ...shared, cipherOf: notificationCiphers(masterKey) })
   const sealer = { seal: async () => Buffer.alloc(0), open: async () => Buffer.alloc(0) }
   const feed = new Feed({ ...shared, notifier, texts: new Texts({ ...shared, notifier, sealer }) })
   atEnd(async () => {

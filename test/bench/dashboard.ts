@@ -77,7 +77,7 @@ const members = async ({ postgres }: Bench): Promise<string[]> => {
 
 /** Signs both members in, each with two tabs: an inbox with an open thread, and what needs a person. */
 const openTabs = async (browser: Browser, bench: Bench): Promise<Tab[]> => {
-  const { db } = await openCommitter(bench.postgres.url)
+  const { db } = await openCommitter(bench)
   const origin = bench.http.replace('127.0.0.1', 'localhost')
   const tabs: Tab[] = []
   for (const email of await members(bench)) {

@@ -27,8 +27,9 @@ const timesOf = async (readers: ChildProcess, raise: () => Promise<unknown>): Pr
 
 /** One event to all GraphQL subscribers of an agent, committed by another process. (Lower is better.) */
 export const benchFanOut: Suite = async (report) => {
-  const { http, postgres, api } = await startBench()
-  const committer = await openCommitter(postgres.url)
+  const bench = await startBench()
+  const { http, postgres, api } = bench
+  const committer = await openCommitter(bench)
   const [agent, other] = await createStreamAgents(committer.db, 2)
   const tokens: string[] = []
   for (let n = 0; n < TOKENS; n++)

@@ -104,7 +104,7 @@ export const benchMemory: Suite = async (report) => {
   if (process.platform !== 'linux')
     return report({ skipped: 'memory: only Linux has /proc/PID/smaps_rollup' })
   const bench = await startBench()
-  const { db } = await openCommitter(bench.postgres.url)
+  const { db } = await openCommitter(bench)
   const agents = await createStreamAgents(db, STREAMS)
   const row = (
     name: string,

@@ -102,7 +102,7 @@ const measureIdle = async (running: RunningFleet, figures: Figures): Promise<Use
 /** Announces events of agents without a listener: what does it cost a process that they are none of its business? */
 const measureHearing = async (running: RunningFleet, idle: Used, figures: Figures): Promise<void> => {
   const { bench, data, fleet } = running
-  const committer = await openCommitter(bench.postgres.url)
+  const committer = await openCommitter(bench)
   const ids = data.agentIds.slice(fleet.streams)
   const read = await countStatements(bench.postgres.pool)
   const heard = await cpuDuring(running, async () => {

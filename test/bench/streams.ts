@@ -70,8 +70,9 @@ const oneByOne = async (ids: readonly string[], commit: (id: string) => Promise<
 
 /** Events to the streams of 1,000 agents, committed by another process than the one that has the streams. */
 export const benchStreams: Suite = async (report) => {
-  const { http, pid, postgres } = await startBench()
-  const committer = await openCommitter(postgres.url)
+  const bench = await startBench()
+  const { http, pid, postgres } = bench
+  const committer = await openCommitter(bench)
   const agents = await createStreamAgents(committer.db, STREAMS)
   const ids = agents.map(({ id }) => id)
   const about = { name: `${STREAMS} agents' streams, committed by another process`, unit: 'events/s' }

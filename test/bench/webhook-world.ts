@@ -63,7 +63,7 @@ const SETTLED = `select 1 from webhook w join event_log l using (agent_id)
 export const openWebhookWorld = async (): Promise<WebhookWorld> => {
   const bench = await startBench({ ROLES: 'api' })
   const worker = await bench.another({ ROLES: 'worker' })
-  const committer = await openCommitter(bench.postgres.url)
+  const committer = await openCommitter(bench)
   const { pool } = committer.db
   const receiver = await startPart<number>('webhook-receiver.ts')
   const settled = () => until(async () => (await pool.query(SETTLED)).rowCount === 0, 30_000)

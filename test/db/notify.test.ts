@@ -1,8 +1,11 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
+import pg from 'pg'
 import { afterEach, expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { silentLogger } from '../../src/core/logger.ts'
-import { createNotifier, type Notifier, packPayloads } from '../../src/db/notify.ts'
+import { createNotifier, type Notifier, type NotifierOptions } from '../../src/db/notify.ts'
+import { packPayloads } from '../../src/db/payload.ts'
+import { notificationCiphers } from '../../src/workspace/encryption/keyring.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 
@@ -14,11 +17,17 @@ afterEach(async () => {
   started = []
 })
 
-async function start(): Promise<Notifier> {
-  const notifier = createNotifier({ url, pool, log: silentLogger, clock: systemClock })
+async function start(options: Pick<NotifierOptions, 'cipherOf'> = {}): Promise<Notifier> {
+  const notifier = createNotifier({ url, pool, log: silentLogger, clock: systemClock, ...options })
   await notifier.start()
   started.push(notifier)
   return notifier
+}
+
+function tellings(notifier: Notifier): Map<string, unknown[] | null> {
+  const told = new Map<string, unknown[] | null>()
+  notifier.subscribe('event', (key, of) => told.set(key, of?.of(key) ?? null))
+  return told
 }
 
 function collect(notifier: Notifier, topic: string): string[] {
@@ -98,9 +107,94 @@ test('a key that is published while the database is unavailable is still deliver
   expect(received).toEqual(['a'])
 })
 
+test('what a key tells reaches the other processes of this service, in order, unless it is too large', async () => {
+  const cipherOf = notificationCiphers(randomBytes(32))
+  const [one, two, stranger] = [
+    await start({ cipherOf }),
+    await start({ cipherOf }),
+    await start({ cipherOf: notificationCiphers(randomBytes(32)) }),
+  ]
+  const [here, there] = [tellings(two), tellings(stranger)]
+  const tells = (value: unknown) => ({ tells: () => JSON.stringify(value) })
+  one.publish('event', 'a', tells({ subject: 'Grüße' }))
+  one.publish('event', 'a', tells(2))
+  one.publish('event', 'large', tells('x'.repeat(8000)))
+  one.publish('event', 'partly', tells(1))
+  one.publish('event', 'partly')
+  for (let n = 0; n < 40; n++) one.publish('event', `many ${n}`, tells('x'.repeat(300)))
+  await until(() => here.size === 43 && there.size === 43)
+  expect(here.get('a')).toEqual([{ subject: 'Grüße' }, 2])
+  expect([here.get('large'), here.get('partly')]).toEqual([null, null])
+  for (let n = 0; n < 40; n++) expect(here.get(`many ${n}`)).toEqual(['x'.repeat(300)])
+  expect(new Set(there.values())).toEqual(new Set([null]))
+})
+
+test('what is told is not readable for others who listen, and theirs is not believed', async () => {
+  const cipherOf = notificationCiphers(randomBytes(32))
+  const [one, two] = [await start({ cipherOf }), await start({ cipherOf })]
+  const here = tellings(two)
+  const heard: string[] = []
+  const listener = new pg.Client({ connectionString: url })
+  await listener.connect()
+  listener.on('notification', ({ payload }) => heard.push(payload!))
+  await listener.query('listen ams')
+  one.publish('event', 'a', { tells: () => '"the code is 123456"' })
+  await until(() => here.has('a') && heard.length > 0)
+  expect(heard.join()).not.toContain('123456')
+  const forged = JSON.stringify([['forger', Buffer.from('["forged"]').toString('base64')], 'event', 'b'])
+  await listener.query('select pg_notify($1, $2)', ['ams', forged])
+  await until(() => here.has('b'))
+  expect(here.get('a')).toEqual(['the code is 123456'])
+  expect(here.get('b')).toBeNull()
+  await listener.end()
+})
+
+test('while PostgreSQL keeps many notifications for a process that is suspended, nothing is told', async () => {
+  const sent: string[][] = []
+  let used = 0
+  const query = async ({ values }: { values: [string, string[]] }) => {
+    sent.push(values[1])
+    return { rows: [{ used }] }
+  }
+  const cipherOf = notificationCiphers(randomBytes(32))
+  const options = { url, log: silentLogger, clock: systemClock, cipherOf }
+  const notifier = createNotifier({ ...options, pool: { query } as unknown as NotifierOptions['pool'] })
+  const tell = async () => {
+    const before = sent.length
+    notifier.publish('event', 'a', { tells: () => '1' })
+    await until(() => sent.length > before)
+    return typeof JSON.parse(sent.at(-1)![0]!)[0] !== 'string'
+  }
+  expect(await tell()).toBe(true)
+  used = 0.5
+  await tell()
+  expect(await tell()).toBe(false)
+  used = 0
+  await tell()
+  expect(await tell()).toBe(true)
+})
+
+test('a release that knows only keys hears of those that tell', () => {
+  const cipher = notificationCiphers(randomBytes(32))('me')
+  const payloads = packPayloads(
+    'me',
+    new Map([
+      [
+        'event',
+        new Map([
+          ['a', ['1']],
+          ['b', null],
+        ]),
+      ],
+    ]),
+    cipher,
+  )
+  expect(payloads.flatMap((payload) => JSON.parse(payload).slice(1))).toEqual(['event', 'a', 'event', 'b'])
+})
+
 test('payloads stay below the limit of PostgreSQL and contain all keys', () => {
   const keys = Array.from({ length: 2000 }, () => randomUUID())
-  const payloads = packPayloads('me', new Map([['event', new Set(keys)]]))
+  const payloads = packPayloads('me', new Map([['event', new Map(keys.map((key) => [key, null]))]]))
   expect(Math.max(...payloads.map((payload) => Buffer.byteLength(payload)))).toBeLessThan(8000)
   expect(payloads.flatMap((payload) => JSON.parse(payload).slice(2))).toEqual(keys)
   expect(payloads.length).toBeLessThan(12)

@@ -4,6 +4,7 @@ import type { RootDb } from '../../src/db/client.ts'
 import type { Notifier } from '../../src/db/notify.ts'
 import { apartFrom } from '../../src/db/transaction.ts'
 import { type LoggedEvent, MESSAGE_RECEIVED } from '../../src/event/event.ts'
+import type { News } from '../../src/event/feed.ts'
 import { createAllow } from '../../src/outgoing-http/allowed-address.ts'
 import { Dialler } from '../../src/outgoing-http/dial.ts'
 import { createLookup } from '../../src/outgoing-http/lookup.ts'
@@ -66,15 +67,15 @@ export const createWebhookBench = (db: RootDb, masterKey: Uint8Array = randomByt
   const clock = createFakeClock()
   const allow = createAllow(['127.0.0.0/8', 'localhost'])
   const lookup = createLookup(allow)
-  const listeners = new Set<(agentId: string, event: LoggedEvent | null) => void>()
-  const subscribers = new Map<string, Set<(key: string) => void>>()
+  const listeners = new Set<News>()
+  const subscribers = new Map<string, Set<Parameters<Notifier['subscribe']>[1]>>()
   const notifier: Notifier = {
     start: () => Promise.resolve(),
     stop: () => Promise.resolve(),
     onReconnect: () => () => undefined,
     session: '0',
     publish: (topic, key) => {
-      for (const listener of subscribers.get(topic) ?? []) listener(key)
+      for (const listener of subscribers.get(topic) ?? []) listener(key, null)
     },
     subscribe: (topic, listener) => {
       const group = subscribers.get(topic) ?? new Set()
@@ -125,7 +126,14 @@ export const createWebhookBench = (db: RootDb, masterKey: Uint8Array = randomByt
         session: null,
       }
     },
-    webhook: (viewer, url) => addWebhook(bench.operations, viewer, viewer.id, { url }),
+    // An hour ago: of one that was just added, events are read from the log.
+    webhook: (viewer, url) =>
+      addWebhook(
+        { ...bench.operations, clock: createFakeClock(new Date(clock.now().getTime() - 3_600_000)) },
+        viewer,
+        viewer.id,
+        { url },
+      ),
     async crowd(workspaceId, count, urlOf) {
       const agents = Array.from({ length: count }, () => randomUUID())
       const webhooks = agents.map(() => randomUUID())
@@ -138,8 +146,8 @@ export const createWebhookBench = (db: RootDb, masterKey: Uint8Array = randomByt
         [workspaceId, agents],
       )
       await db.pool.query(
-        `insert into webhook (id, workspace_id, agent_id, url, secret, position)
-         select w.id, $1, w.agent_id, w.url, w.secret, 0 from unnest($2::uuid[], $3::uuid[], $4::text[], $5::bytea[]) as w(id, agent_id, url, secret)`,
+        `insert into webhook (id, workspace_id, agent_id, url, secret, position, created_at)
+         select w.id, $1, w.agent_id, w.url, w.secret, 0, now() - interval '1 hour' from unnest($2::uuid[], $3::uuid[], $4::text[], $5::bytea[]) as w(id, agent_id, url, secret)`,
         [workspaceId, webhooks, agents, agents.map((_, n) => urlOf(n)), secrets],
       )
       return agents
@@ -174,7 +182,7 @@ export const createWebhookBench = (db: RootDb, masterKey: Uint8Array = randomByt
       return events
     },
     tell: (agentId, event) => {
-      for (const listener of listeners) listener(agentId, event)
+      for (const listener of listeners) listener(agentId, () => event && [event])
     },
     worker(changes, options) {
       const lanes = createLanes({

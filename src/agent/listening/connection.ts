@@ -1,6 +1,7 @@
 import { v7 as newId } from 'uuid'
 import type { Clock } from '../../core/clock.ts'
 import { notFound } from '../../core/errors.ts'
+import { uuidArray } from '../../db/bytea.ts'
 import type { Db, RootDb } from '../../db/client.ts'
 import { deleteInBatches } from '../../db/delete-in-batches.ts'
 import type { Connection, Prisma, Webhook } from '../../db/generated/prisma/client.ts'
@@ -109,12 +110,12 @@ const RENEW = {
     ${define(BEGUN)} as (
       select r.id, r.agent_id, a.workspace_id from renewed r join agent a on a.id = r.agent_id where r.begins
     ),${noteChanges('listener', BEGUN)}
-    select id from renewed`),
+    select id from unnest($1::uuid[]) as asked(id) where id not in (select id from renewed)`),
 }
 
 /**
  * Renews the leases of current connections, in one statement for all that this process serves. Returns those
- * that are still current.
+ * that no longer are, by their ids: nearly always none of thousands.
  */
 export const renewLeases = async (
   { pool, clock }: ConnectionDeps,
@@ -122,8 +123,11 @@ export const renewLeases = async (
 ): Promise<Set<string>> => {
   const now = clock.now()
   const until = new Date(now.getTime() + LEASE_MS)
-  const values = [connections.map(({ id }) => id), connections.map(({ agentId }) => agentId), until, now]
-  const { rows } = await pool.query<{ id: string }>({ ...RENEW, values })
+  const keys = [
+    uuidArray(connections.map(({ id }) => id)),
+    uuidArray(connections.map(({ agentId }) => agentId)),
+  ]
+  const { rows } = await pool.query<{ id: string }>({ ...RENEW, values: [...keys, until, now] })
   return new Set(rows.map(({ id }) => id))
 }
 

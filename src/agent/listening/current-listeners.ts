@@ -1,3 +1,4 @@
+import { uuidArray } from '../../db/bytea.ts'
 import type { Db } from '../../db/client.ts'
 import { sql } from '../../db/sql/sql.ts'
 import { composedOf } from '../../db/sql/statement.ts'
@@ -31,6 +32,12 @@ const isClient = (use: ListenerUse): use is ClientUse => use.connectionId !== nu
 export class CurrentListeners {
   readonly #db: Pick<Db, 'pool'>
   readonly #own = new WeakSet<ListenerUse>()
+  /** Those that were counted last, and the connections: nearly always they are the same the next time. */
+  #counted: { uses: readonly ClientUse[]; connections: number; ids: Buffer } = {
+    uses: [],
+    connections: 0,
+    ids: uuidArray([]),
+  }
 
   constructor(db: Pick<Db, 'pool'>) {
     this.#db = db
@@ -47,10 +54,15 @@ export class CurrentListeners {
 
   async #areCurrent(uses: readonly ClientUse[]): Promise<boolean> {
     if (uses.length === 0) return true
-    // In order, because PostgreSQL reads them in the order of the index. A text, because pg quotes each of an array.
-    const ids = [...new Set(uses.map(({ connectionId }) => connectionId))].sort()
-    const { rows } = await this.#db.pool.query<{ count: number }>({ ...COUNT, values: [`{${ids.join()}}`] })
-    return rows[0]!.count === ids.length
+    const before = this.#counted
+    if (uses.length !== before.uses.length || uses.some((use, place) => use !== before.uses[place])) {
+      // In order, because PostgreSQL reads them in the order of the index.
+      const ids = [...new Set(uses.map(({ connectionId }) => connectionId))].sort()
+      this.#counted = { uses, connections: ids.length, ids: uuidArray(ids) }
+    }
+    const { connections, ids } = this.#counted
+    const { rows } = await this.#db.pool.query<{ count: number }>({ ...COUNT, values: [ids] })
+    return rows[0]!.count === connections
   }
 
   async #findOwn(uses: readonly ClientUse[]): Promise<void> {

@@ -275,10 +275,10 @@ export class Subscriptions {
     const clients = subscriptions.filter(({ options }) => leases(options))
     const held = new Map(clients.map(({ options }) => [options.connectionId!, options.agentId!]))
     const connections = [...held].map(([id, agentId]) => ({ id, agentId }))
-    const [current] = await Promise.all([
+    const [others] = await Promise.all([
       connections.length === 0 ? new Set<string>() : renewLeases(this.#deps, connections),
       this.#endInvalid(subscriptions),
     ])
-    for (const client of clients) if (!current.has(client.options.connectionId!)) client.end(replaced())
+    for (const client of clients) if (others.has(client.options.connectionId!)) client.end(replaced())
   }
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts'
 import { AppError, messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
-import { Routine } from '../../core/routine.ts'
+import { type Led, Routine } from '../../core/routine.ts'
 import { tsvectorArray } from '../../db/bytea.ts'
 import type { Db } from '../../db/client.ts'
 import { sql } from '../../db/sql/sql.ts'
@@ -146,7 +146,7 @@ const indexNextFiles = async (deps: Deps, turn = { after: FIRST }): Promise<bool
 }
 
 /** The worker that adds the words of files to the search index, beside the one that indexes messages. */
-export const createFileIndexer = (deps: Deps): Routine => {
+export const createFileIndexer = (deps: Deps & Led): Routine => {
   const turn = { after: FIRST }
   const round = async (signal: AbortSignal): Promise<void> => {
     const stopped = new Promise<false>((resolve) => {
@@ -156,7 +156,7 @@ export const createFileIndexer = (deps: Deps): Routine => {
     while (!signal.aborted && (await Promise.race([indexNextFiles(deps, turn), stopped])));
   }
   return new Routine(round, {
-    ...{ clock: deps.clock, log: deps.log, everyMs: EVERY_MS },
+    ...{ clock: deps.clock, log: deps.log, everyMs: EVERY_MS, isOurs: deps.isOurs },
     failed: 'could not read files for search; retrying',
   })
 }

@@ -4,7 +4,7 @@ import type { Inbound } from '../../core/channel/inbound.ts'
 import type { Clock } from '../../core/clock.ts'
 import { AppError, messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
-import { Routine } from '../../core/routine.ts'
+import { type Led, Routine } from '../../core/routine.ts'
 import type { Db } from '../../db/client.ts'
 import { SKIP_LOCKED, sql } from '../../db/sql/sql.ts'
 import { composedOf } from '../../db/sql/statement.ts'
@@ -113,10 +113,11 @@ const forwardDue = async (deps: PostmasterDeps, signal: AbortSignal): Promise<vo
 }
 
 /** Forwards the mail for the postmaster, each until it has been taken or refused for good. */
-export const createPostmaster = (deps: PostmasterDeps): Routine =>
+export const createPostmaster = (deps: PostmasterDeps & Led): Routine =>
   new Routine((signal) => forwardDue(deps, signal), {
     everyMs: EVERY_MS,
     failed: 'could not forward mail for the postmaster; retrying',
     clock: deps.clock,
     log: deps.log,
+    isOurs: deps.isOurs,
   })

@@ -1,5 +1,5 @@
 import type { Notifier } from '../../db/notify.ts'
-import type { Feed, LoggedEvent } from '../../event/index.ts'
+import type { Feed, News } from '../../event/index.ts'
 import type { OwnedParts } from '../../worker/index.ts'
 import { TOKEN_REVOKED } from '../../workspace/index.ts'
 import {
@@ -43,18 +43,19 @@ interface LaneNotificationsDeps {
  */
 export const followNotifications = (deps: LaneNotificationsDeps): (() => void)[] => {
   const { owner, feed, notifier, lanes, reader, parts, proceed, lose } = deps
-  const onEvent = (agentId: string, event: LoggedEvent | null) => {
+  const onNews: News = (agentId, eventsOf) => {
     const isOurs = parts.has(agentId)
     const held = lanes.ofAgent(agentId)
     if (!isOurs && held.size === 0) return
+    const events = eventsOf() ?? [null]
     let webhooks = 1
     for (const lane of held) {
       webhooks = lane.siblings
-      lane.events.announce(event)
+      for (const event of events) lane.events.announce(event)
       proceed(lane)
     }
     // The agent's other webhooks may be free. A lane that is being released is leased again afterwards.
-    if (isOurs && held.size < webhooks) reader.leaseLanesOf(agentId, event)
+    if (isOurs && held.size < webhooks) for (const event of events) reader.leaseLanesOf(agentId, event)
   }
   const onWebhook = (topic: string, apply: (lane: Lane) => void) =>
     notifier.subscribe(topic, (key) => {
@@ -70,7 +71,7 @@ export const followNotifications = (deps: LaneNotificationsDeps): (() => void)[]
       for (const lane of lanes) if (isOf(lane, id)) lose(lane)
     })
   return [
-    feed.onNews(onEvent),
+    feed.onNews(onNews),
     notifier.subscribe(LANES_FREE, (by) => by !== owner && deps.lanesFree(by)),
     notifier.subscribe(WEBHOOK_ADDED, (agentId) => {
       for (const lane of lanes.ofAgent(agentId)) lane.siblingAdded()

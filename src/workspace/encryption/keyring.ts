@@ -2,6 +2,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 import { type Clock, systemClock } from '../../core/clock.ts'
 import type { Db, Queryable } from '../../db/client.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
+import type { Cipher } from '../../db/payload.ts'
 
 const CIPHER = 'aes-256-gcm'
 const NONCE = 12
@@ -34,6 +35,21 @@ export const decrypt = (key: Uint8Array, sealed: Uint8Array, bound: string): Buf
  */
 export const deriveKey = (masterKey: Uint8Array, purpose: string): Buffer =>
   Buffer.from(hkdfSync('sha256', masterKey, '', purpose, 32))
+
+/**
+ * Returns the ciphers of what processes tell each other in notifications, by their names. Each has a key of its own,
+ * because one key must not encrypt billions of values with random nonces.
+ */
+export const notificationCiphers =
+  (masterKey: Uint8Array) =>
+  (instance: string): Cipher => {
+    const purpose = `notifications of ${instance}`
+    const key = deriveKey(masterKey, purpose)
+    return {
+      seal: (plain) => encrypt(key, Buffer.from(plain), purpose),
+      open: (sealed) => decrypt(key, sealed, purpose).toString(),
+    }
+  }
 
 /** Encrypts a workspace's data key for storage, with the master key and bound to the workspace. */
 export const wrapDataKey = (

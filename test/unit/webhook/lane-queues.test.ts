@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { LoggedEvent } from '../../../src/event/event.ts'
 import { EventQueue } from '../../../src/webhook/delivery/lane/event-queue.ts'
 import type { ManualDelivery } from '../../../src/webhook/delivery/lane/lane-job.ts'
 import { LaneLease } from '../../../src/webhook/delivery/lane/lane-lease.ts'
@@ -20,6 +21,7 @@ const row = (changes: Partial<LeasedLane> = {}) =>
     position: 0,
     last_id: 0,
     revision: 1,
+    created_at: new Date('2026-11-21T12:00:00Z'),
     secret: Buffer.from('sealed'),
     asked: 0,
     answered: 0,
@@ -44,6 +46,8 @@ const pending = (seq: number, changes: Partial<PendingDelivery> = {}): PendingDe
   asked_at: null,
   ...changes,
 })
+const announced = (id: number, changes: Partial<LoggedEvent> = {}) =>
+  ({ ...pending(id), id, agentId: 'agent', agentName: 'Scout', createdAt: NOW, ...changes }) as LoggedEvent
 const queueOf = (changes: Partial<LeasedLane>) => {
   const lane = row(changes)
   return new EventQueue(lane, policyOf(lane))
@@ -63,11 +67,22 @@ test('the position moves past events that the webhook does not want, also behind
 test('an event that is announced during a read causes another read', () => {
   const queue = queueOf({ last_id: 1 })
   const { limit } = queue.beginReading()
-  queue.announce({ ...pending(1), id: 1, agentId: 'agent', agentName: 'Scout' } as never)
+  queue.announce(announced(1))
   expect(queue.size).toBe(0)
   queue.endReading({ lastId: 1, horizon: 0, jobs: [pending(1)] }, limit, NOW)
   expect(queue.size).toBe(1)
   expect(queue.isBehind).toBe(true)
+})
+
+test('an event is queued as it is announced, except when a statement that stored it may not have seen the webhook', () => {
+  const old = queueOf({ created_at: new Date(NOW.getTime() - 10_001) })
+  old.announce(announced(1))
+  expect(old.size).toBe(1)
+  expect(old.isBehind).toBe(false)
+  const added = queueOf({ created_at: new Date(NOW.getTime() - 10_000) })
+  added.announce(announced(1))
+  expect(added.size).toBe(0)
+  expect(added.isBehind).toBe(true)
 })
 
 test('a read that ends after the lane was released queues nothing', () => {

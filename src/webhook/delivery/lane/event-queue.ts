@@ -9,11 +9,19 @@ const MAX_READ = 256
 /** While this many jobs are queued, further events stay in the log until they are read from it. */
 const MAX_QUEUED = 1024
 
+/**
+ * Time in milliseconds after a webhook was added in which events are read from the log: a statement that began before does
+ * not see the webhook, and its event has no job until a read adds it. An event is dated before its statement, and by the
+ * clock of another machine.
+ */
+const MAY_MISS_MS = 10_000
+
 /** A lane's events: its position, the jobs that were read ahead, and how much of the log is known. */
 export class EventQueue {
   readonly #lane: string
   readonly #agentId: string
   readonly #policy: Policy
+  readonly #addedAt: number
   #position: number
   #readTo: number
   #lastId: number
@@ -29,6 +37,7 @@ export class EventQueue {
     this.#lane = row.id
     this.#agentId = row.agent_id
     this.#policy = policy
+    this.#addedAt = row.created_at.getTime()
     this.#position = row.position
     this.#readTo = row.position
     this.#lastId = row.last_id
@@ -83,14 +92,23 @@ export class EventQueue {
    */
   announce(event: LoggedEvent | null): void {
     if (event && event.id <= this.#readTo) return
-    const isNext = event?.agentName !== undefined && event.id === this.#readTo + 1 && event.channel !== 'url'
-    if (!isNext || this.#closed || this.#reading || this.#stale || this.size >= MAX_QUEUED) {
+    if (!this.#continues(event) || this.#closed || this.#reading || this.#stale || this.size >= MAX_QUEUED) {
       this.#stale = true
       return
     }
     if (this.#policy.wants(event)) this.#push(event as PayloadEvent)
     this.#readTo = event.id
     this.#lastId = Math.max(this.#lastId, event.id)
+  }
+
+  /** Whether an event directly follows the last one read, and is all that a read would find. */
+  #continues(event: LoggedEvent | null): event is LoggedEvent {
+    return (
+      event?.agentName !== undefined &&
+      event.id === this.#readTo + 1 &&
+      event.channel !== 'url' &&
+      event.createdAt.getTime() > this.#addedAt + MAY_MISS_MS
+    )
   }
 
   #push(event: PayloadEvent): void {
