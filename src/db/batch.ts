@@ -9,6 +9,8 @@ export interface Batch<Item, Result> {
    * Resolves once the item is committed, with the write's result for it. Rejects with the item's own error.
    */
   add(item: Item): Promise<Result>
+  /** Resolves once a write has left nobody waiting; null when the last one did not leave anybody. */
+  caughtUp(): Promise<void> | null
 }
 
 interface Waiting<Item, Result> {
@@ -52,6 +54,7 @@ export const createBatch = <Item, Result>(
   let waiting: Waiting<Item, Result>[] = []
   let running = 0
   let awaited = 0
+  let behind: { caughtUp: Promise<void>; end(): void } | null = null
 
   const take = (): Waiting<Item, Result>[] => {
     let bytes = 0
@@ -98,6 +101,16 @@ export const createBatch = <Item, Result>(
     return release
   }
 
+  const noteBehind = (): void => {
+    if (waiting.length > 0) {
+      let end = () => {}
+      behind ??= { caughtUp: new Promise<void>((resolve) => (end = resolve)), end: () => end() }
+      return
+    }
+    behind?.end()
+    behind = null
+  }
+
   const pump = () => {
     while (running < parallel && awaited === 0 && waiting.length > 0) {
       running++
@@ -105,6 +118,7 @@ export const createBatch = <Item, Result>(
       void settle(take()).finally(() => {
         running--
         release()
+        noteBehind()
         pump()
       })
     }
@@ -117,11 +131,12 @@ export const createBatch = <Item, Result>(
         // After the current turn, so that items that arrive in the same tick are written together.
         if (waiting.length === 1) setImmediate(pump)
       }),
+    caughtUp: () => behind?.caughtUp ?? null,
   }
 }
 
 /** A batch over the database, for callers that may be in a transaction. */
-export interface DbBatch<Item, Result> {
+export interface DbBatch<Item, Result> extends Pick<Batch<Item, Result>, 'caughtUp'> {
   /**
    * Does the same as `Batch`. In a transaction the item is written at once, as a part of it: over another connection,
    * as many transactions as there are connections would wait for each other.
@@ -136,6 +151,7 @@ export const createDbBatch = <Item, Result>(
 ): DbBatch<Item, Result> => {
   const batch = createBatch((items: Item[]) => write(root, items), options)
   return {
+    caughtUp: batch.caughtUp,
     add: async (db, item) => (db.inTransaction ? (await write(db, [item]))[0]! : batch.add(item)),
   }
 }

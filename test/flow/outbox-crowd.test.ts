@@ -4,7 +4,7 @@ import type { Channel } from '../../src/channel/channel.ts'
 import { createEmailChannel } from '../../src/channel/email/email-channel.ts'
 import type { Outbound, Progress } from '../../src/core/channel/outbound.ts'
 import { createNotifier } from '../../src/db/notify.ts'
-import { Outbox } from '../../src/message/sending/outbox.ts'
+import { Outbox, type OutboxDeps } from '../../src/message/sending/outbox.ts'
 import { blobsOf } from '../support/blobs.ts'
 import { createFakeClock } from '../support/clock.ts'
 import { fakeResolver } from '../support/dns.ts'
@@ -31,8 +31,11 @@ beforeAll(async () => {
 const write = async (agent: TestAgent, ...to: string[]) =>
   (await agent.api('POST', `/agents/${agent.id}/messages`, { channel: 'email', to, text: 'hi' })).body
     .id as string
+/** Nobody waits to be accepted. */
+const noCrowd: OutboxDeps['drafts'] = { caughtUp: () => null }
+
 /** Starts a separate worker that sends with `send`, until the test stops it. */
-const startWorker = (send: Channel['send']) => {
+const startWorker = (send: Channel['send'], drafts = noCrowd) => {
   const email = { send } as unknown as Channel
   const notifier = createNotifier({ url: service.databaseUrl, pool: service.db.pool, log, clock })
   const feed = { committed: () => undefined }
@@ -44,6 +47,7 @@ const startWorker = (send: Channel['send']) => {
     mailer: { normalize: (address: string) => address, send: () => undefined },
   }
   const outbox = new Outbox({
+    drafts,
     ...service.db,
     ...links,
     ...approval,
@@ -87,6 +91,44 @@ test('sent mail whose outcome cannot be written yet holds up no other mail', asy
   await holder.query('commit')
   await holder.end()
   await until(async () => (await statuses()).every(({ status }) => status === 'sent'))
+  await outbox.stop(0)
+})
+
+test('while others wait to be accepted, messages are sent a second later, then all of them, and at once when nobody waits', async () => {
+  const agents = await Promise.all([1, 2, 3].map(() => createTestAgent(service, owner)))
+  const started: string[] = []
+  let [asked, end] = [0, () => {}]
+  let behind: Promise<void> | null = new Promise((resolve) => {
+    end = resolve
+  })
+  const send = ({ envelopeTo }: Outbound) => {
+    started.push(...envelopeTo)
+    return Promise.resolve({ accepted: envelopeTo, rejected: [] })
+  }
+  const caughtUp = () => {
+    asked++
+    return behind
+  }
+  const outbox = startWorker(send, { caughtUp })
+  await until(() => {
+    clock.advance(100)
+    return asked > 0
+  })
+  // More than the worker claims at a time.
+  for (let n = 0; n < 7; n++)
+    await Promise.all(agents.map((agent, index) => write(agent, `crowd${n}-${index}@example.com`)))
+  clock.advance(700)
+  const ids = agents.map(({ id }) => id)
+  const leased = 'select from job where agent_id = any($1) and lease_owner is not null'
+  expect((await service.db.pool.query(leased, [ids])).rows).toEqual([])
+  asked = 0
+  clock.advance(300)
+  await until(() => started.length === 21)
+  await until(() => asked > 1)
+  await write(agents[0]!, 'next@example.com')
+  behind = null
+  end()
+  await until(() => started.includes('next@example.com'))
   await outbox.stop(0)
 })
 

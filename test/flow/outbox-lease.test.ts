@@ -60,7 +60,8 @@ test('of results that are written together, only those of messages that the work
     } as const
     const again = { ...recipient, detail: 'another reason' }
     const at = new Date()
-    return { job, state: 'failed', dueAt: null, entry: { at, ms: 1.4 }, at, recipients: [recipient, again] }
+    const recipients = [recipient, again]
+    return { job, state: 'failed', dueAt: null, entry: { at, ms: 1.4 }, at, isSingle: true, recipients }
   })
   const settled = await settleSends(service.db, settlements)
   expect(settled.map(({ written }) => written)).toEqual([true, false, false])

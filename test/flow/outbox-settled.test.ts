@@ -36,7 +36,7 @@ const outcomesOf = (statuses: Record<string, RecipientStatus>): Settlement['reci
     return { address, status, detail, providerId: null, suppress: null }
   })
 const attemptOf = (
-  { message: _, ...job }: ClaimedSend,
+  { message, ...job }: ClaimedSend,
   statuses: Record<string, RecipientStatus>,
 ): Settlement => {
   const at = new Date()
@@ -44,7 +44,8 @@ const attemptOf = (
   const progress = isOpen
     ? ({ state: 'pending', dueAt: at } as const)
     : ({ state: 'delivered', dueAt: null } as const)
-  return { job, ...progress, entry: { at, ms: 1 }, at, recipients: outcomesOf(statuses) }
+  const isSingle = message!.to.length === 1
+  return { job, ...progress, entry: { at, ms: 1 }, at, isSingle, recipients: outcomesOf(statuses) }
 }
 const settle = async (settlement: Settlement) => (await settleSends(service.db, [settlement]))[0]!.written
 
@@ -122,4 +123,35 @@ test('with the message locked, too, nothing is written of a job that another wor
   expect(await settleLocked(service.db, attempt)).toEqual({ written: false, events: [] })
   expect(await read(id)).toMatchObject({ status: 'sending' })
   expect(await recipientsOf(id)).toEqual({ 'a@x.example': 'sending null' })
+})
+
+test('of messages that have reached their only recipients, those are written that no bounce has overtaken and the worker still holds', async () => {
+  const ids = await Promise.all(['a', 'b', 'c'].map((name) => write(`${name}@x.example`)))
+  const [reached, bounced, taken] = ids as [string, string, string]
+  const [owner, now, parts] = [randomUUID(), new Date(Date.now() + 60_000), new OwnedParts().bits]
+  const claimed = await claimSends(service.db, { owner, now, limit: 10, parts })
+  const attempts = ids.map((id) => {
+    const one = claimed.find(({ messageId }) => messageId === id)!
+    return attemptOf(one, { [one.message!.to[0]!]: 'sent' })
+  })
+  const [recipient] = attempts[0]!.recipients
+  attempts[0] = { ...attempts[0]!, recipients: [{ ...recipient!, providerId: 'p1' }] }
+  const failed = { status: 'failed', detail: 'bounced' } as const
+  await prisma.recipient.updateMany({ where: { messageId: bounced }, data: failed })
+  await prisma.job.updateMany({ where: { lane: taken }, data: { leaseOwner: randomUUID() } })
+  const settled = await settleSends(service.db, attempts)
+  expect(settled.map(({ written }) => written)).toEqual([true, false, false])
+  expect(await read(reached)).toMatchObject({ status: 'sent', error: null })
+  expect(await recipientsOf(reached)).toEqual({ 'a@x.example': 'sent null' })
+  expect(await prisma.recipient.findFirst({ where: { messageId: reached } })).toMatchObject({
+    providerId: 'p1',
+  })
+  const done = { state: 'delivered', dueAt: null, attempts: 1, leaseOwner: null, log: [{ ms: 1 }] }
+  expect(await jobOf(reached)).toMatchObject(done)
+  expect(await recipientsOf(bounced)).toEqual({ 'b@x.example': 'failed bounced' })
+  expect(await jobOf(bounced)).toMatchObject({ attempts: 0, leaseOwner: owner })
+  expect(await settleLocked(service.db, attempts[1]!)).toMatchObject({ written: true })
+  expect(await read(bounced)).toMatchObject({ status: 'failed', error: 'bounced' })
+  expect(await read(taken)).toMatchObject({ status: 'sending' })
+  expect(await recipientsOf(taken)).toEqual({ 'c@x.example': 'sending null' })
 })

@@ -52,6 +52,7 @@ const startWorker = () => {
     mailer: { normalize: (address: string) => address, send: () => undefined },
   }
   const outbox = new Outbox({
+    drafts: { caughtUp: () => null },
     ...service.db,
     ...links,
     ...approval,

@@ -98,3 +98,31 @@ test('with patienceMs, a write waits for the previous one, but not longer than t
   go()
   expect(await third).toBe(6)
 })
+
+test('a batch has caught up once a write leaves nobody waiting', async () => {
+  const { writes, write, go } = held()
+  const batch = createBatch(write, options)
+  const first = batch.add(1)
+  await until(() => writes.length === 1)
+  const second = batch.add(2)
+  expect(batch.caughtUp()).toBeNull()
+  go()
+  await first
+  await until(() => writes.length === 2)
+  const behind = batch.caughtUp()
+  let hasCaughtUp = false
+  void behind!.then(() => {
+    hasCaughtUp = true
+  })
+  const third = batch.add(3)
+  go()
+  await second
+  await until(() => writes.length === 3)
+  expect(hasCaughtUp).toBe(false)
+  expect(batch.caughtUp()).toBe(behind)
+  go()
+  await third
+  await behind
+  expect(hasCaughtUp).toBe(true)
+  expect(batch.caughtUp()).toBeNull()
+})

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
 
 const PREFIX = 'bounce-'
 const ID_BYTES = 16
@@ -34,7 +34,8 @@ export interface ReturnPaths {
  * (RFC 5321 4.5.3.1.1).
  */
 export function createReturnPaths(keys: readonly Uint8Array[], mailDomain: string): ReturnPaths {
-  const macOf = (key: Uint8Array, payload: Uint8Array) =>
+  const known = keys.map((key) => createSecretKey(key))
+  const macOf = (key: KeyObject, payload: Uint8Array) =>
     createHmac('sha256', key).update(payload).digest().subarray(0, MAC_BYTES)
   const digits = (bytes: number) => `[0-9a-f]{${2 * bytes}}`
   const form = new RegExp(`^${PREFIX}((?:${digits(ID_BYTES)})(?:${digits(1)})?)(${digits(MAC_BYTES)})$`)
@@ -43,14 +44,14 @@ export function createReturnPaths(keys: readonly Uint8Array[], mailDomain: strin
       if (recipient < 0 || recipient >= MAX_RECIPIENTS)
         throw new RangeError(`There is no return path for recipient ${recipient}.`)
       const payload = Buffer.from([...Buffer.from(messageId.replaceAll('-', ''), 'hex'), recipient])
-      return `${PREFIX}${Buffer.concat([payload, macOf(keys[0]!, payload)]).toString('hex')}@${mailDomain}`
+      return `${PREFIX}${Buffer.concat([payload, macOf(known[0]!, payload)]).toString('hex')}@${mailDomain}`
     },
     read(address) {
       const at = address.lastIndexOf('@')
       const found = form.exec(address.slice(0, at))
       if (found === null || address.slice(at + 1) !== mailDomain) return null
       const [payload, mac] = [Buffer.from(found[1]!, 'hex'), Buffer.from(found[2]!, 'hex')]
-      if (!keys.some((key) => timingSafeEqual(mac, macOf(key, payload)))) return null
+      if (!known.some((key) => timingSafeEqual(mac, macOf(key, payload)))) return null
       return { messageId: uuidOf(payload.subarray(0, ID_BYTES)), recipient: payload[ID_BYTES] ?? null }
     },
   }

@@ -8,18 +8,28 @@ const MAX_LENGTH = 32 * 1024
 const leavesOf = (node: MimeNode): MimeNode[] =>
   node.childNodes.length > 0 ? node.childNodes.flatMap(leavesOf) : [node]
 
-/** Whether all of its parts are short texts. The library's streams break the line before white space at the end elsewhere. */
+/** Whether all of its parts are short texts. */
 const isShort = (root: MimeNode): boolean => {
   let length = 0
   return leavesOf(root).every(({ content }) => {
-    if (typeof content !== 'string' || /[ \t]$/.test(content)) return false
+    if (typeof content !== 'string') return false
     length += content.length
     return length <= MAX_LENGTH
   })
 }
 
+/** White space at the end comes after what is before it has been wrapped, as in the library's stream. */
+const quotedPrintable = (content: string): string => {
+  let end = content.length
+  while (end > 0 && ' \t'.includes(content[end - 1]!)) end--
+  const before = qp.wrap(qp.encode(content.slice(0, end)))
+  if (end === content.length) return before
+  const lastLine = before.lastIndexOf('\n') + 1
+  return before.slice(0, lastLine) + qp.wrap(before.slice(lastLine) + qp.encode(content.slice(end)))
+}
+
 const encoded = (content: string, encoding: string | false): string => {
-  if (encoding === 'quoted-printable') return qp.wrap(qp.encode(content))
+  if (encoding === 'quoted-printable') return quotedPrintable(content)
   return encoding === 'base64' ? base64.wrap(base64.encode(content)) : content
 }
 

@@ -68,7 +68,8 @@ const OURS_OR_LATE = sql`
 
 /**
  * Leases the jobs and reads their messages in one statement, prepared once (docs/decisions.md#claiming-sends).
- * Attachments, which may be large, are read when their message is sent.
+ * Attachments, which may be large, are read when their message is sent. `is true` keeps PostgreSQL from looking for the
+ * few jobs that were selected among all that are due.
  */
 const CLAIM = {
   name: 'claim sends',
@@ -78,7 +79,7 @@ const CLAIM = {
        where id = any(array(select id from job where due_at <= $2 and (lease_until is null or lease_until < now())
                                and agent_id <> all($4::uuid[]) and id <> all($5::uuid[]) and ${OURS_OR_LATE}
                              order by due_at limit $3 ${SKIP_LOCKED}))
-         and due_at <= $2 and (lease_until is null or lease_until < now())
+         and (due_at <= $2 and (lease_until is null or lease_until < now())) is true
       returning id, lane, agent_id, attempts, created_at
     ),
     found as materialized (

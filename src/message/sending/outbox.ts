@@ -11,6 +11,7 @@ import {
 } from '../stored/send-job.ts'
 import { type ClaimedSend, claimSends } from './claim-sends.ts'
 import { createSettlementStore } from './settle-sends.ts'
+import type { OutgoingStore } from './store-outgoing.ts'
 import { type TransmitDeps, transmit } from './transmit.ts'
 
 /**
@@ -36,11 +37,23 @@ const MAX_PER_AGENT = 8
  * something has used up what was free, and the end of an attempt wakes the worker.
  */
 const POLL_MS = 1_000
+/**
+ * How long the worker leaves new messages for later while requests of this process wait to be accepted. Then it does not
+ * give way again before it has sent what is due. See docs/decisions.md#accepting-first.
+ */
+const GIVE_WAY_MS = 1_000
 /** What processes of earlier releases publish instead of the agent. */
 const ANY_AGENT = 'send'
 const RENEW_MS = (SEND_LEASE_S * 1000) / 4
 /** Why a sleep ends. Without a reason, `abort` makes an error with its stack, several times for each message. */
 const WOKEN = 'woken'
+
+/** Where requests to send wait to be accepted. */
+type Accepting = Pick<OutgoingStore, 'caughtUp'>
+
+export interface OutboxDeps extends Omit<TransmitDeps, 'settlements'> {
+  drafts: Accepting
+}
 
 interface Attempt {
   job: SendJob
@@ -59,12 +72,17 @@ export class Outbox {
   readonly #stopping = new AbortController()
   readonly #sending = new AbortController()
   #wake = new AbortController()
+  #pause = new AbortController()
   #running: Promise<void> = Promise.resolve()
   #unsubscribe: (() => void)[] = []
+  readonly #accepting: Accepting
+  /** Since when it has not sent all that was due, as it gave way then. */
+  #gaveWayAt: number | null = null
 
-  constructor(deps: Omit<TransmitDeps, 'settlements'>, parts = new OwnedParts()) {
+  constructor(deps: OutboxDeps, parts = new OwnedParts()) {
     this.#parts = parts
     this.#deps = { ...deps, settlements: createSettlementStore(deps) }
+    this.#accepting = deps.drafts
   }
 
   start(): void {
@@ -83,6 +101,7 @@ export class Outbox {
     for (const end of this.#unsubscribe) end()
     this.#stopping.abort()
     this.#wake.abort()
+    this.#pause.abort()
     await this.#running
     const timer = setTimeout(() => this.#sending.abort(), graceMs)
     await Promise.allSettled([...this.#inFlight.values()].map(({ work }) => work))
@@ -97,6 +116,21 @@ export class Outbox {
       this.#wake = wake
       for (const job of await this.#claim()) this.#start(job)
       if (!signal.aborted) await this.#deps.clock.sleep(POLL_MS, wake.signal)
+      await this.#giveWay()
+    }
+  }
+
+  async #giveWay(): Promise<void> {
+    const { clock } = this.#deps
+    for (let behind = this.#accepting.caughtUp(); behind; behind = this.#accepting.caughtUp()) {
+      const now = clock.now().getTime()
+      this.#gaveWayAt ??= now
+      const left = this.#gaveWayAt + GIVE_WAY_MS - now
+      if (left <= 0 || this.#stopping.signal.aborted) return
+      const pause = new AbortController()
+      this.#pause = pause
+      void behind.then(() => pause.abort(WOKEN))
+      await clock.sleep(left, pause.signal)
     }
   }
 
@@ -105,7 +139,7 @@ export class Outbox {
     const free = this.#capacity(now)
     if (free <= 0) return []
     try {
-      return await claimSends(this.#deps, {
+      const claimed = await claimSends(this.#deps, {
         owner: this.#owner,
         now,
         limit: free,
@@ -113,6 +147,8 @@ export class Outbox {
         withoutAgents: this.#busyAgents(),
         withoutJobs: [...this.#inFlight.keys()],
       })
+      if (claimed.length < free) this.#gaveWayAt = null
+      return claimed
     } catch (error) {
       this.#deps.log.warn({ error: messageOf(error) }, 'could not check for messages to send; retrying')
       return []

@@ -166,12 +166,14 @@ const settlementOf = (deps: TransmitDeps, { message, job, result, startedAt }: A
   deps.metrics?.count('sends', dueAt ? 'retried' : failed.length > 0 ? 'failed' : 'sent')
   const { rejected } = result
   const { to, cc, bcc } = message
-  const error = rejected.length > 0 ? { error: errorOf(rejected, to.length + cc.length + bcc.length) } : {}
+  const named = to.length + cc.length + bcc.length
+  const error = rejected.length > 0 ? { error: errorOf(rejected, named) } : {}
   const at = deps.clock.now()
   return {
     ...{ job, dueAt, at },
     state: dueAt ? 'pending' : failed.length > 0 ? 'failed' : 'delivered',
     entry: { at: startedAt, ...error, ms: at.getTime() - startedAt.getTime() },
+    isSingle: named === 1,
     recipients: inOrderOf(message.recipients, outcomesOf(result, dueAt)),
   }
 }

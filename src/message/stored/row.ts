@@ -39,13 +39,20 @@ type UnplacedNew = Omit<NewMessage, 'addressId' | 'threadId'> & Pick<Unplaced, '
 /** Changed only afterwards. */
 const UNWRITTEN: readonly (keyof Message)[] = ['labels', 'readAt']
 const WRITTEN = FIELDS.filter((field) => !UNWRITTEN.includes(field))
+const WRITTEN_NAMES = WRITTEN.map((field) => [field, nameOf(field)] as const)
 
 const toColumn = (value: unknown): unknown =>
   value instanceof Uint8Array ? `\\x${Buffer.from(value).toString('hex')}` : value
 
-/** A message keyed by column names, as `json_populate_record(null::message, …)` reads it. */
-export const toRow = (message: Unplaced): Record<string, unknown> =>
-  Object.fromEntries(WRITTEN.map((field) => [nameOf(field), toColumn(message[field])]))
+/**
+ * A message keyed by column names, as `json_populate_record(null::message, …)` reads it: what is left out is null, as most
+ * columns are.
+ */
+export const toRow = (message: Unplaced): Record<string, unknown> => {
+  const row: Record<string, unknown> = {}
+  for (const [field, name] of WRITTEN_NAMES) if (message[field] !== null) row[name] = toColumn(message[field])
+  return row
+}
 
 /**
  * Inserts rows `m` in the format of `toRow`; must be followed by a `from`. It lists the columns, so that

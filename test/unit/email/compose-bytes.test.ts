@@ -25,7 +25,7 @@ const message = () => {
     references: ids.slice(below(4)).join(' '),
     headers: below(2) ? {} : { 'List-Unsubscribe': '<mailto:stop@example.com>', 'X-Note': text(4) },
     date: new Date(below(2 ** 40)),
-    text: text(below(2) ? 20 : 80),
+    text: text(below(2) ? 20 : 80) + text(3).replace(/[^ \t]/g, ''),
     ...(below(2) ? {} : { html: `<p>${text(40)}</p>` }),
     textEncoding: pick(['quoted-printable', 'base64'] as const),
     attachments: below(5) ? [] : [{ filename: 'a.txt', content: Buffer.from(text(9)) }],
