@@ -34,9 +34,30 @@ const withoutLinks = (written: string): { text: string; urls: readonly string[] 
   return { text: fold(rest.replace(/\s+/g, ' ').trim()), urls }
 }
 
-/** A line without one of these has neither a code nor a link: digits, capitals, forms and signs that are folded to them. */
-const MAY_CONTAIN =
-  /[\p{N}\p{So}\uff21-\uff3a\u2100-\u214f\u{1d400}-\u{1d7ff}]|[A-Z]{3}|[A-Z]\s+[A-Z]|[Hh][Tt][Tt][Pp]/u
+/** A line without one of these has neither a code nor a link, unless it has a sign. */
+const PLAIN = /\d|[A-Z]{3}|[A-Z]\s+[A-Z]|[Hh][Tt][Tt][Pp]/
+/** Digits and capitals of other scripts and forms, and signs, which may be folded to them. */
+const SIGN = /[\p{N}\p{So}\uff21-\uff3a\u2100-\u214f\u{1d400}-\u{1d7ff}]/u
+
+/** Which characters are signs: 1 is one, 2 is none. An expression takes several times as long for a text that is not in Latin script. */
+const signs = new Uint8Array(0x10000)
+
+const isSign = (code: number): boolean => {
+  if (code > 0xffff) return SIGN.test(String.fromCodePoint(code))
+  const known = signs[code] || (SIGN.test(String.fromCharCode(code)) ? 1 : 2)
+  signs[code] = known
+  return known === 1
+}
+
+const hasSign = (line: string): boolean => {
+  for (let at = 0; at < line.length; at++) {
+    if (line.charCodeAt(at) < 0x80) continue
+    const code = line.codePointAt(at)!
+    if (isSign(code)) return true
+    if (code > 0xffff) at++
+  }
+  return false
+}
 
 /** A line of a text, with its links taken out once that is needed (docs/decisions.md#finding-codes). */
 export class Line {
@@ -49,7 +70,7 @@ export class Line {
 
   constructor(written: string) {
     this.#written = written
-    this.mayContain = MAY_CONTAIN.test(written)
+    this.mayContain = PLAIN.test(written) || hasSign(written)
   }
 
   /** With `LINK` in place of each link, folded; the case is kept. */

@@ -1,10 +1,7 @@
 import { withoutInvisible } from './invisible.ts'
 
-// Characters that PostgreSQL's text and jsonb cannot store: NUL and lone surrogates.
-const UNSTORABLE = /[\0\p{Surrogate}]/gu
-
-/** Replaces characters that no database stores (NUL, lone surrogates) with U+FFFD. */
-export const replaceUnstorable = (text: string): string => text.replace(UNSTORABLE, '\ufffd')
+/** Replaces characters that PostgreSQL's text and jsonb cannot store (NUL, lone surrogates) with U+FFFD. */
+export const replaceUnstorable = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd')
 
 /**
  * Returns one line of header text of at most `max` characters: storable, without invisible characters or

@@ -1,29 +1,29 @@
 import { type FoundCode, findCodes } from '../../core/codes/index.ts'
 import { sanitizeText } from '../../core/text/sanitize-text.ts'
 import { type Purpose, purposeOf } from './answer.ts'
-import type { Content } from './content.ts'
 import { isForwardedLine, isHeaderBlock, isOriginalLine } from './quoted-header.ts'
 import { ownText } from './reply-text.ts'
 
 /**
- * Returns the codes and links in what the sender wrote: not in quoted history, and not in a forwarded message. The HTML beside a plain
- * text may have those that the text leaves out; in answers, and in what people forward, its quotations could not be told apart.
+ * Returns the codes and links in what the sender wrote: not in quoted history, of which `own` is free (see `ownText`), and not in
+ * a forwarded message. The HTML beside a plain text may have those that the text leaves out; in answers, and in what people forward,
+ * its quotations could not be told apart.
  */
 export const codesOf = (
-  { marked, shown }: Pick<Content, 'marked' | 'shown'>,
+  { own, shown }: { own: string | null; shown: string },
   subject: string | null,
   purpose: Purpose,
 ): FoundCode[] =>
   findCodes({
     // That of an answer repeats what it answers.
     subject: purposeOf({ subject, inReplyTo: null, references: [] }) === 'other' ? subject : null,
-    texts: (purpose === 'other' && shown !== '' ? [marked, sanitizeText(shown)] : [marked]).map((text) =>
-      written(text, purpose),
+    texts: (purpose === 'other' && shown !== '' ? [own, ownText(sanitizeText(shown), purpose)] : [own]).map(
+      (text) => written(text ?? '', purpose),
     ),
   })
 
-const written = (text: string, purpose: Purpose): string => {
-  const lines = (ownText(text, purpose) ?? '').split('\n')
+const written = (own: string, purpose: Purpose): string => {
+  const lines = own.split('\n')
   const end = lines.findIndex(
     (line, at) =>
       isForwardedLine(line) || isOriginalLine(line) || (purpose !== 'other' && isHeaderBlock(lines, at)),

@@ -10,7 +10,8 @@ import { headerLength, type RawHeader, scanHeaders, valuesOf } from '../header/h
 import { purposeOf } from './answer.ts'
 import { codesOf } from './codes.ts'
 import { bodyOf, type Content, joinTexts, nothing, readContent } from './content.ts'
-import { replyText } from './reply-text.ts'
+import { withoutMarks } from './html/history.ts'
+import { ownText } from './reply-text.ts'
 
 /** The fields of `Inbound` that come from parsing, and the header fields. */
 export interface ParsedMail
@@ -80,7 +81,8 @@ function assemble(raw: Uint8Array, content: Content, damage: string | null): Par
   const inReplyTo = ids(headers, 'in-reply-to')[0] ?? null
   const references = ids(headers, 'references').slice(-MAX_REFERENCES)
   const purpose = purposeOf({ subject, inReplyTo, references })
-  const reply = replyText(content.marked, purpose)
+  const own = ownText(content.marked, purpose)
+  const reply = own ?? withoutMarks(content.marked)
   return {
     from: firstSender(headers),
     replyTo: replyAddress(headers),
@@ -94,7 +96,7 @@ function assemble(raw: Uint8Array, content: Content, damage: string | null): Par
     messageId: ids(headers, 'message-id')[0] ?? null,
     inReplyTo,
     references,
-    codes: codesOf(content, subject, purpose),
+    codes: codesOf({ own, shown: content.shown }, subject, purpose),
     headers,
     sentAt: sentAt(headers),
     damage,

@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { messageOf } from '../../core/errors.ts'
 import {
@@ -11,6 +12,12 @@ import {
 import { toSharedMemory } from './shared-bytes.ts'
 import { bundled, type Transport, type TransportEvents } from './transport.ts'
 
+/**
+ * V8 lets a heap of which the maximum is small grow by a third until it collects all of it: after every hundred mails. It may
+ * double instead. This also holds for the main thread, whose heap does so anyway. See docs/decisions.md#time-to-read-mail.
+ */
+const collectSeldom = () => setFlagsFromString('--heap-growing-percent=100')
+
 /** Runs the worker in a thread of this process. The worker publishes its state in shared memory. */
 export class ThreadTransport implements Transport {
   readonly #worker: Worker
@@ -18,6 +25,7 @@ export class ThreadTransport implements Transport {
   #ended = false
 
   constructor(settings: WorkerSettings, heapMiB: number, events: TransportEvents) {
+    collectSeldom()
     this.#worker = new Worker(WORKER, {
       workerData: { settings, state: this.#state },
       resourceLimits: { maxOldGenerationSizeMb: heapMiB },

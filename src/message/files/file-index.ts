@@ -3,11 +3,11 @@ import { AppError, messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import { type Led, Routine } from '../../core/routine.ts'
 import { tsvectorArray } from '../../db/bytea.ts'
-import type { Db } from '../../db/client.ts'
-import { sql } from '../../db/sql/sql.ts'
+import { type Db, isUnavailable } from '../../db/client.ts'
+import { raw, sql } from '../../db/sql/sql.ts'
 import { composedOf } from '../../db/sql/statement.ts'
 import { TEXT } from '../reading/search.ts'
-import { INSERT_WORDS } from '../reading/search-index.ts'
+import { chosenInTurn, INSERT_WORDS } from '../reading/search-index.ts'
 import { tsvectorOf } from '../reading/words.ts'
 import type { FileTexts } from './file-texts.ts'
 
@@ -24,39 +24,32 @@ const MAX_ATTEMPTS = 3
 /** What most files without text are: nothing of them is loaded. */
 const WITHOUT_TEXT = ['image/%', 'audio/%', 'video/%', 'font/%']
 
-/**
- * Takes the first message of the next agent after $1, whose turn it is. Others leave it alone until $3. A message that another
- * process takes at this moment is no longer due, and the next call finds another one.
- */
+/** Messages whose files are read one after the other, and whose words are then written together. */
+const MAX = 8
+
+/** Messages of the next agents after $1, whose turn it is, that are due at $2. Others leave them alone until $3. */
 const TAKE_NEXT = {
   name: 'take unread files',
   ...composedOf(sql`
-    with next as materialized (
-      select agent_id, message_id from unread_file
-       where agent_id > $1::uuid and due_at <= $2::timestamptz order by agent_id, message_id limit 1
-    ),
-    taken as (
-      update unread_file u set attempts = attempts + 1, due_at = $3::timestamptz from next n
-       where u.message_id = n.message_id and u.agent_id = n.agent_id and u.due_at <= $2::timestamptz
-      returning u.message_id, u.attempts
-    )
-    select n.agent_id as "agentId", n.message_id as "messageId", t.attempts
-      from next n left join taken t on t.message_id = n.message_id`),
+    with recursive ${chosenInTurn(raw('unread_file'), raw('$1::uuid'), raw(`${MAX}`), raw('due_at <= $2::timestamptz'))}
+    update unread_file u set attempts = attempts + 1, due_at = $3::timestamptz from chosen c
+     where u.message_id = c.message_id and u.agent_id = c.agent_id
+    returning u.agent_id as "agentId", u.message_id as "messageId", u.attempts`),
 }
 
 const FINISH = {
   name: 'finish unread files',
-  text: 'delete from unread_file where message_id = $1::uuid and agent_id = $2::uuid',
+  text: 'delete from unread_file where (message_id, agent_id) in (select * from unnest($1::uuid[], $2::uuid[]) as f(message_id, agent_id))',
 }
 
-/** The message $1 of the agent $2 with its files, of which $3 have no text. */
+/** The messages $1 of the agents $2 with their files, of which $3 have no text. */
 const READ = {
-  name: 'read a message with files',
+  name: 'read messages with files',
   ...composedOf(sql`
-    select m.workspace_id as "workspaceId", ${TEXT} as text,
+    select m.id as "messageId", m.workspace_id as "workspaceId", ${TEXT} as text,
            array(select f.index from attachment f where f.message_id = m.id and f.agent_id = m.agent_id
                     and f.type not like all ($3::text[]) order by f.index) as indexes
-      from message m where m.id = $1::uuid and m.agent_id = $2::uuid`),
+      from unnest($1::uuid[], $2::uuid[]) as g(id, agent_id) join message m on m.id = g.id and m.agent_id = g.agent_id`),
 }
 
 interface Taken {
@@ -66,6 +59,7 @@ interface Taken {
 }
 
 interface Found {
+  messageId: string
   workspaceId: string
   text: string
   indexes: number[]
@@ -93,55 +87,91 @@ const textsOf = async (
   return texts
 }
 
-/** Adds the words of a message's files to its own. */
-const addWords = async (deps: Deps, taken: Taken): Promise<void> => {
-  const { agentId, messageId } = taken
-  const { rows } = await deps.pool.query<Found & Record<string, unknown>>({
-    ...READ,
-    values: [messageId, agentId, WITHOUT_TEXT],
-  })
-  const found = rows[0]
+/** Returns the words of a message with those of its files; null if these have none. */
+const wordsOf = async (deps: Deps, taken: Taken, found: Found | undefined): Promise<Buffer | null> => {
   const texts = found && found.indexes.length > 0 ? await textsOf(deps, taken, found) : ''
-  if (texts.trim() === '') return
-  const words = await tsvectorOf(`${found!.text}\n${texts}`, `agent ${agentId}`, MAX_OWN + MAX_SEARCHED)
-  const values = [[messageId], [agentId], tsvectorArray([words])]
-  await deps.pool.query({ ...INSERT_WORDS, values })
+  if (texts.trim() === '') return null
+  return tsvectorOf(`${found!.text}\n${texts}`, `agent ${taken.agentId}`, MAX_OWN + MAX_SEARCHED)
 }
 
-const finish = ({ pool }: Deps, { agentId, messageId }: Taken) =>
-  pool.query({ ...FINISH, values: [messageId, agentId] })
+const keysOf = (messages: readonly Taken[]): string[][] => [
+  messages.map(({ messageId }) => messageId),
+  messages.map(({ agentId }) => agentId),
+]
 
-/** Reads the files of one message. What fails is tried again later, a few times. */
-const readOne = async (deps: Deps, taken: Taken): Promise<void> => {
+const finish = async ({ pool }: Deps, messages: readonly Taken[]): Promise<void> => {
+  if (messages.length > 0) await pool.query({ ...FINISH, values: keysOf(messages) })
+}
+
+/** A message that is not tried again. */
+const giveUp = async (deps: Deps, message: Taken, error: unknown): Promise<void> => {
+  await finish(deps, [message])
+  const about = { message: message.messageId, agent: message.agentId, error: messageOf(error) }
+  deps.log.warn(about, 'could not read the files of a message for search, which does not find their words')
+}
+
+interface Read {
+  message: Taken
+  words: Buffer | null
+}
+
+/** Adds the words of messages' files to their own. What cannot be written together is written alone. */
+const write = async (deps: Deps, read: readonly Read[]): Promise<void> => {
+  const withWords = read.filter(({ words }) => words !== null)
+  const values = [
+    ...keysOf(withWords.map(({ message }) => message)),
+    tsvectorArray(withWords.map(({ words }) => words)),
+  ]
   try {
-    await addWords(deps, taken)
-    await finish(deps, taken)
+    if (withWords.length > 0) await deps.pool.query({ ...INSERT_WORDS, values })
+    await finish(
+      deps,
+      read.map(({ message }) => message),
+    )
   } catch (error) {
-    if (error instanceof AppError && error.code === 'unavailable' && taken.attempts < MAX_ATTEMPTS) return
-    await finish(deps, taken)
-    const about = { message: taken.messageId, agent: taken.agentId, error: messageOf(error) }
-    deps.log.warn(about, 'could not read the files of a message for search, which does not find their words')
+    if (isUnavailable(error)) throw error
+    if (read.length === 1) return giveUp(deps, read[0]!.message, error)
+    for (const one of read) await write(deps, [one])
   }
+}
+
+/** Reads the files of messages. What fails is tried again later, a few times. */
+const readAll = async (deps: Deps, taken: readonly Taken[]): Promise<void> => {
+  const { rows } = await deps.pool.query<Found & Record<string, unknown>>({
+    ...READ,
+    values: [...keysOf(taken), WITHOUT_TEXT],
+  })
+  const found = new Map(rows.map((row) => [row.messageId, row]))
+  const read: Read[] = []
+  for (const message of taken) {
+    try {
+      read.push({ message, words: await wordsOf(deps, message, found.get(message.messageId)) })
+    } catch (error) {
+      const mayHelp = error instanceof AppError && error.code === 'unavailable'
+      if (!mayHelp || message.attempts >= MAX_ATTEMPTS) await giveUp(deps, message, error)
+    }
+  }
+  await write(deps, read)
 }
 
 const FIRST = '00000000-0000-0000-0000-000000000000'
 
-/** What is taken; without `attempts` where another process was faster. */
-type Next = Omit<Taken, 'attempts'> & { attempts: number | null }
-
-/** Reads the files of the next message. Returns whether there was one; `turn` is the agent after which it is looked for. */
+/** Reads the files of the next messages. Returns whether there were some; `turn` is the agent after which they are looked for. */
 const indexNextFiles = async (deps: Deps, turn = { after: FIRST }): Promise<boolean> => {
   const now = deps.clock.now()
   const values = [turn.after, now, new Date(now.getTime() + AGAIN_MS)]
-  const { rows } = await deps.pool.query<Next & Record<string, unknown>>({ ...TAKE_NEXT, values })
-  const next = rows[0]
+  const { rows } = await deps.pool.query<Taken & Record<string, unknown>>({ ...TAKE_NEXT, values })
   const isFromStart = turn.after === FIRST
-  turn.after = next?.agentId ?? FIRST
-  if (!next) return !isFromStart && indexNextFiles(deps, turn)
-  const { attempts, ...message } = next
-  if (attempts === null) return true
-  const taken = { ...message, attempts }
-  await (attempts > MAX_ATTEMPTS ? finish(deps, taken) : readOne(deps, taken))
+  turn.after =
+    rows
+      .map(({ agentId }) => agentId)
+      .sort()
+      .at(-1) ?? FIRST
+  if (rows.length === 0) return !isFromStart && indexNextFiles(deps, turn)
+  const isOver = ({ attempts }: Taken) => attempts > MAX_ATTEMPTS
+  await finish(deps, rows.filter(isOver))
+  const due = rows.filter((row) => !isOver(row))
+  if (due.length > 0) await readAll(deps, due)
   return true
 }
 

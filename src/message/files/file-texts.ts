@@ -34,6 +34,7 @@ const TURNS = {
 type Stored = Pick<Contained, 'content' | 'blobId'>
 type Kept = Stored & Pick<FileText, 'format' | 'pages' | 'problem'>
 type Attached = Stored & Pick<GivenFile, 'name' | 'type'>
+type Either = Attached & Kept & { isKept: boolean }
 
 /** The text of the file $3 of the message $1 of the agent $2. Prepared, as the next one: files are read while mail arrives. */
 const FIND_KEPT = {
@@ -41,6 +42,17 @@ const FIND_KEPT = {
   text: `
     select format, pages, problem, content, blob_id as "blobId" from attachment_text
      where message_id = $1::uuid and agent_id = $2::uuid and index = $3::int`,
+}
+
+/** The same file with its text, if that is kept. */
+const FIND_EITHER = {
+  name: 'find a file or its text',
+  text: `
+    select f.name, f.type, t.index is not null as "isKept", t.format, t.pages, t.problem,
+           case when t.index is null then f.content else t.content end as content,
+           case when t.index is null then f.blob_id else t.blob_id end as "blobId"
+      from attachment f left join attachment_text t on t.message_id = f.message_id and t.agent_id = f.agent_id and t.index = f.index
+     where f.message_id = $1::uuid and f.agent_id = $2::uuid and f.index = $3::int`,
 }
 
 const FIND = {
@@ -65,8 +77,7 @@ export class FileTexts {
     const kept = await this.#kept(place)
     if (kept) return kept
     const key = `${place.messageId} ${place.index}`
-    const reading =
-      this.#reading.get(key) ?? this.#turns.run(place.agentId, () => this.#readNow(place, 'read'))
+    const reading = this.#reading.get(key) ?? this.#turns.run(place.agentId, () => this.#readAndQueue(place))
     this.#reading.set(key, reading)
     try {
       return await reading
@@ -75,9 +86,18 @@ export class FileTexts {
     }
   }
 
-  /** The same in the background. */
+  /** The same in the background, for the search index, which has the message in its queue. */
   async readLater(place: Owned): Promise<FileText> {
-    return (await this.#kept(place)) ?? this.#readNow(place, 'readLater')
+    const { messageId, index, agentId } = place
+    const { rows } = await this.#deps.pool.query<Either>({
+      ...FIND_EITHER,
+      values: [messageId, agentId, index],
+    })
+    const found = rows[0]
+    const kept = found?.isKept ? await this.#textOf(found, agentId) : null
+    if (kept) return kept
+    const file = found?.isKept ? await this.#find(place) : found
+    return (await this.#readNow(place, file, 'readLater')).read
   }
 
   /** Returns the text of a file that is not stored yet; empty if it has none. */
@@ -92,34 +112,50 @@ export class FileTexts {
 
   async #kept({ messageId, index, agentId }: FilePlace): Promise<FileText | null> {
     const { rows } = await this.#deps.pool.query<Kept>({ ...FIND_KEPT, values: [messageId, agentId, index] })
-    const kept = rows[0]
-    const content = kept && (await this.#contentOf({ ...kept, agentId }))
-    if (!content) return null
-    const { format, pages, problem } = kept
-    return { format, pages, problem, text: Buffer.from(content).toString() }
+    return rows[0] ? this.#textOf(rows[0], agentId) : null
   }
 
   /** Null when its object was deleted: see the schema. */
-  async #contentOf(kept: Contained): Promise<Uint8Array | null> {
-    const { blobId: id, agentId } = kept
-    if (id !== null && !(await this.#deps.prisma.blob.findUnique({ where: { id_agentId: { id, agentId } } })))
+  async #textOf(
+    { blobId: id, content, format, pages, problem }: Kept,
+    agentId: string,
+  ): Promise<FileText | null> {
+    const { prisma, blobs } = this.#deps
+    if (id !== null && !(await prisma.blob.findUnique({ where: { id_agentId: { id, agentId } } })))
       return null
-    return this.#deps.blobs.contentOf(kept)
+    const bytes = await blobs.contentOf({ blobId: id, content, agentId })
+    return bytes && { format, pages, problem, text: Buffer.from(bytes).toString() }
   }
 
-  async #readNow(place: Owned, how: 'read' | 'readLater'): Promise<FileText> {
-    const { messageId, index, agentId, workspaceId } = place
+  async #find({ messageId, index, agentId }: FilePlace): Promise<Attached | undefined> {
     const { rows } = await this.#deps.pool.query<Attached>({ ...FIND, values: [messageId, agentId, index] })
-    const attachment = rows[0]
+    return rows[0]
+  }
+
+  /** Reads a file and keeps its text. `isKept`: whether the message still has it. */
+  async #readNow(
+    place: Owned,
+    attachment: Attached | undefined,
+    how: 'read' | 'readLater',
+  ): Promise<{ read: FileText; isKept: boolean }> {
     if (!attachment) throw notFound('attachment', 'number')
-    const file = await this.#deps.blobs.filled({ ...attachment, agentId })
-    const read = await this.#deps.files[how](file, workspaceId).catch(overBudget)
-    await this.#keep(place, read)
+    const { blobs, files } = this.#deps
+    const file = await blobs.filled({ ...attachment, agentId: place.agentId })
+    const read = await files[how](file, place.workspaceId).catch(overBudget)
+    return { read, isKept: await this.#keep(place, read) }
+  }
+
+  /** Reads a file that somebody wants to see. Messages from before files were read for search are found by it since then. */
+  async #readAndQueue(place: Owned): Promise<FileText> {
+    const { messageId, agentId } = place
+    const { read, isKept } = await this.#readNow(place, await this.#find(place), 'read')
+    if (isKept)
+      await this.#deps.prisma.unreadFile.createMany({ data: { messageId, agentId }, skipDuplicates: true })
     return read
   }
 
-  async #keep({ workspaceId, messageId, index, agentId }: Owned, read: FileText): Promise<void> {
-    const { prisma, pool, blobs } = this.#deps
+  async #keep({ workspaceId, messageId, index, agentId }: Owned, read: FileText): Promise<boolean> {
+    const { pool, blobs } = this.#deps
     const { text, ...about } = read
     const content = Buffer.from(text)
     const [blobId = null] = await blobs.place({ agentId, workspaceId }, [content])
@@ -136,9 +172,7 @@ export class FileTexts {
         blobId,
       ],
     })
-    // Messages from before files were read for search are found by them since somebody read one.
-    if (rows.length > 0)
-      await prisma.unreadFile.createMany({ data: { messageId, agentId }, skipDuplicates: true })
+    return rows.length > 0
   }
 }
 

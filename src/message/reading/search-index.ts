@@ -5,7 +5,7 @@ import type { Logger } from '../../core/logger.ts'
 import { type Led, Routine } from '../../core/routine.ts'
 import { tsvectorArray } from '../../db/bytea.ts'
 import { isUnavailable, type RootDb } from '../../db/client.ts'
-import { raw, SKIP_LOCKED, sql } from '../../db/sql/sql.ts'
+import { raw, SKIP_LOCKED, type Sql, sql } from '../../db/sql/sql.ts'
 import { composedOf, type Statement } from '../../db/sql/statement.ts'
 import { agentWord, TEXT } from './search.ts'
 import { tsvectorOf } from './words.ts'
@@ -24,27 +24,28 @@ const MAX = 20
 /** For a statement that indexes messages, which usually takes some milliseconds. */
 const TIMEOUT_MS = 1_000
 
-/** The next `MAX` agents with unindexed messages, after the agent $2. */
-const AGENTS = sql`
+/**
+ * `chosen`: up to `most` messages of a queue, as many of each of the next agents after `after`, so that many messages to one
+ * agent do not delay those to others.
+ */
+export const chosenInTurn = (queue: Sql, after: Sql, most: Sql, isDue: Sql = raw('true')): Sql => sql`
     agents as (
-      (select agent_id, 1 as n from unindexed_message where agent_id > $2::uuid order by agent_id limit 1)
+      (select agent_id, 1 as n from ${queue} where agent_id > ${after} and ${isDue} order by agent_id limit 1)
       union all
-      select (select u.agent_id from unindexed_message u where u.agent_id > a.agent_id order by u.agent_id limit 1), a.n + 1
-        from agents a where a.agent_id is not null and a.n < ${MAX}
+      select (select u.agent_id from ${queue} u where u.agent_id > a.agent_id and ${isDue} order by u.agent_id limit 1), a.n + 1
+        from agents a where a.agent_id is not null and a.n < ${most}
+    ),
+    chosen as materialized (
+      select u.agent_id, u.message_id from agents a cross join lateral (
+        select agent_id, message_id from ${queue} where agent_id = a.agent_id and ${isDue} order by message_id
+         limit (select greatest(1, ${most} / count(agent_id)) from agents) ${SKIP_LOCKED}) u limit ${most}
     )`
-
-/** As many messages of each of these agents, so that many messages to one do not delay those to others. */
-const IN_TURN = sql`
-  select u.agent_id, u.message_id from agents a cross join lateral (
-    select agent_id, message_id from unindexed_message where agent_id = a.agent_id order by message_id
-     limit (select greatest(1, $1::bigint / count(agent_id)) from agents) ${SKIP_LOCKED}) u limit $1`
 
 /** Up to $1 messages that leave the queue. */
 const TAKE_NEW = {
   name: 'take unindexed messages',
   ...composedOf(sql`
-    with recursive ${AGENTS}, chosen as (${IN_TURN}
-    )
+    with recursive ${chosenInTurn(raw('unindexed_message'), raw('$2::uuid'), raw('$1::bigint'))}
     delete from unindexed_message where (agent_id, message_id) in (select agent_id, message_id from chosen)
     returning agent_id, message_id as id`),
 }

@@ -89,7 +89,7 @@ export class StyleSheet {
 
   /** Returns the style of what style sheets add before or after an element's content. */
   generated(element: Element, place: 'before' | 'after', variables: Variables): Style | null {
-    const matching = this.#matching(element, [`::${place}`])
+    const matching = this.#count === 0 ? [] : this.#matching(element, [`::${place}`])
     return matching.length === 0 ? null : this.#computed(matching, '', variables).style
   }
 

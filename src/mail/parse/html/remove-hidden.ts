@@ -2,6 +2,7 @@ import { type AnyNode, type Document, Element, Text } from 'domhandler'
 import type { StyleSheet } from './cascade.ts'
 import { lookOf, showsText } from './hidden.ts'
 import { type Doubt, type Look, PAGE, type Witness } from './look.ts'
+import { Looks } from './looks.ts'
 import { declare } from './properties.ts'
 
 /**
@@ -13,11 +14,12 @@ export function removeHidden(root: Document, sheet: StyleSheet, doubt: Doubt, wi
   const kept = new Map<Document | Element, AnyNode[]>()
   const page = { ...PAGE, quirks: root['x-mode'] === 'quirks', variables: sheet.variables }
   const stack: [Document | Element, Look, number][] = [[root, page, 0]]
+  const looks = new Looks()
   let deepest = 0
   for (let entry = stack.pop(); entry !== undefined; entry = stack.pop()) {
     const [node, look, depth] = entry
     deepest = Math.max(deepest, depth)
-    const isShown = showsText(look)
+    const isShown = looks.shows(look)
     const children = (node.children as AnyNode[]).filter((child) => {
       if (child.type === 'text') {
         if (!isShown) witness?.hidden(child.data)
@@ -25,7 +27,7 @@ export function removeHidden(root: Document, sheet: StyleSheet, doubt: Doubt, wi
       }
       if (child.type === 'comment' && !CONDITIONAL.test(child.data)) witness?.hidden(child.data)
       if (!('attribs' in child)) return false
-      const own = lookOf(child, sheet.styleOf(child, look.variables), look, (what, evenIfEmpty = false) => {
+      const own = looks.of(child, sheet.styleOf(child, look.variables), look, (what, evenIfEmpty = false) => {
         if (evenIfEmpty || saysAnything(child)) doubt(what)
       })
       if (own === null) {
@@ -33,7 +35,7 @@ export function removeHidden(root: Document, sheet: StyleSheet, doubt: Doubt, wi
         return false
       }
       // An invisible link cannot be clicked, and its URL would be shown instead of its text.
-      if ((child.name === 'a' || child.name === 'input') && !showsText(own)) child.attribs = {}
+      if ((child.name === 'a' || child.name === 'input') && !looks.shows(own)) child.attribs = {}
       else addGenerated(child, own, sheet)
       stack.push([child, own, depth + 1])
       return true

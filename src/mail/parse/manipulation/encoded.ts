@@ -51,17 +51,25 @@ const escapesOf = (text: string): Buffer =>
     ),
   )
 
-/** Whether a text has a word that may be encoded. To look for one takes little time, and most texts have none. */
-const mayEncode = (text: string): boolean => {
-  for (let at = 0, run = 0, numbers = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    run = isOfBase64(code) ? run + 1 : 0
-    // Digits, blanks and commas alone: numbers that may stand for characters.
-    numbers = (code >= 48 && code <= 57) || code === 32 || code === 44 ? numbers + 1 : 0
-    if (run === 24 || numbers === 40) return true
+/** Whether a text has so many characters of a kind in a row. Looks at the last one of each place first: most are of other kinds. */
+const hasRun = (text: string, length: number, isOf: (code: number) => boolean): boolean => {
+  for (let end = length - 1; end < text.length; ) {
+    let at = end
+    while (at > end - length && isOf(text.charCodeAt(at))) at--
+    if (at === end - length) return true
+    end = at + length
   }
-  return /%[0-9a-f]{2}%|\\u00|\\x|&#|\b[0-9a-f]{2}[ :,][0-9a-f]{2}[ :,][0-9a-f]{2}[ :,]/i.test(text)
+  return false
 }
+
+/** Digits, blanks and commas alone: numbers that may stand for characters. */
+const isOfNumbers = (code: number): boolean => (code >= 48 && code <= 57) || code === 32 || code === 44
+
+const ENCODED = /%[0-9a-f]{2}%|\\u00|\\x|&#|\b[0-9a-f]{2}[ :,][0-9a-f]{2}[ :,][0-9a-f]{2}[ :,]/i
+
+/** Whether a text has a word that may be encoded. To look for one takes little time, and most texts have none. */
+const mayEncode = (text: string): boolean =>
+  hasRun(text, 24, isOfBase64) || hasRun(text, 40, isOfNumbers) || ENCODED.test(text)
 
 /** Looked for first: the expression takes longer. */
 const NAMES = ['ot13', 'OT13', 'ot-13', 'OT-13', 'aesar', 'ackward', 'ACKWARD', 'evers', 'EVERS', 'kwärts']

@@ -162,23 +162,22 @@ interface Beginning {
   way: Way
 }
 
-const NONE: readonly Beginning[] = []
-
 /** Finds the ways of which a text in lower case has a word, in one pass over it. */
 const finderOf = (ways: readonly Way[]): ((lower: string) => Set<Way>) => {
   const byHash: (Beginning[] | undefined)[] = Array.from({ length: HASHES })
   for (const way of ways)
     for (const word of way.words) {
       const hash = hashOf(word.charCodeAt(0), word.charCodeAt(1))
-      byHash[hash] = [...(byHash[hash] ?? NONE), { word, way }]
+      byHash[hash] = [...(byHash[hash] ?? []), { word, way }]
     }
   return (lower) => {
     const found = new Set<Way>()
     for (let at = 1, before = lower.charCodeAt(0); at < lower.length; at++) {
       const code = lower.charCodeAt(at)
-      for (const { word, way } of byHash[hashOf(before, code)] ?? NONE)
-        if (lower.startsWith(word, at - 1)) found.add(way)
+      const beginnings = byHash[hashOf(before, code)]
       before = code
+      if (beginnings === undefined) continue
+      for (const { word, way } of beginnings) if (lower.startsWith(word, at - 1)) found.add(way)
     }
     return found
   }
