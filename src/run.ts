@@ -130,6 +130,23 @@ const moveBlobs = async (config: Config, log: Logger, to: 'store' | 'database'):
   return command(config, log, (foundation) => moveTo(to, { config, log, foundation, say }))
 }
 
+/** Moves a workspace to another installation, beside a running service or alone. */
+const moveWorkspaceTo = async (
+  config: Config,
+  log: Logger,
+  { workspace, to, how }: { workspace: string; to: string | undefined; how: 'move' | 'dry-run' | 'cancel' },
+): Promise<void> => {
+  const { readMoveTarget } = await import('./config/move-target.ts')
+  const { cancelMove, examineMove, moveWorkspace } = await import('./move/move.ts')
+  const target = readMoveTarget(process.env, to)
+  const run = { move: moveWorkspace, 'dry-run': examineMove, cancel: cancelMove }[how]
+  return command(config, log, async ({ db, databaseUrl, masterKey, otherKeys = () => [] }) => {
+    await resolveWorkspace(db, workspace)
+    const from = { databaseUrl, keys: [masterKey, ...otherKeys()] }
+    return run({ workspace, target, config, from, log })
+  })
+}
+
 /** Prints what happened to something, from a database that may be in use. */
 const traceIt = async (
   config: Config,
@@ -229,6 +246,8 @@ const dispatch = async (requested: Command): Promise<void> => {
       return command(config, log, async (foundation) =>
         (await import('./workspace-commands.ts')).deleteWorkspace(config, log, foundation, requested),
       )
+    case 'move-workspace':
+      return moveWorkspaceTo(config, log, requested)
     case 'import':
       return importMails(config, log, requested)
     case 'dump':

@@ -81,10 +81,10 @@ export const startChannels = async (
 }
 
 /** Creates the workers that update the callback URLs at providers when `PUBLIC_URL` has changed. */
-const createRegistrations = ({ channels, phoneNumbers, clock, log }: Operations) => {
+const createRegistrations = ({ channels, phoneNumbers, clock, log, notifier }: Operations) => {
   const ofChannels = Object.values(channels).flatMap(({ followPublicUrl }) => followPublicUrl ?? [])
   const ofNumbers = (signal: AbortSignal) => phoneNumbers.followPublicUrl(signal)
-  return createWebhookRegistrations([...ofChannels, ofNumbers], { clock, log })
+  return createWebhookRegistrations([...ofChannels, ofNumbers], { clock, log, notifier })
 }
 
 export const startWorkers = (operations: Operations): Running[] => {

@@ -70,6 +70,8 @@ const table: Record<string, readonly string[]> = {
   'mail-import': ['core', 'db', 'mail', 'message', 'type cli', 'type config'],
   // the operator's commands: see every table, whoever owns it
   backup: ['core', 'db', 'event', 'message', 'workspace'],
+  // the operator's command: copies what belongs to a workspace, whoever owns the tables
+  move: ['core', 'db', 'backup', 'blob', 'workspace', 'type config'],
   trace: ['core', 'db', 'workspace', 'agent', 'webhook'],
   demo: [everything],
 }

@@ -46,6 +46,9 @@ const writtenByTwo: Readonly<Record<string, string>> = {
 /** Files that write tables without naming them. */
 const writesAll: Readonly<Record<string, string>> = {
   'backup/dump.ts': 'Writes files: its statements are for psql.',
+  'move/copy.ts':
+    'Copies what belongs to a workspace into a database that does not have it, in one transaction.',
+  'move/leftovers.ts': 'Removes rows of a workspace that has moved: they are in the other database.',
   'backup/restore.ts': 'Restores every table of an empty database as it was, before any service uses it.',
 }
 

@@ -62,11 +62,18 @@ export const readSequences = async (client: pg.Client): Promise<Sequence[]> => {
 
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
-/** Returns the number of a table's rows with the sum of their hashes: the same in each version, and in any order. */
-export const checksumOf = async (client: pg.Client, { name, columns }: Table): Promise<string> => {
+/**
+ * Returns the number of a table's rows, or of those that the SQL of `where` names, with the sum of their hashes: the same in each version,
+ * and in any order.
+ */
+export const checksumOf = async (
+  client: pg.Client,
+  { name, columns }: Table,
+  where = 'true',
+): Promise<string> => {
   const row = `row(${[...columns].sort().map(quoted).join(', ')})::text`
   const { rows } = await client.query<{ sum: string }>(
-    `select concat(count(*), ' ', sum(('x' || left(md5(${row}), 15))::bit(60)::bigint)) as sum from ${quoted(name)}`,
+    `select concat(count(*), ' ', sum(('x' || left(md5(${row}), 15))::bit(60)::bigint)) as sum from ${quoted(name)} where ${where}`,
   )
   return rows[0]!.sum
 }

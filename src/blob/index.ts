@@ -1,5 +1,5 @@
 export { type Blobs, type Contained, UnreadableObject } from './blobs.ts'
-export { SEALED_BLOB_KEYS } from './key.ts'
+export { type BlobName, keyOf, SEALED_BLOB_KEYS } from './key.ts'
 export { openBlobs } from './open.ts'
 export { Bucket } from './s3.ts'
 export { checkSoon, type SweepDeps, sweepBlobs } from './sweep.ts'

@@ -16,6 +16,9 @@ const CHECKOUT = `Usage:
   npm start -- export [--workspace ID] FILE             export everything of a workspace into a tar archive
   npm start -- delete-workspace [--workspace ID] [--yes]
                                                         delete a workspace with all that it has, after asking
+  npm start -- move-workspace --workspace ID [--to DATABASE_URL] [--dry-run | --cancel]
+                                                        move a workspace to another installation, or print what would move and what is in the way;
+                                                        its settings are in TO_DATABASE_URL, TO_MASTER_KEY and, with an object store, TO_BLOB_URL
   npm start -- rotate-key                               change the master key and print how many keys were encrypted again
   npm start -- rotate-key --data-keys                   change the workspaces' data keys and print how many values were encrypted again
   npm start -- number --value NUMBER [--workspace ID]   add a phone number of the Twilio account to the pool
@@ -73,6 +76,7 @@ export type Command =
   | { name: 'import'; agent: string; from: ImportSource }
   | { name: 'export'; file: string; workspace: string | undefined }
   | { name: 'delete-workspace'; workspace: string | undefined; yes: boolean }
+  | { name: 'move-workspace'; workspace: string; to: string | undefined; how: 'move' | 'dry-run' | 'cancel' }
   | { name: 'number'; value: string; workspace: string | undefined }
 
 const PLAIN = ['help', 'version', 'start', 'demo', 'domain', 'rotate-dkim'] as const
@@ -95,6 +99,8 @@ const OPTIONS = {
   json: { type: 'boolean' },
   fence: { type: 'boolean' },
   hold: { type: 'boolean' },
+  'dry-run': { type: 'boolean' },
+  cancel: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean' },
 } as const
@@ -147,6 +153,24 @@ const importSource = (
   return { path }
 }
 
+/** The password would be visible to other users of the machine. */
+const isPasswordless = (url: string): boolean =>
+  URL.canParse(url) && new URL(url).password === '' && !/[?&]password=/i.test(url)
+
+const moveCommand = (values: ReturnType<typeof parse>['values']): Command => {
+  if (values['dry-run'] && values.cancel)
+    throw new UsageError(`move-workspace takes --dry-run or --cancel, not both. ${HELP}`)
+  const { to } = values
+  if (to !== undefined && !isPasswordless(to))
+    throw new UsageError('--to is a URL without a password; set TO_DATABASE_URL for one that has a password.')
+  return {
+    name: 'move-workspace',
+    workspace: required('workspace', values.workspace, id),
+    to,
+    how: values.cancel ? 'cancel' : values['dry-run'] ? 'dry-run' : 'move',
+  }
+}
+
 /** Parses the command line. Throws `UsageError` with the reason. */
 export const readCommand = (args: string[]): Command => {
   if (args[0] === 'psql') return { name: 'psql', args: args.slice(1) }
@@ -179,6 +203,7 @@ export const readCommand = (args: string[]): Command => {
       workspaceName: required('name', values.name, nameOfWorkspace),
       owner: required('owner', values.owner, email),
     }
+  if (name === 'move-workspace') return moveCommand(values)
   if (name === 'delete-workspace') return { name, workspace, yes: values.yes === true }
   if (name === 'token') return { name, member: required('member', values.member, email), workspace }
   if (name === 'sign-in')

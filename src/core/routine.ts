@@ -2,9 +2,6 @@ import type { Clock } from './clock.ts'
 import { messageOf } from './errors.ts'
 import type { Logger } from './logger.ts'
 
-/** Result of a round after which no further rounds are needed. */
-export const DONE = Symbol('done')
-
 /** Work that one of all processes does, if it can. */
 export interface Led {
   /** Whether this process is to do it now. Left out, each does. */
@@ -52,7 +49,7 @@ export class Routine {
       leftOut = isOurs === undefined || isOurs() || leftOut === LEFT_OUT ? 0 : leftOut + 1
       if (leftOut > 0) continue
       try {
-        if ((await this.#round(signal)) === DONE) return
+        await this.#round(signal)
       } catch (error) {
         log.warn({ error: messageOf(error) }, failed)
       }

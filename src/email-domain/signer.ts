@@ -14,8 +14,12 @@ const ownerOf = async ({ prisma, mailDomain }: SignerDeps, from: string): Promis
     where: { channel_value: { channel: 'email', value: from } },
     include: { domain: true },
   })
-  return address?.domain && address.domain.state !== 'pending'
-    ? { domain, workspaceId: address.workspaceId }
+  if (address === null) return null
+  if (address.domain)
+    return address.domain.state === 'pending' ? null : { domain, workspaceId: address.workspaceId }
+  // It came with a workspace from an installation whose own domain this is: the operator has made a key for it.
+  return (await prisma.dkimKey.count({ where: { domain, workspaceId: null } })) > 0
+    ? { domain, workspaceId: null }
     : null
 }
 

@@ -2,10 +2,10 @@ import type { Clock } from '../core/clock.ts'
 import type { Logger } from '../core/logger.ts'
 import { type Led, Routine } from '../core/routine.ts'
 import type { Db } from '../db/client.ts'
-import { SKIP_LOCKED, sql } from '../db/sql/sql.ts'
+import { raw, SKIP_LOCKED, sql } from '../db/sql/sql.ts'
 import { composedOf } from '../db/sql/statement.ts'
 import type { Dialler } from '../outgoing-http/dial.ts'
-import type { Keyring } from '../workspace/index.ts'
+import { isMoving, type Keyring } from '../workspace/index.ts'
 import { deliver, describeOutcome } from './post/post.ts'
 import { signedHeaders, subscriptionHeader } from './post/sign.ts'
 import { keysAt, openKeys } from './secret.ts'
@@ -47,7 +47,7 @@ const claim = async ({ pool }: Db): Promise<Notice[]> => {
   const { rows } = await pool.query<Notice>({
     name: 'claim farewells',
     ...composedOf(sql`update webhook_farewell set attempts = attempts + 1, due_at = now() + ${RETRY_MS} * interval '1 ms'
-            where id in (select id from webhook_farewell where due_at <= now() order by due_at limit ${MAX} ${SKIP_LOCKED})
+            where id in (select id from webhook_farewell where due_at <= now() and not ${raw(isMoving('webhook_farewell.workspace_id'))} order by due_at limit ${MAX} ${SKIP_LOCKED})
               and due_at <= now()
            returning id, workspace_id, url, secret, previous_secret, previous_until, subscription, attempts`),
   })

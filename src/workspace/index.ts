@@ -14,6 +14,7 @@ export {
   readChanges,
   WORKSPACE_CHANGED,
 } from './change/change-log.ts'
+export { ensureStays, isMoving, isMovingAgent, movingError, WORKSPACE_MOVES } from './change/moving.ts'
 export {
   companyPath,
   openClientSecret,
@@ -47,6 +48,7 @@ export {
   type OtherKeys,
   readKeyTest,
   rewrapDataKeys,
+  rewrapped,
   UnreadableError,
 } from './encryption/keyring.ts'
 export { once, pruneIdempotencyKeys, readAttempt } from './idempotency.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { silentLogger } from '../../src/core/logger.ts'
-import { DONE, Routine } from '../../src/core/routine.ts'
+import { Routine } from '../../src/core/routine.ts'
 import { createFakeClock } from '../support/clock.ts'
 import { until } from '../support/until.ts'
 
@@ -32,17 +32,6 @@ test('a routine runs again after each round, and also after a failed one, which 
   }
   expect(warnings).toEqual(['could not do it'])
   await instance.stop()
-})
-
-test('a routine ends after a round that returns DONE', async () => {
-  let rounds = 0
-  const { instance, clock } = routine(async () => (++rounds === 2 ? DONE : null))
-  instance.start()
-  await until(() => clock.sleepers === 1)
-  clock.advance(EVERY_MS)
-  await until(() => rounds === 2)
-  await instance.stop()
-  expect(clock.sleepers).toBe(0)
 })
 
 test('stopping aborts the round in progress and waits for it', async () => {

@@ -1,7 +1,13 @@
 import { systemClock } from '../../core/clock.ts'
 import { AppError, messageOf, notFound } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
-import { type StreamPlaces, TOKEN_CHECK_MS, TOKEN_REVOKED } from '../../workspace/index.ts'
+import {
+  movingError,
+  type StreamPlaces,
+  TOKEN_CHECK_MS,
+  TOKEN_REVOKED,
+  WORKSPACE_MOVES,
+} from '../../workspace/index.ts'
 import {
   CLIENT_REPLACED,
   type ConnectionDeps,
@@ -119,6 +125,12 @@ export class Subscriptions {
         (agentId) => void this.#checkClients(this.#where((one) => one.agentId === agentId)),
       ),
       deps.notifier.subscribe(TOKEN_REVOKED, (revoked) => this.endOf(new Set([revoked]))),
+      deps.notifier.subscribe(WORKSPACE_MOVES, (id) =>
+        this.#end(
+          this.#where(({ workspaceId }) => workspaceId === id),
+          movingError(),
+        ),
+      ),
       deps.notifier.onReconnect(() => void this.#check([...this.#open])),
       () => clearInterval(check),
       () => clearInterval(look),

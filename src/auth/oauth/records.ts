@@ -1,7 +1,7 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider'
 import type { Clock } from '../../core/clock.ts'
 import { publicError } from '../../db/failure.ts'
-import { hashToken } from '../../workspace/index.ts'
+import { hashToken, isMoving, movingError } from '../../workspace/index.ts'
 import { mayReceiveCodes } from './client-metadata.ts'
 import { errors } from './library.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
@@ -18,6 +18,8 @@ const UNUSED_CLIENT_S = 24 * 3600
 
 interface Row {
   payload: AdapterPayload
+  /** Whether the app's workspace moves: what is issued now would be missing where it is afterwards. */
+  moving: boolean
   consumed_at: Date | null
 }
 
@@ -25,7 +27,8 @@ const seconds = (date: Date): number => Math.floor(date.getTime() / 1000)
 
 const FIND = {
   name: 'oauth record',
-  text: 'select payload, consumed_at from oauth_record where hash = $1 and kind = $2 and expires_at > $3::timestamptz',
+  text: `select r.payload, r.consumed_at, exists (select from token t where t.id = r.app_id and ${isMoving('t.workspace_id')}) as moving
+           from oauth_record r where r.hash = $1 and r.kind = $2 and r.expires_at > $3::timestamptz`,
 }
 const UPSERT = `insert into oauth_record (kind, hash, app_id, payload, expires_at) values ($1, $2, $3::uuid, $4::jsonb, $5::timestamptz)
   on conflict (hash, kind) do update set payload = excluded.payload, expires_at = excluded.expires_at`
@@ -69,6 +72,7 @@ export class Records implements Adapter {
     const { rows } = await pool.query<Row>({ ...FIND, values: [hashToken(id), this.#kind, since] })
     const row = rows[0]
     if (!row) return undefined
+    if (row.moving) throw movingError()
     // A client that was registered under older rules may have a redirect URI that no code may go to.
     if (this.#kind === 'Client')
       return row.payload.redirect_uris?.every((uri) => mayReceiveCodes(new URL(uri)))

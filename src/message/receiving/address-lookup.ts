@@ -3,6 +3,7 @@ import { CHANNELS, type ChannelKind } from '../../core/channels.ts'
 import { type Batch, createBatch } from '../../db/batch.ts'
 import { type Db, isUnavailable } from '../../db/client.ts'
 import type { Statement } from '../../db/sql/statement.ts'
+import { isMoving, movingError } from '../../workspace/index.ts'
 
 interface ChannelAddress {
   channel: ChannelKind
@@ -31,8 +32,11 @@ const partsOf = ({ channel, address }: ChannelAddress) =>
 const EXISTING = {
   name: 'addresses exist',
   text: `
-    select exists (select from address a where a.channel = q.channel and a.value = q.address)
-           or (q.domain is not null and exists (select from domain d where ${CATCHING})) as found
+    select case when exists (select from workspace_move)
+                 and (exists (select from address a where a.channel = q.channel and a.value = q.address and ${isMoving('a.workspace_id')})
+                   or exists (select from domain d where ${CATCHING} and ${isMoving('d.workspace_id')})) then null
+           else exists (select from address a where a.channel = q.channel and a.value = q.address)
+             or (q.domain is not null and exists (select from domain d where ${CATCHING})) end as found
       from json_to_recordset($1) as q(n int, channel "Channel", address text, domain text, untagged text) order by q.n`,
 }
 
@@ -75,11 +79,25 @@ const createLookup = <Address extends object, Found = boolean>(
     { most: MAX, parallel: 2, patienceMs: 5, isUnavailable },
   )
 
-/** Finds whether agents have these addresses, or get the mail to them because nobody has. */
+/**
+ * Finds whether agents have these addresses, or get the mail to them because nobody has. Throws `unavailable` for one whose
+ * workspace is moving to another installation.
+ */
 export type AddressLookup = Batch<ChannelAddress, boolean>
 
-export const createAddressLookup = (db: Pick<Db, 'pool'>): AddressLookup =>
-  createLookup(db, EXISTING, (one) => ({ ...one, ...partsOf(one) }))
+export const createAddressLookup = (db: Pick<Db, 'pool'>): AddressLookup => {
+  const lookup = createLookup<ChannelAddress, boolean | null>(db, EXISTING, (one) => ({
+    ...one,
+    ...partsOf(one),
+  }))
+  return {
+    add: async (one) => {
+      const found = await lookup.add(one)
+      if (found === null) throw movingError()
+      return found
+    },
+  }
+}
 
 /** An email address. `certainly`: only of a domain that is verified now. */
 interface CaughtAddress {

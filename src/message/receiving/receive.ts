@@ -17,7 +17,7 @@ import { refuseUnstorable } from '../../db/failure.ts'
 import type { Addressed } from '../../db/generated/prisma/enums.ts'
 import type { Notifier } from '../../db/notify.ts'
 import { type Feed, MESSAGE_RECEIVED, MESSAGE_REFUSED } from '../../event/index.ts'
-import { type Plans, type RateLimits, WORKSPACE_CHANGED } from '../../workspace/index.ts'
+import { movingError, type Plans, type RateLimits, WORKSPACE_CHANGED } from '../../workspace/index.ts'
 import { CODES_STORED, codesOf } from '../code/queue.ts'
 import { newMessage } from '../stored/row.ts'
 import { type CatchAllDeps, withCatchAll } from './catch-all.ts'
@@ -273,8 +273,8 @@ const store = async ({ arrivals, limited, blobs }: ReceiveDeps, given: Arrival):
  * the message to be sent again.
  *
  * Throws `unavailable` when the sender's verification failed temporarily and admission depends on it, because
- * a refusal would be final, for mail of which nothing would be stored because too much was refused today, and
- * while contents cannot be written to the object store. Throws `invalid_input` for what cannot be stored at all.
+ * a refusal would be final, for mail of which nothing would be stored because too much was refused today,
+ * while contents cannot be written to the object store, and while the workspace of one of the agents moves. Throws `invalid_input` for what cannot be stored at all.
  */
 export const receive = (deps: ReceiveDeps, inbound: Inbound): Promise<void> =>
   inTurn(inbound, () => receiveNext(deps, inbound))
@@ -285,6 +285,7 @@ const receiveNext = async (deps: ReceiveDeps, inbound: Inbound): Promise<void> =
   const asked = { message: inbound, chat, signed: signedQuery(inbound) }
   const { query, reached } = await withCatchAll(deps, asked)
   const found = await deps.targets.add(query).catch(refuseUnstorable)
+  if (found.some(({ moving }) => moving)) throw movingError()
   const targets = found.map(reached).filter((target) => !isRepeated(deps, inbound, target))
   const { keyword: _, ...rest } = inbound
   const message: Inbound = (await applyKeyword(deps, inbound, targets, fingerprint)) ? inbound : rest

@@ -7,6 +7,7 @@ import { type Db, isUnavailable } from '../../db/client.ts'
 import type { Admit, Instructors, Manipulated } from '../../db/generated/prisma/enums.ts'
 import { raw, type Sql, sql } from '../../db/sql/sql.ts'
 import { statement } from '../../db/sql/statement.ts'
+import { isMoving } from '../../workspace/index.ts'
 
 const HOUR_MS = 3_600_000
 /** Maximum number of messages whose recipients one statement finds. */
@@ -20,6 +21,8 @@ export interface Target {
   addressId: string
   agentId: string
   workspaceId: string
+  /** Whether its workspace is moving to another installation. */
+  moving: boolean
   admit: Admit
   senders: string[]
   blocked: string[]
@@ -66,6 +69,7 @@ interface TargetRow {
   address_id: string
   agent_id: string
   workspace_id: string
+  moving: boolean
   admit: Admit
   senders: string[]
   blocked: string[]
@@ -153,7 +157,7 @@ const SETTINGS = sql`select jsonb_build_object('instructors', g.instructors, 'ma
  * message has no ids for is not looked up (docs/decisions.md#kept-plans).
  */
 const FACTS = sql`
-           q.n, q.channel, q.proven, q.since, t.id as address_id, t.value as address, c.agent_id, t.workspace_id, c.admit, c.senders, c.blocked, c.member_senders,
+           q.n, q.channel, q.proven, q.since, t.id as address_id, t.value as address, c.agent_id, t.workspace_id, ${raw(isMoving('t.workspace_id'))} as moving, c.admit, c.senders, c.blocked, c.member_senders,
            (${SETTINGS}) as settings,
            exists (select from address o where o.channel = q.channel and o.value = q.sender and o.agent_id = c.agent_id) as own_address,
            exists (select from message m where m.agent_id = c.agent_id and m.internet_message_id = q.message_id and m.direction = 'outbound') as own_message,
@@ -184,7 +188,7 @@ const TARGETS = statement<{ messages: string }>(
                                                contents bytea[], named text[], signed_id text)
        where q.n between 0 and ${MAX - 1}
     )
-    select c.n, c.address_id, c.address, c.agent_id, c.workspace_id, c.admit, c.senders, c.blocked, c.member_senders, c.settings, c.own_address, c.own_message, c.known, c.named,
+    select c.n, c.address_id, c.address, c.agent_id, c.workspace_id, c.moving, c.admit, c.senders, c.blocked, c.member_senders, c.settings, c.own_address, c.own_message, c.known, c.named,
            c.member, c.teammate, c.thread_id, (${CONVERSATION}) as conversation, case when c.is_agent then ${AGENT_TURNS} else 0 end as agent_turns
       from ${TARGETS_OF_EACH}
      order by c.n, c.agent_id`,
@@ -233,6 +237,7 @@ const toTarget = (row: TargetRow): Target => ({
   addressId: row.address_id,
   agentId: row.agent_id,
   workspaceId: row.workspace_id,
+  moving: row.moving,
   admit: row.admit,
   senders: row.senders,
   blocked: row.blocked,

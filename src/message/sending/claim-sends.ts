@@ -3,6 +3,7 @@ import type { Db } from '../../db/client.ts'
 import { raw, SKIP_LOCKED, sql } from '../../db/sql/sql.ts'
 import { composedOf } from '../../db/sql/statement.ts'
 import { isAmongParts, LATE_MS } from '../../worker/index.ts'
+import { isMovingAgent } from '../../workspace/index.ts'
 import { SEND_LEASE_S, type SendJob } from '../stored/send-job.ts'
 
 /** An outgoing message, with what an attempt to send it needs to know. */
@@ -78,6 +79,7 @@ const CLAIM = {
       update job set lease_owner = $1, lease_until = now() + make_interval(secs => ${SEND_LEASE_S})
        where id = any(array(select id from job where due_at <= $2 and (lease_until is null or lease_until < now())
                                and agent_id <> all($4::uuid[]) and id <> all($5::uuid[]) and ${OURS_OR_LATE}
+                               and not ${raw(isMovingAgent('job.agent_id'))}
                              order by due_at limit $3 ${SKIP_LOCKED}))
          and (due_at <= $2 and (lease_until is null or lease_until < now())) is true
       returning id, lane, agent_id, attempts, created_at

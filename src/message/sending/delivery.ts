@@ -5,6 +5,7 @@ import type { Db } from '../../db/client.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
 import type { Notifier } from '../../db/notify.ts'
 import type { Feed } from '../../event/index.ts'
+import { ensureStays } from '../../workspace/index.ts'
 import { MESSAGE_CHANGED } from '../stored/changed.ts'
 import { concludeMessage, lockMessage } from '../stored/status.ts'
 
@@ -21,11 +22,12 @@ export interface DeliveryDeps extends Db {
  */
 const find = async ({ prisma }: Db, { channel, providerId, messageId, recipient }: DeliveryReport) => {
   const message = { channel, direction: 'outbound' as const }
-  const known = await prisma.recipient.findFirst({ where: { providerId, message } })
+  const include = { message: { select: { workspaceId: true } } } as const
+  const known = await prisma.recipient.findFirst({ where: { providerId, message }, include })
   if (known || !messageId || !recipient) return known
   // The provider's id may have been stored since.
   const ids = { OR: [{ providerId: null }, { providerId }] }
-  return prisma.recipient.findFirst({ where: { messageId, address: recipient, ...ids, message } })
+  return prisma.recipient.findFirst({ where: { messageId, address: recipient, ...ids, message }, include })
 }
 
 /**
@@ -47,7 +49,8 @@ const changeOf = ({ status, detail, providerId }: DeliveryReport, now: Date) => 
 
 /**
  * Applies a provider's delivery report for a message. Reports may arrive twice, in any order, and for deleted
- * messages; one that no longer applies changes nothing. Resolves once it is committed.
+ * messages; one that no longer applies changes nothing. Resolves once it is committed. Throws
+ * `unavailable` while its workspace moves.
  */
 export const takeReport = async (deps: DeliveryDeps, report: DeliveryReport): Promise<void> => {
   const found = await find(deps, report)
@@ -57,6 +60,7 @@ export const takeReport = async (deps: DeliveryDeps, report: DeliveryReport): Pr
       'delivery report ignored: no stored message matches',
     )
   const { messageId, agentId, address } = found
+  await ensureStays(deps, found.message.workspaceId)
   const now = deps.clock.now()
   const { where, data } = changeOf(report, now)
   const moved = await deps.prisma.$transaction(async (tx: Prisma.TransactionClient) => {

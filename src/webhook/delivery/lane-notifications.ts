@@ -1,7 +1,7 @@
 import type { Notifier } from '../../db/notify.ts'
 import type { Feed, News } from '../../event/index.ts'
 import type { OwnedParts } from '../../worker/index.ts'
-import { TOKEN_REVOKED } from '../../workspace/index.ts'
+import { TOKEN_REVOKED, WORKSPACE_MOVES } from '../../workspace/index.ts'
 import {
   parseTopicKey,
   WEBHOOK_ADDED,
@@ -78,6 +78,13 @@ export const followNotifications = (deps: LaneNotificationsDeps): (() => void)[]
     }),
     onDeletion(WEBHOOK_REMOVED, (lane, id) => lane.id === id),
     onDeletion(TOKEN_REVOKED, ({ policy }, id) => policy.tokenId === id),
+    notifier.subscribe(WORKSPACE_MOVES, (id) => {
+      for (const lane of lanes) {
+        if (lane.workspaceId !== id) continue
+        lane.rowChanged()
+        proceed(lane)
+      }
+    }),
     onWebhook(WEBHOOK_CHANGED, (lane) => lane.rowChanged()),
     onWebhook(WEBHOOK_DELIVERY_REQUESTED, (lane) => lane.manualRequested()),
   ]

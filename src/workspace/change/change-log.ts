@@ -130,12 +130,16 @@ const RESTORED = 0
 
 /**
  * Ends the positions from before a restore to an earlier moment: the transactions that they have seen are not those
- * that will have the same ids. A watcher that resumes at one reads everything again.
+ * that will have the same ids. A watcher that resumes at one reads everything again. Of all workspaces, or of one.
  */
-export const endChangePositions = async ({ pool }: Pick<Db, 'pool'>): Promise<void> => {
+export const endChangePositions = async (
+  { pool }: Pick<Db, 'pool'>,
+  workspaceId: string | null = null,
+): Promise<void> => {
   await pool.query(
     `insert into workspace_change (workspace_id, xid, kind, ids, created_at)
-     select id, ${RESTORED}, 'restored', '{}', clock_timestamp() from workspace`,
+     select id, ${RESTORED}, 'restored', '{}', clock_timestamp() from workspace where $1::uuid is null or id = $1`,
+    [workspaceId],
   )
 }
 

@@ -117,6 +117,23 @@ const openWithAny = (
 }
 
 /**
+ * Encrypts a workspace's data key anew, with the master key `to`; one of the keys `from` has encrypted it. Throws when none of them
+ * decrypts it.
+ */
+export const rewrapped = (
+  workspaceId: string,
+  wrapped: Uint8Array,
+  { from: [current, ...others], to }: { from: readonly Uint8Array[]; to: Uint8Array },
+): Buffer => {
+  const plain = openWithAny(
+    current!,
+    () => others,
+    (key) => unwrapDataKey(key, workspaceId, wrapped),
+  )
+  return wrapDataKey(to, workspaceId, plain)
+}
+
+/**
  * Re-encrypts with `masterKey` the data keys that another key encrypted; returns their number. Throws when
  * none of the keys decrypts one.
  */

@@ -8,6 +8,7 @@ import type { Notifier } from '../../db/notify.ts'
 import { define, rows, sql } from '../../db/sql/sql.ts'
 import { composedOf } from '../../db/sql/statement.ts'
 import { noteChanges } from '../change/change-log.ts'
+import { isMoving, movingError, WORKSPACE_MOVES } from '../change/moving.ts'
 import { COMMAND_LINE } from './app-token.ts'
 import { isElsewhere } from './company-rule.ts'
 import type { FailedTokens } from './failed-tokens.ts'
@@ -72,7 +73,9 @@ export class KnownViewers {
   follow(notifier: Pick<Notifier, 'subscribe'>): () => void {
     const ends = [
       notifier.subscribe(TOKEN_REVOKED, (id) => this.#forget((viewer) => viewer.tokenId === id)),
-      notifier.subscribe(RIGHTS_CHANGED, (id) => this.#forget((viewer) => viewer.workspaceId === id)),
+      ...[RIGHTS_CHANGED, WORKSPACE_MOVES].map((topic) =>
+        notifier.subscribe(topic, (id) => this.#forget((viewer) => viewer.workspaceId === id)),
+      ),
     ]
     return () => {
       for (const end of ends) end()
@@ -131,6 +134,8 @@ interface TokenRow {
   refused: boolean | null
   /** Name of the connected app; undefined for a bearer token of the agent or a member. */
   app?: string
+  /** Whether its workspace is closed, because it is moving to another installation. */
+  moving: boolean
 }
 
 const BY_HASH = {
@@ -139,7 +144,8 @@ const BY_HASH = {
                 s.ends_at as session_ends_at, s.token_id is not null and ${isLimited('t')} as limited,
                 s.token_id is not null and (${isElsewhere('m', 's.way')} or
                   exists (select from passkey p where p.member_id = t.member_id
-                                                  and (s.way is distinct from 'link' or p.created_at > t.created_at))) as refused
+                                                  and (s.way is distinct from 'link' or p.created_at > t.created_at))) as refused,
+                ${isMoving('t.workspace_id')} as moving
            from token t left join member m on m.id = t.member_id left join agent a on a.id = t.agent_id left join session s on s.token_id = t.id
           where t.hash = $1`,
 }
@@ -152,7 +158,8 @@ const BY_HASH = {
 const BY_ACCESS_TOKEN = {
   name: 'token by access token',
   text: `select t.id, t.workspace_id, t.member_id, t.agent_id, least(r.expires_at, t.expires_at) as expires_at, t.scopes, t.last_used_at,
-                null as email, null as role, a.name, null as session_ends_at, null as limited, null as refused, coalesce(t.name, '') as app
+                null as email, null as role, a.name, null as session_ends_at, null as limited, null as refused, coalesce(t.name, '') as app,
+                ${isMoving('t.workspace_id')} as moving
            from oauth_record r join connected_app c on c.token_id = r.app_id join token t on t.id = c.token_id join agent a on a.id = t.agent_id
           where r.hash = $1 and r.kind = 'AccessToken' and (r.payload->>'aud' = $2 or r.payload->>'clientId' = '${COMMAND_LINE}')`,
 }
@@ -190,7 +197,7 @@ const sessionExpiry = ({ session_ends_at: endsAt }: TokenRow, now: Date): Date |
 /**
  * Authenticates a bearer token. Throws the same `unauthorized` for every invalid token, so that the reason is
  * not revealed, and `rate_limited` after too many of them from one address. `source` is that address, as
- * returned by `clientOf`. Access tokens of connected apps are accepted only where the `audience` is given,
+ * returned by `clientOf`. Throws `unavailable` while the workspace moves to another installation. Access tokens of connected apps are accepted only where the `audience` is given,
  * except for those of the command line.
  */
 export const authenticate = async (
@@ -248,6 +255,7 @@ const readViewer = async (
   if (!row) return null
   const now = deps.clock.now()
   if (row.expires_at && row.expires_at <= now) return null
+  if (row.moving) throw movingError()
   noteUse(deps, row)
   const viewer = toViewer(row, now)
   deps.knownViewers.add(hash, viewer, now, audience)

@@ -2,6 +2,7 @@ import type { Db } from '../../../db/client.ts'
 import type { WebhookKind } from '../../../db/generated/prisma/enums.ts'
 import { define, raw, rows, type Sql, sql } from '../../../db/sql/sql.ts'
 import { composedOf } from '../../../db/sql/statement.ts'
+import { isMoving } from '../../../workspace/index.ts'
 import type { FormatRow } from '../../format/format.ts'
 import { EVENT, FIRST_READ, type PendingDelivery, type Read } from './read-ahead.ts'
 
@@ -56,11 +57,12 @@ export const MARKED = sql`w.due_at <= greatest($3::timestamptz, now())`
 
 /**
  * Condition for a free lane to look at now: it has an event, or is marked, and awaits no retry; or it has a
- * manual delivery. A lane that was marked without a reason is released again, which removes the mark.
+ * manual delivery; and its workspace stays. A lane that was marked without a reason is released again, which removes the mark.
  */
 export const DUE = sql`
   ((w.position < l.last_id or ${MARKED}) and (w.retry_at is null or w.retry_at <= $3) or w.answered < w.asked)
-  and (w.lease_until is null or w.lease_until < now()) and (w.expires_at is null or w.expires_at > $3) and w.paused_at is null`
+  and (w.lease_until is null or w.lease_until < now()) and (w.expires_at is null or w.expires_at > $3) and w.paused_at is null
+  and not ${raw(isMoving('w.workspace_id'))}`
 
 /** The number of webhooks of the agent of a row. */
 const siblingsOf = (row: 'l' | 'w'): Sql =>

@@ -1,0 +1,207 @@
+import type pg from 'pg'
+import { readMigrations, readTables } from '../backup/tables.ts'
+import type { Bucket } from '../blob/index.ts'
+import type { MoveTarget } from '../config/move-target.ts'
+import { SCHEMA } from '../db/schema.ts'
+import { readKeyTest } from '../workspace/index.ts'
+
+/** Both databases, each in a session of its own. */
+export interface Databases {
+  from: pg.Client
+  to: pg.Client
+}
+
+interface Unique {
+  /** What it is, for the operator. */
+  what: string
+  /** The values of the workspace $1, as texts. */
+  values: string
+  /** Those of $1 that the other installation has already; $2 is the workspace. */
+  taken: string
+}
+
+/** What only one workspace of an installation can have. */
+const UNIQUE: readonly Unique[] = [
+  {
+    what: 'the address',
+    values: `select channel || ' ' || value as value from address where workspace_id = $1`,
+    taken: `select channel || ' ' || value as value from address where channel || ' ' || value = any($1::text[]) and $2::uuid is not null`,
+  },
+  {
+    what: 'the address, which another workspace there has or had,',
+    values: 'select value from given_address where workspace_id = $1',
+    taken: 'select value from given_address where value = any($1::text[]) and workspace_id <> $2',
+  },
+  {
+    what: 'the address, as that of a member,',
+    values: `select value from address where workspace_id = $1 and channel = 'email'`,
+    taken: 'select email as value from member where email = any($1::text[]) and workspace_id <> $2',
+  },
+  {
+    what: 'the phone number',
+    values: 'select value from phone_number where workspace_id = $1',
+    taken: 'select value from phone_number where value = any($1::text[]) and $2::uuid is not null',
+  },
+  {
+    what: 'the Telegram bot',
+    values:
+      'select bot_id::text as value from telegram_bot b join address a on a.id = b.address_id where a.workspace_id = $1',
+    taken:
+      'select bot_id::text as value from telegram_bot where bot_id::text = any($1::text[]) and $2::uuid is not null',
+  },
+  {
+    what: 'the domain, verified by another workspace,',
+    values: `select name as value from domain where workspace_id = $1 and state <> 'pending'`,
+    taken: `select name as value from domain where name = any($1::text[]) and state = 'verified' and workspace_id <> $2`,
+  },
+  {
+    what: 'the passkey',
+    values: `select encode(p.credential_id, 'hex') as value from passkey p join member m on m.id = p.member_id where m.workspace_id = $1`,
+    taken: `select encode(credential_id, 'hex') as value from passkey where encode(credential_id, 'hex') = any($1::text[]) and $2::uuid is not null`,
+  },
+]
+
+const valuesOf = async (client: pg.Client, query: string, values: unknown[]): Promise<string[]> =>
+  (await client.query<{ value: string }>(query, values)).rows.map(({ value }) => value)
+
+const findTaken = async ({ from, to }: Databases, workspaceId: string): Promise<string[]> => {
+  const found: string[] = []
+  for (const { what, values, taken } of UNIQUE) {
+    const ours = await valuesOf(from, values, [workspaceId])
+    for (const value of await valuesOf(to, taken, [ours, workspaceId]))
+      found.push(`The other installation has ${what} ${value} already.`)
+  }
+  return found
+}
+
+/** What an earlier stay of the workspace may have left there, which is being deleted. */
+const findRemains = async ({ to }: Databases, workspaceId: string): Promise<string[]> => {
+  const tables = (await readTables(to)).filter(
+    ({ name, columns }) => name !== 'given_address' && columns.includes('workspace_id'),
+  )
+  for (const { name } of tables) {
+    const { rowCount } = await to.query(`select from "${name}" where workspace_id = $1 limit 1`, [
+      workspaceId,
+    ])
+    if (rowCount)
+      return [
+        `The other installation still has rows of this workspace (${name}): wait until it has deleted them.`,
+      ]
+  }
+  return []
+}
+
+const findWorkspaceObstacles = async ({ from, to }: Databases, workspaceId: string): Promise<string[]> => {
+  const { rows } = await from.query<{ plan: string; deleted: boolean }>(
+    'select plan_key as plan, delete_at is not null as deleted from workspace where id = $1',
+    [workspaceId],
+  )
+  const { plan, deleted } = rows[0]!
+  const { rowCount } = await to.query('select from plan where key = $1', [plan])
+  return [
+    ...(deleted ? ['The workspace is to be deleted: an owner can cancel that.'] : []),
+    ...(rowCount ? [] : [`The other installation has no plan ${plan}: add it there.`]),
+  ]
+}
+
+/** Addresses on the domain of this installation go on, if the other one can sign what they send. */
+const findUnsigned = async (
+  { from, to }: Databases,
+  workspaceId: string,
+  mailDomain: string,
+): Promise<string[]> => {
+  const own = `channel = 'email' and domain_id is null and split_part(value, '@', 2) = $2`
+  const { rowCount: has } = await from.query(
+    `select from address where workspace_id = $1 and ${own} limit 1`,
+    [workspaceId, mailDomain],
+  )
+  if (!has) return []
+  const { rowCount: signs } = await to.query(
+    'select from dkim_key where workspace_id is null and domain = $1 and retired_at is null',
+    [mailDomain],
+  )
+  return signs
+    ? []
+    : [
+        `Agents have addresses at ${mailDomain}, for which the other installation has no DKIM key: run the command domain there, with its settings and MAIL_DOMAIN=${mailDomain}, and publish what it prints.`,
+      ]
+}
+
+/** Where contents of messages are, and where they would be. */
+export interface Stores {
+  from: { bucket: Bucket; place: string } | null
+  to: { bucket: Bucket; place: string } | null
+}
+
+const findStoreObstacles = async (
+  { from }: Databases,
+  workspaceId: string,
+  { from: here, to: there }: Stores,
+): Promise<string[]> => {
+  const { rowCount } = await from.query('select from blob where workspace_id = $1 limit 1', [workspaceId])
+  if (!rowCount) return []
+  if (!here)
+    return [
+      'Contents of messages are in an object store, and BLOB_URL is not set: set it as for the service.',
+    ]
+  if (!there)
+    return [
+      'Contents of messages are in an object store: set TO_BLOB_URL and its keys to that of the other installation, or move the contents into the database first (move-blobs --to database).',
+    ]
+  if (here.place === there.place)
+    return [
+      'Both installations have the same bucket and prefix: deleting the workspace here would delete its contents there. Give the other one a prefix of its own.',
+    ]
+  const checked = await Promise.allSettled([here.bucket.check(), there.bucket.check()])
+  return checked.some(({ status }) => status === 'rejected')
+    ? ['A bucket cannot be reached, or not with these keys.']
+    : []
+}
+
+const findProcesses = async ({ from }: Databases): Promise<string[]> => {
+  const { rowCount } = await from.query(
+    `select from pg_stat_activity where datname = current_database() and application_name like 'ams-listen%'
+        and application_name <> $1`,
+    [`ams-listen/${SCHEMA}`],
+  )
+  return rowCount
+    ? [
+        'Processes of another release run on this database, which do not know that a workspace moves: replace them first.',
+      ]
+    : []
+}
+
+/** Returns why the databases do not fit each other; nothing else can be looked at then. */
+export const findMisfits = async (
+  { from, to }: Databases,
+  { masterKeys }: Pick<MoveTarget, 'masterKeys'>,
+  identities: readonly [string, string],
+): Promise<string[]> => {
+  if (identities[0] === identities[1]) return ['Both installations have the same database.']
+  const [ours, theirs] = [await readMigrations(from), await readMigrations(to).catch(() => [])]
+  if (ours.join() !== theirs.join())
+    return [
+      'The other installation is of another version: bring both to the same one, and start it there once.',
+    ]
+  const opens = await readKeyTest(to)
+  if (!opens)
+    return [
+      'The other installation has no workspace yet, so its master key cannot be checked: start it once.',
+    ]
+  return opens(masterKeys) ? [] : ['TO_MASTER_KEY is not the master key of the other installation.']
+}
+
+/** Returns everything that is in the way of a move that has not begun, in sentences for the operator. */
+export const findObstacles = async (
+  databases: Databases,
+  workspaceId: string,
+  { mailDomain, stores }: { mailDomain: string; stores: Stores },
+): Promise<string[]> =>
+  [
+    await findProcesses(databases),
+    await findWorkspaceObstacles(databases, workspaceId),
+    await findRemains(databases, workspaceId),
+    await findTaken(databases, workspaceId),
+    await findUnsigned(databases, workspaceId, mailDomain),
+    await findStoreObstacles(databases, workspaceId, stores),
+  ].flat()
