@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { createWebhookRegistrations } from '../../src/background/webhook-registration.ts'
 import { silentLogger } from '../../src/core/logger.ts'
+import type { Notifier } from '../../src/db/notify.ts'
 import { WORKSPACE_MOVES } from '../../src/workspace/index.ts'
 import { createFakeClock } from '../support/clock.ts'
 import { until } from '../support/until.ts'
@@ -9,8 +10,8 @@ test('providers are told the URL at the start, after failures, and when a worksp
   const clock = createFakeClock()
   const results = [false, true, true]
   let rounds = 0
-  let arrive = (_: string) => {}
-  const subscribe = (topic: string, listener: (key: string) => void) => {
+  let arrive: Parameters<Notifier['subscribe']>[1] = () => undefined
+  const subscribe: Notifier['subscribe'] = (topic, listener) => {
     expect(topic).toBe(WORKSPACE_MOVES)
     arrive = listener
     return () => undefined
@@ -34,7 +35,7 @@ test('providers are told the URL at the start, after failures, and when a worksp
   expect(rounds).toBe(2)
   await pass(3_600_000)
   expect(rounds).toBe(2)
-  arrive('a workspace')
+  arrive('a workspace', null)
   await pass(1_000)
   expect(rounds).toBe(3)
   await routine!.stop()

@@ -83,7 +83,7 @@ const createLookup = <Address extends object, Found = boolean>(
  * Finds whether agents have these addresses, or get the mail to them because nobody has. Throws `unavailable` for one whose
  * workspace is moving to another installation.
  */
-export type AddressLookup = Batch<ChannelAddress, boolean>
+export type AddressLookup = Pick<Batch<ChannelAddress, boolean>, 'add'>
 
 export const createAddressLookup = (db: Pick<Db, 'pool'>): AddressLookup => {
   const lookup = createLookup<ChannelAddress, boolean | null>(db, EXISTING, (one) => ({
