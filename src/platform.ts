@@ -102,6 +102,10 @@ const counted =
     }
   }
 
+/** What installations behind one front have in common. */
+const sharedKey = ({ cellSecret }: Config, masterKey: Uint8Array): Uint8Array =>
+  cellSecret === undefined ? masterKey : Buffer.from(cellSecret)
+
 /** Creates what all other parts of the service use: database, clock, log, keys, event log and network. */
 export const createPlatform = (
   config: Config,
@@ -122,7 +126,8 @@ export const createPlatform = (
     ...{ apart: apartFrom(db), afterFailure: apartFrom(db) },
     ...{ clock, random, log, metrics, notifier, blobs },
     tracer: world.tracer ?? noTracer,
-    challengeKey: deriveKey(masterKey, 'challenges for passkeys'),
+    // The page with a challenge may be another installation's than the passkey, behind a front.
+    challengeKey: deriveKey(sharedKey(config, masterKey), 'challenges for passkeys'),
     ...{ keyring, linkKey: deriveKey(masterKey, 'links to attachments') },
     approvalKey: deriveKey(masterKey, 'links to approve messages'),
     returnPathKeys: [masterKey, ...otherKeys()].map((key) => deriveKey(key, 'return path')),

@@ -8,6 +8,7 @@ import type { Logger } from './core/logger.ts'
 import { COMMAND } from './core/root.ts'
 import { untilAvailable } from './db/patience.ts'
 import { UnsuitableSchemaError, untilExcluded } from './db/schema.ts'
+import type { Front } from './front/index.ts'
 import { say } from './say.ts'
 import { findServiceManager } from './service-manager.ts'
 import { followStopRequests } from './stop-requests.ts'
@@ -58,6 +59,15 @@ const bringUp = async (config: Config, log: Logger, foundation: Foundation): Pro
   return app
 }
 
+/** Starts a process in front of installations, which needs no database, and prints where it listens. */
+const bringUpFront = async (config: Config, log: Logger): Promise<Front> => {
+  logOutput(log)
+  const { startFront } = await import('./front/index.ts')
+  const front = await startFront(config, log)
+  say(JSON.stringify({ ready: true, http: front.http, smtp: front.smtp }))
+  return front
+}
+
 /** Runs the service until it is asked to stop, or excluded by a later release. */
 export const serve = async (config: Config, log: Logger): Promise<void> => {
   const manager = findServiceManager(process.env, log)
@@ -67,6 +77,7 @@ export const serve = async (config: Config, log: Logger): Promise<void> => {
   const starting = (async () => {
     if (config.unknown.length > 0)
       log.warn({ variables: config.unknown }, 'variables that begin as settings do, but are none')
+    if (config.roles.has('front')) return bringUpFront(config, log)
     await checkPorts(config)
     loadApp().catch(() => undefined) // while the database starts
     foundation = await openFoundation(config, log, { service: true, migrates: 'always' })
@@ -81,8 +92,8 @@ export const serve = async (config: Config, log: Logger): Promise<void> => {
     const app = await Promise.race([starting, stopping])
     if (!app) return // asked to stop before it was ready
     manager.ready(`HTTP ${app.http}${app.smtp ? `, SMTP ${app.smtp}` : ''}`)
-    const exclusion = untilExcluded(foundation!.db.pool, systemClock, ended.signal)
-    const excluded = await Promise.race([stopping, exclusion])
+    const exclusion = foundation && untilExcluded(foundation.db.pool, systemClock, ended.signal)
+    const excluded = await (exclusion ? Promise.race([stopping, exclusion]) : stopping)
     if (excluded) {
       log.error({}, excluded)
       manager.stopping(STOP_SECONDS)

@@ -3,6 +3,7 @@ import { createAssembly } from './background/assembly.ts'
 import { createJanitor } from './background/janitor.ts'
 import { createWebhookRegistrations } from './background/webhook-registration.ts'
 import { createWorkspaceRemover } from './background/workspace-removal.ts'
+import { createFindRoute } from './cell/index.ts'
 import type { Config } from './config/config.ts'
 import { listening } from './config/unusable.ts'
 import type { Listening } from './core/channel/inbound.ts'
@@ -42,9 +43,12 @@ export const startInterfaces = async (
     ...{ log, metrics, tracer, clock, trustProxy: config.trustProxy },
     https: config.publicUrl?.startsWith('https:') === true,
     messageBase: new URL(operations.messageUrlBase()).pathname.replace(/\/$/, ''),
-    callbacks: Object.values(operations.channels).flatMap(
-      (channel) => channel.routes?.(operations.sinkOf(channel.kind)) ?? [],
-    ),
+    callbacks: [
+      ...Object.values(operations.channels).flatMap(
+        (channel) => channel.routes?.(operations.sinkOf(channel.kind)) ?? [],
+      ),
+      ...(config.cellSecret === undefined ? [] : [createFindRoute(operations, config.cellSecret)]),
+    ],
     interfaces: {
       rest: (request, response) => void rest(request, response),
       graphql: (request, response) => graphql.handle(request, response),

@@ -59,6 +59,10 @@ const table: Record<string, readonly string[]> = {
   api: ['core', ...domain.filter((folder) => folder !== 'export'), 'type db', 'type context.ts'],
   ...Object.fromEntries(interfaces.map((folder) => [folder, ['core', 'api', ...domain, 'type context.ts']])),
   http: ['core', ...interfaces],
+  // asks and passes on: what it is in front of has the domain
+  front: ['core', 'config', 'http', 'mail', 'observability'],
+  // answers fronts: looks for keys in every table that has them
+  cell: ['core', 'db', 'workspace'],
   cli: ['core', 'config'],
   client: [], // a package of its own
   dashboard: [], // runs in browsers

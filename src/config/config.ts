@@ -4,6 +4,8 @@ import { readObjectStore } from './object-store.ts'
 import {
   allowed,
   base64Keys,
+  type CellUrls,
+  cell,
   count,
   database,
   domain,
@@ -59,6 +61,10 @@ export interface Config {
   readonly ownerEmail: string
   readonly ownerToken: string | undefined
   readonly roles: ReadonlySet<Role>
+  /** The installations that a process with the role `front` is in front of. */
+  readonly cells: readonly CellUrls[]
+  /** What fronts and the installations behind them have in common; undefined: this installation has no front. */
+  readonly cellSecret: string | undefined
   readonly mailDomain: string
   /** Host that the MX records of customers' own domains point at. */
   readonly mailHost: string
@@ -183,6 +189,24 @@ function readDatabase(
   return { databaseUrl, databaseDirectUrl, databaseReadUrl, masterKeys }
 }
 
+/** Installations behind a front, which asks all of them. @limit Fronts */
+const MAX_CELLS = 100
+
+function readCells(reader: Reader): Pick<Config, 'roles' | 'cells' | 'cellSecret'> {
+  const chosen = reader.read('ROLES', roles) ?? new Set<Role>(ROLES)
+  const secret = matching(/^[\x21-\x7e]{32,200}$/, '32 to 200 printable characters without spaces')
+  const cellSecret = reader.read('CELL_SECRET', secret)
+  const cells = reader.read('CELLS', list(cell)) ?? []
+  const isFront = chosen.has('front')
+  if (isFront && !(reader.isSet('CELLS') && reader.isSet('CELL_SECRET')))
+    reader.problems.push('ROLES is "front"; it needs CELLS and CELL_SECRET.')
+  if (!isFront && reader.isSet('CELLS'))
+    reader.problems.push('CELLS is set, but ROLES is not "front"; only a front has installations behind it.')
+  if (cells.length > MAX_CELLS || new Set(cells.map(({ http }) => http)).size < cells.length)
+    reader.problems.push(`CELLS names an installation twice, or more than ${MAX_CELLS}.`)
+  return { roles: chosen, cells, cellSecret }
+}
+
 /** Freezes a value deeply (except a key's bytes). */
 function freeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value
@@ -207,7 +231,7 @@ export function readConfig(environment: Environment): Config {
       'OWNER_TOKEN',
       matching(/^[\x20-\x7e]{20,200}$/, '20 to 200 printable characters'),
     ),
-    roles: reader.read('ROLES', roles) ?? new Set(ROLES),
+    ...readCells(reader),
     mailDomain,
     mailHost: reader.read('MAIL_HOST', domain) ?? mailDomain,
     smtp: readSmtp(reader),

@@ -115,18 +115,45 @@ export const list =
       .map(item)
 
 export const ROLES = ['api', 'smtp', 'worker'] as const
-export type Role = (typeof ROLES)[number]
+/** A process in front of several installations is nothing else: it has no database. */
+const FRONT = 'front'
+export type Role = (typeof ROLES)[number] | typeof FRONT
 
 const role: Parse<Role> = (text) => {
-  const found = ROLES.find((one) => one === text)
-  if (!found) throw takes('some of api, smtp and worker, comma-separated')
-  return found
+  const found = [...ROLES, FRONT].find((one) => one === text)
+  if (!found) throw takes('some of api, smtp and worker, comma-separated, or front alone')
+  return found as Role
 }
 
 export const roles: Parse<ReadonlySet<Role>> = (text) => {
   const found = new Set(list(role)(text))
-  if (found.size === 0) throw takes('some of api, smtp and worker, comma-separated')
+  if (found.size === 0 || (found.has(FRONT) && found.size > 1))
+    throw takes('some of api, smtp and worker, comma-separated, or front alone')
   return found
+}
+
+/** An installation behind a front: where it answers HTTP, without a path, and SMTP. */
+export interface CellUrls {
+  readonly http: string
+  readonly smtp: { readonly host: string; readonly port: number }
+}
+
+/** Parses `http://10.0.0.1:4000 smtp://10.0.0.1:2525`. */
+export const cell: Parse<CellUrls> = (text) => {
+  const [http = '', smtp = '', ...more] = text.split(/\s+/)
+  const isBare = (url: string, protocols: string[]) => {
+    if (!URL.canParse(url)) return false
+    const { protocol, username, password, pathname, search, hash } = new URL(url)
+    return (
+      protocols.includes(protocol) &&
+      `${username}${password}${pathname}${search}${hash}`.replace('/', '') === ''
+    )
+  }
+  if (more.length > 0 || !isBare(http, ['http:', 'https:']) || !isBare(smtp, ['smtp:']))
+    throw takes('installations, comma-separated, each as http://HOST:PORT smtp://HOST:PORT')
+  const { hostname, port: number } = new URL(smtp)
+  const { origin } = new URL(http)
+  return { http: origin, smtp: { host: hostname.replace(/^\[|\]$/g, ''), port: Number(number || 25) } }
 }
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const

@@ -26,7 +26,8 @@ export function shown(name: string, value: string): string {
     const login = url.username || url.password ? '***@' : ''
     return JSON.stringify(`${url.protocol}//${login}${url.host}${url.pathname}${url.search ? '?***' : ''}`)
   }
-  if (name.endsWith('_URL') && /[@?]/.test(value)) return `a value of ${value.length} characters (not shown)`
+  if ((name.endsWith('_URL') || name === 'CELLS') && /[@?]/.test(value))
+    return `a value of ${value.length} characters (not shown)`
   return JSON.stringify(value.length > 200 ? `${value.slice(0, 200)}…` : value)
 }
 

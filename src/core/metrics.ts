@@ -4,7 +4,7 @@
  * HTTP `requests` by status class, `callbacks` of providers, SMTP `answers` to messages and to unknown
  * recipients, `spamChecks`, `dnsLookups` and MCP `toolCalls` by result, replaced `readerThreads`, and
  * `refusals` of HTTP requests by status, `blobRequests` to the object store by operation, and `replicaReads` by
- * where they were read.
+ * where they were read. `forwards` of a front are requests that it passed on, by what came of them.
  */
 export type Counted =
   | 'deliveries'
@@ -21,6 +21,8 @@ export type Counted =
   | 'refusals'
   | 'blobRequests'
   | 'replicaReads'
+  | 'forwards'
+  | 'forwards'
 
 /**
  * What is timed: HTTP `requests` by route class, `mails` from the end of their data to the reply, MCP

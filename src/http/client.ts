@@ -10,7 +10,7 @@ const MAX_HOPS = 20
  * Parses an address as proxies write it: possibly with a port, and then with brackets around an IPv6 address.
  * Undefined if it is not valid.
  */
-const addressOf = (written: string): string | undefined => {
+const readHop = (written: string): string | undefined => {
   const text = written.trim().replace(/^\[([^\]]*)\](?::\d{1,5})?$/, '$1')
   if (isIP(text) !== 0) return text
   const withoutPort = text.replace(/:\d{1,5}$/, '')
@@ -20,6 +20,8 @@ const addressOf = (written: string): string | undefined => {
 export interface Clients {
   /** Returns the source that limits by address count a request for. */
   of(request: IncomingMessage): string
+  /** Returns the address of the client; '' for this machine, and for a proxy that names no client. */
+  addressOf(request: IncomingMessage): string
   /**
    * Whether an address is shared by many clients, or is this machine: limits by address do not apply to it.
    */
@@ -40,18 +42,20 @@ export const createClients = (trusted: readonly string[]): Clients => {
       .slice(-MAX_HOPS)
       .reverse()
     for (const hop of hops) {
-      const address = addressOf(hop)
+      const address = readHop(hop)
       if (address === undefined) return ''
       if (!isTrusted(address)) return address
     }
     return ''
   }
+  const addressOf = (request: IncomingMessage): string => {
+    const peer = request.socket.remoteAddress ?? ''
+    if (isTrusted(peer)) return named(request)
+    return isLoopback(peer) ? '' : peer
+  }
   return {
     isShared: (address) => isLoopback(address) || isTrusted(address),
-    of: (request) => {
-      const peer = request.socket.remoteAddress ?? ''
-      if (isTrusted(peer)) return sourceOf(named(request))
-      return isLoopback(peer) ? '' : sourceOf(peer)
-    },
+    addressOf,
+    of: (request) => sourceOf(addressOf(request)),
   }
 }

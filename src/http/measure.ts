@@ -18,6 +18,7 @@ const BY_SEGMENT: Readonly<Record<string, Door>> = {
   '.well-known': 'oauth',
   channels: 'callback',
   inbound: 'callback',
+  cell: 'callback',
   healthz: 'monitoring',
   readyz: 'monitoring',
   metrics: 'monitoring',

@@ -171,7 +171,7 @@ const logRequest = (
     const ms = performance.now() - started
     if (metrics) measure(metrics, request, response, ms)
     const fields = {
-      requestId,
+      requestId: response.getHeader('X-Request-Id') ?? requestId, // an installation's behind a front
       by: requesterOf(response),
       method: request.method,
       path: loggable(request.url ?? ''),

@@ -25,6 +25,12 @@ export const COUNTERS: Record<Counted, Counting> = {
     help: 'Lists and searches of messages that DATABASE_READ_URL is for: read from the replica, or from the primary because the replica was behind or down, or failed to finish the read',
     values: ['replica', 'behind', 'down', 'failed'],
   },
+  forwards: {
+    name: 'ams_front_requests_total',
+    label: 'outcome',
+    help: 'Requests that a front passed on: answered by the installation, unreached (nothing was sent), or lost (no answer came)',
+    values: ['answered', 'unreached', 'lost'],
+  },
   deliveries: {
     name: 'ams_webhook_deliveries_total',
     label: 'outcome',

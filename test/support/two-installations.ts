@@ -30,17 +30,20 @@ export const twoInstallations = async (
   return { source, target }
 }
 
-/** What the command `domain` does, with the settings of the target. */
-export const signAsSource = ({ target }: Installations): Promise<unknown> =>
-  dkimKeys(
-    { ...target.db, keyring: target.keyring, clock: systemClock },
-    { domain: MAIL_DOMAIN, workspaceId: null },
-  )
+/** What the command `domain` does, with the settings of an installation and this domain as MAIL_DOMAIN. */
+export const signAs = ({ db, keyring }: TestService, domain: string): Promise<unknown> =>
+  dkimKeys({ ...db, keyring, clock: systemClock }, { domain, workspaceId: null })
 
-export const moveOptions = ({ source, target }: Installations, workspace: string): MoveOptions => ({
+export const signAsSource = ({ target }: Installations): Promise<unknown> => signAs(target, MAIL_DOMAIN)
+
+export const moveOptions = (
+  { source, target }: Installations,
+  workspace: string,
+  mailDomain = MAIL_DOMAIN,
+): MoveOptions => ({
   workspace,
   target: { databaseUrl: target.databaseUrl, masterKeys: [target.masterKey], objectStore: undefined },
-  config: { mailDomain: MAIL_DOMAIN, objectStore: undefined },
+  config: { mailDomain, objectStore: undefined },
   from: { databaseUrl: source.databaseUrl, keys: [source.masterKey] },
   log: silentLogger,
 })

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { ConfigError, type Environment, readConfig } from '../../src/config/config.ts'
 import { ownCertificate } from '../../src/mail/receive/tls.ts'
 
@@ -29,6 +29,8 @@ test('an empty environment gives the defaults', () => {
     masterKeys: [],
     ownerEmail: 'owner@localhost',
     roles: new Set(['api', 'smtp', 'worker']),
+    cells: [],
+    cellSecret: undefined,
     mailDomain: 'agents.localhost',
     mailHost: 'agents.localhost',
     smtp: { host: '127.0.0.1', port: 2525, tls: undefined, relayUrl: undefined, direct: false },
@@ -106,6 +108,7 @@ test('every setting can be set', async () => {
     DNS_SERVERS: '127.0.0.1:5353, ::1, [::1]:5353, 9.9.9.9',
     SES_TOPIC_ARN: 'arn:aws:sns:eu-west-1:123456789012:mail',
     INBOUND_SECRET: 'the-new-one-16-long, the-one-before-it',
+    CELL_SECRET: 'shared-by-fronts-and-installations',
     RSPAMD_URL: 'http://127.0.0.1:11333/',
     TWILIO_ACCOUNT_SID: 'AC123',
     TWILIO_AUTH_TOKEN: 'secret',
@@ -146,6 +149,8 @@ test('every setting can be set', async () => {
     ownerEmail: 'ann@example.com',
     ownerToken: 'a token of mine, spaces and all',
     roles: new Set(['api', 'worker']),
+    cells: [],
+    cellSecret: 'shared-by-fronts-and-installations',
     mailDomain: 'agents.example.com',
     mailHost: 'mx.example.com',
     smtp: {
@@ -222,6 +227,7 @@ test.each([
   ['OWNER_EMAIL', 'a b@example.com'],
   ['ROLES', 'api,web'],
   ['ROLES', ','],
+  ['ROLES', 'front,api'],
   ['MAIL_DOMAIN', 'a..b'],
   ['MAIL_DOMAIN', '127.0.0.1'],
   ['SMTP_RELAY_URL', 'http://relay'],
@@ -292,6 +298,45 @@ test('BLOB_URL requires credentials, and without it those of other programs are 
   expect(problems({ AWS_REGION: 'not a region', AWS_ENDPOINT_URL: 'nonsense' })).toEqual([])
 })
 
+describe('a front', () => {
+  const CELL_SECRET = 'x'.repeat(32)
+  const front = (CELLS: string) => ({ ROLES: 'front', CELLS, CELL_SECRET })
+
+  test('has installations, each with a place for HTTP and one for mail', () => {
+    const cells = 'http://10.0.0.1:4000 smtp://10.0.0.1:2525, https://two.example/  smtp://[::1]'
+    expect(readConfig(front(cells)).cells).toEqual([
+      { http: 'http://10.0.0.1:4000', smtp: { host: '10.0.0.1', port: 2525 } },
+      { http: 'https://two.example', smtp: { host: '::1', port: 25 } },
+    ])
+  })
+
+  test.each([
+    'http://one.example',
+    'smtp://one.example http://one.example',
+    'http://one.example/path smtp://one.example',
+    'http://one.example?a=b smtp://one.example',
+    'http://ann:s3cr3t@one.example smtp://one.example',
+    'http://one.example smtp://one.example smtp://two.example',
+  ])('takes no installations like %s', (cells) => {
+    const [problem] = problems(front(cells))
+    expect(problem).toMatch(/^CELLS is .*; it takes installations, comma-separated, each as http:/)
+    expect(problem).not.toContain('s3cr3t')
+  })
+
+  test('needs installations and their secret, and others have none', () => {
+    const cells = 'http://one.example smtp://one.example'
+    expect(problems({ ROLES: 'front', CELLS: cells })).toEqual([
+      'ROLES is "front"; it needs CELLS and CELL_SECRET.',
+    ])
+    expect(problems({ CELLS: cells })).toEqual([
+      expect.stringMatching(/^CELLS is set, but ROLES is not "front"/),
+    ])
+    expect(problems(front(`${cells}, ${cells}`))).toEqual([
+      expect.stringMatching(/^CELLS names an installation twice/),
+    ])
+  })
+})
+
 test('all problems are reported together', () => {
   expect(problems({ PORT: 'x', LOG_LEVEL: 'y', ROLES: 'z' })).toHaveLength(3)
 })
@@ -301,6 +346,7 @@ test('no problem message contains a secret', () => {
   const all = problems({
     MASTER_KEY: secret,
     INBOUND_SECRET: secret,
+    CELL_SECRET: secret,
     OWNER_TOKEN: secret,
     TELEGRAM_MANAGER_TOKEN: secret,
     TWILIO_ACCOUNT_SID: 'AC1',
@@ -316,6 +362,7 @@ test('no problem message contains a secret', () => {
     'AWS_ACCESS_KEY_ID',
     'AWS_SECRET_ACCESS_KEY',
     'BLOB_URL',
+    'CELL_SECRET',
     'DATABASE_URL',
     'INBOUND_SECRET',
     'MASTER_KEY',

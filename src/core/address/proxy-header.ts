@@ -72,6 +72,22 @@ export const proxyHeaderOf = (bytes: Buffer): ProxyHeader | 'broken' | 'more' | 
   return begins(bytes, WORD) ? lineHeader(bytes) : 'none'
 }
 
+/** Returns the header (version 2) with which a proxy says who has connected to it. Its own address is nobody's concern. */
+export const proxyHeader = ({ address, port }: ProxiedClient): Buffer => {
+  const client = readAddress(address)?.toByteArray() ?? []
+  const family = Object.keys(ADDRESS_BYTES).find((each) => ADDRESS_BYTES[Number(each)] === client.length)
+  const rest = family === undefined ? [] : [...client, ...client.map(() => 0), port >> 8, port & 0xff, 0, 0]
+  const command = (VERSION << 4) | (family === undefined ? COMMANDS.local : COMMANDS.proxy)
+  return Buffer.from([
+    ...SIGNATURE,
+    command,
+    Number(family ?? UNKNOWN_FAMILY),
+    rest.length >> 8,
+    rest.length & 0xff,
+    ...rest,
+  ])
+}
+
 /**
  * Takes the header of a trusted proxy off a connection, before anybody else has read from it. Resolves with the client
  * that it names; null if it names none, or if there is no header: then nothing is taken. Rejects if a header is broken,

@@ -44,13 +44,18 @@ export interface Requester {
   tokenId: string
 }
 
-const requesters = new WeakMap<object, Requester>()
+/** What is known of a caller: a front knows only the workspace. */
+type KnownRequester = Pick<Requester, 'workspaceId'> & {
+  [Part in 'kind' | 'id' | 'tokenId']?: Requester[Part] | undefined
+}
+
+const requesters = new WeakMap<object, KnownRequester>()
 
 /**
  * Records the caller of the request that a response belongs to: the interface knows the caller, and the HTTP
  * server writes the log. Returns the caller with the request's id, under which the audit log records what they do.
  */
-export const noteRequester = <Caller extends Requester>(
+export const noteRequester = <Caller extends KnownRequester>(
   answer: Pick<ServerResponse, 'getHeader'>,
   caller: Caller,
 ): Caller & { requestId?: string | undefined } => {
@@ -60,7 +65,7 @@ export const noteRequester = <Caller extends Requester>(
 }
 
 /** Returns the caller of the request that a response belongs to; undefined without a valid token. */
-export const requesterOf = (answer: object): Requester | undefined => requesters.get(answer)
+export const requesterOf = (answer: object): KnownRequester | undefined => requesters.get(answer)
 
 /** Facts about a request before it is parsed. */
 interface Origin {

@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net'
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import { sourceOf } from '../../core/address/source.ts'
 import type { Listening } from '../../core/channel/inbound.ts'
@@ -10,14 +9,14 @@ import { noTracer, type Tracer, traced } from '../../core/tracer.ts'
 import { loggable } from '../bounce/return-path.ts'
 import type { Wait } from '../reading/mail-reader.ts'
 import type { Envelope } from '../verify/verify.ts'
-import { FollowedTls } from './followed-tls.ts'
 import type { ArrivingMail, Intake } from './intake.ts'
 import type { DeliveryInfo } from './reception.ts'
 import { collect } from './smtp-collect.ts'
 import type { SmtpLimits } from './smtp-limits.ts'
+import { openPort } from './smtp-port.ts'
 import { type RecipientOptions, SmtpRecipients } from './smtp-recipients.ts'
 import { isExpected, replyTo } from './smtp-reply.ts'
-import { PromptSmtpServer } from './smtp-server.ts'
+import { PromptSmtpServer, STOPPING } from './smtp-server.ts'
 import { envelopeOf, factsOf, originOf } from './smtp-session.ts'
 
 export interface SmtpInOptions extends RecipientOptions {
@@ -43,32 +42,9 @@ type Done = (error?: Error | null, message?: string) => void
  * Starts an SMTP server (STARTTLS, SIZE, 8BITMIME, SMTPUTF8, PIPELINING; no AUTH). Rejects if it cannot
  * listen on the port.
  */
-export async function listenSmtp(options: SmtpInOptions): Promise<Listening> {
-  const session = new Sessions(options, options.limits)
-  const { server } = session
-  await new Promise<void>((resolve, reject) => {
-    server.server.once('error', reject)
-    server.listen(options.port, options.host, () => {
-      server.server.off('error', reject)
-      resolve()
-    })
-  })
-  const { address, port, family } = server.server.address() as AddressInfo
-  const { tls, clock, log } = options
-  // Sessions keep the certificate that they began TLS with.
-  const use = (pair: TlsPair) => server.updateSecureContext({ cert: pair.cert, key: pair.key })
-  const certificate = 'certFile' in tls ? new FollowedTls({ files: tls, use, clock, log }) : undefined
-  return {
-    address: `${family === 'IPv6' ? `[${address}]` : address}:${port}`,
-    get sessions() {
-      return server.connections.size
-    },
-    ...(certificate && { certificate }),
-    stop(graceMs) {
-      void certificate?.stop() // not awaited: a network file system may not answer
-      return session.stop(graceMs)
-    },
-  }
+export const listenSmtp = (options: SmtpInOptions): Promise<Listening> => {
+  const sessions = new Sessions(options, options.limits)
+  return openPort(sessions.server, options, (graceMs) => sessions.stop(graceMs))
 }
 
 class Sessions {
@@ -77,8 +53,6 @@ class Sessions {
   readonly #limits: SmtpLimits
   readonly #arrivals: Arrivals
   readonly #recipients: SmtpRecipients
-  /** Ids of sessions that are between DATA and its reply. */
-  readonly #busy = new Set<string>()
   readonly #stopping = new AbortController()
 
   constructor(options: SmtpInOptions, limits: SmtpLimits) {
@@ -90,18 +64,7 @@ class Sessions {
     this.server = new PromptSmtpServer(
       {
         name: options.mailDomain,
-        banner: 'ready',
-        cert: options.tls.cert,
-        key: options.tls.key,
-        size: limits.size,
-        rejectOversized: true,
-        maxRecipients: limits.recipients,
-        socketTimeout: limits.idleMs,
-        hideENHANCEDSTATUSCODES: false,
-        disabledCommands: ['AUTH'],
-        authOptional: true,
-        disableReverseLookup: true,
-        logger: false,
+        tls: options.tls,
         trustProxy: options.trustProxy ?? [],
         onRcptTo: (address, session, done) => this.#settle(this.#recipients.check(address, session), done),
         onData: (stream, session, done) => this.#settle(this.#data(stream, session), done),
@@ -124,7 +87,7 @@ class Sessions {
 
   async #data(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string> {
     const started = performance.now()
-    this.#busy.add(session.id)
+    this.server.busy.add(session.id)
     const recipients = this.#recipients.of(session)
     const wait: Wait = { giveUp: null }
     this.server.waits.set(session.id, wait)
@@ -184,7 +147,7 @@ class Sessions {
     wait: Wait,
   ): { mail: ArrivingMail; raw: Promise<Buffer> } {
     const abort = (reason: string) => {
-      this.#hangUp(session.id, reason)
+      this.server.hangUp(session.id, reason)
       stream.destroy(new Error(reason))
     }
     const timer = setTimeout(() => abort('Message took too long'), this.#limits.dataMs)
@@ -205,7 +168,7 @@ class Sessions {
     session: SMTPServerSession,
     facts: { outcome: string; recipients: string[]; bytes: number; ms: number },
   ): void {
-    this.#busy.delete(session.id)
+    this.server.busy.delete(session.id)
     this.server.waits.delete(session.id)
     const answer =
       facts.outcome === 'accepted' ? '250' : facts.outcome.startsWith('failed') ? '451' : facts.outcome
@@ -216,20 +179,11 @@ class Sessions {
       'message received over SMTP',
     )
     // Deferred until the reply has been sent.
-    if (this.#stopping.signal.aborted) setImmediate(() => this.#hangUp(session.id, 'Server shutting down'))
+    if (this.#stopping.signal.aborted) setImmediate(() => this.server.hangUp(session.id, STOPPING))
   }
 
-  #hangUp(id: string, reason: string): void {
-    for (const connection of this.server.connections) if (connection.id === id) connection.send(421, reason)
-  }
-
-  async stop(graceMs: number): Promise<void> {
+  stop(graceMs: number): Promise<void> {
     this.#stopping.abort()
-    this.server.options.closeTimeout = graceMs
-    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()))
-    for (const connection of [...this.server.connections])
-      if (!this.#busy.has(connection.id)) this.#hangUp(connection.id, 'Server shutting down')
-    await closed
-    for (const connection of [...this.server.connections]) connection._socket.destroy()
+    return this.server.shutDown(graceMs)
   }
 }

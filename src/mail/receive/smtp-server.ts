@@ -1,10 +1,11 @@
 import type { Socket } from 'node:net'
-import { SMTPServer } from 'smtp-server'
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js'
 import { takeProxyHeader } from '../../core/address/proxy-header.ts'
 import { publicSourceOf, sourceOf } from '../../core/address/source.ts'
 import { createTrust } from '../../core/address/trusted.ts'
 import type { Clock } from '../../core/clock.ts'
+import type { TlsPair } from '../../core/tls-pair.ts'
 import { WindowCounts } from '../../core/window-counts.ts'
 import type { Wait } from '../reading/mail-reader.ts'
 import { type EvictableSession, sessionToEvict } from './smtp-eviction.ts'
@@ -19,6 +20,14 @@ const ERRORS_WINDOW_MS = 600_000
  */
 const PROXY_HEADER_MS = 500
 
+type Handlers = Pick<SMTPServerOptions, 'name' | 'onRcptTo' | 'onData' | 'onClose'>
+
+export interface PromptOptions extends Handlers {
+  tls: TlsPair
+  /** Addresses and CIDRs of proxies that may say who their client is. */
+  trustProxy: readonly string[]
+}
+
 /**
  * An SMTPServer that greets immediately and always has capacity for another sender. smtp-server delays its greeting to
  * detect clients that talk too early, at the cost of every connection. Sessions that do nothing are closed early, and
@@ -29,21 +38,33 @@ export class PromptSmtpServer extends SMTPServer {
   readonly clock: Clock
   /** Errors by source: a client that guesses addresses reconnects with new sessions. */
   readonly errors: WindowCounts
+  /** Ids of sessions that are between DATA and its reply. */
+  readonly busy = new Set<string>()
   /** By session id, the messages that are being received. */
   readonly waits = new Map<string, Wait>()
   readonly #sockets = new Set<Socket>()
   readonly #isProxy: (address: string) => boolean
   #timer: NodeJS.Timeout | undefined
 
-  constructor(
-    options: ConstructorParameters<typeof SMTPServer>[0] & { trustProxy: readonly string[] },
-    limits: SmtpLimits,
-    clock: Clock,
-  ) {
-    super(options)
+  constructor({ tls, trustProxy, ...options }: PromptOptions, limits: SmtpLimits, clock: Clock) {
+    super({
+      banner: 'ready',
+      cert: tls.cert,
+      key: tls.key,
+      size: limits.size,
+      rejectOversized: true,
+      maxRecipients: limits.recipients,
+      socketTimeout: limits.idleMs,
+      hideENHANCEDSTATUSCODES: false,
+      disabledCommands: ['AUTH'],
+      authOptional: true,
+      disableReverseLookup: true,
+      logger: false,
+      ...options,
+    })
     this.limits = limits
     this.clock = clock
-    this.#isProxy = createTrust(options.trustProxy)
+    this.#isProxy = createTrust(trustProxy)
     this.errors = new WindowCounts(clock, ERRORS_WINDOW_MS)
   }
 
@@ -94,6 +115,20 @@ export class PromptSmtpServer extends SMTPServer {
     return null
   }
 
+  hangUp(id: string, reason: string): void {
+    for (const connection of this.connections) if (connection.id === id) connection.send(421, reason)
+  }
+
+  /** Ends all sessions; those whose message is being received get their reply first, for at most `graceMs`. */
+  async shutDown(graceMs: number): Promise<void> {
+    this.options.closeTimeout = graceMs
+    const closed = new Promise<void>((resolve) => this.close(() => resolve()))
+    for (const connection of [...this.connections])
+      if (!this.busy.has(connection.id)) this.hangUp(connection.id, STOPPING)
+    await closed
+    for (const connection of [...this.connections]) connection._socket.destroy()
+  }
+
   #endIdle(): void {
     const now = this.clock.now().getTime()
     for (const session of this.#sessions) {
@@ -105,6 +140,9 @@ export class PromptSmtpServer extends SMTPServer {
     this.#timer = undefined
   }
 }
+
+/** What a session is told that must end. */
+export const STOPPING = 'Server shutting down'
 
 /** Contexts, in smtp-server's terms, of replies that mean progress in a transaction. */
 const PROGRESS = new Set<unknown>(['RCPT_TO_OK', 'DATA_OK'])

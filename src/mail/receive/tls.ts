@@ -32,6 +32,12 @@ const certificateOf = async (key: string, name: string, now: Date): Promise<stri
   return cert
 }
 
+/** Returns a new self-signed certificate for a process that keeps nothing on disk. */
+export const passingCertificate = async (name: string, now: Date): Promise<TlsPair> => {
+  const key = newKey()
+  return { cert: await certificateOf(key, name, now), key }
+}
+
 /**
  * Returns the self-signed certificate for STARTTLS that is used if the operator provides none. It is created
  * once for `name`, valid for ten years, and stored in `dataDir` as smtp.crt and smtp.key (0600). Sending

@@ -1,0 +1,1 @@
+export { createFindRoute } from './find-route.ts'

@@ -1,0 +1,28 @@
+/**
+ * What a front asks the installations behind it (cells): which of them has something. Secrets are asked for by their
+ * SHA-256, as they are stored.
+ */
+
+/** Path of the question, which only fronts with CELL_SECRET may ask. */
+export const FIND_PATH = '/cell/find'
+
+/** Most keys of one question. */
+export const MAX_KEYS = 500
+
+/**
+ * `token`: SHA-256, in hex, of a bearer token, of a session's, of one in a link, or of an access token of a connected app. `id`: of a
+ * workspace, a member, an agent, an address or a message. `passkey`: its credential id, in base64url. `member`: the email
+ * address of one. `address`: an agent's email address. `domain`: one that mail is received for. `number`: a phone number.
+ */
+export const KEY_KINDS = ['token', 'id', 'passkey', 'member', 'address', 'domain', 'number'] as const
+export type KeyKind = (typeof KEY_KINDS)[number]
+
+/** `kind:value` */
+export type Key = `${KeyKind}:${string}`
+
+export interface FindAnswer {
+  /** The keys that the installation has, each with the workspace; null for what belongs to none. */
+  found: Record<string, string | null>
+  /** Those of them whose workspace moves to another installation: if that has them by now, they are there. */
+  leaving?: string[]
+}

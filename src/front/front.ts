@@ -1,0 +1,99 @@
+import type { Config } from '../config/config.ts'
+import { listening } from '../config/unusable.ts'
+import { type Clock, systemClock } from '../core/clock.ts'
+import { AppError } from '../core/errors.ts'
+import type { Logger } from '../core/logger.ts'
+import { createClients } from '../http/client.ts'
+import { startHttp } from '../http/server.ts'
+import { passingCertificate } from '../mail/index.ts'
+import { ServiceMetrics } from '../observability/metrics.ts'
+import { Cell } from './cells.ts'
+import { Directory } from './directory.ts'
+import { Forward } from './forward.ts'
+import { Routes } from './route.ts'
+import { type FrontSmtpOptions, listenFront } from './smtp.ts'
+
+/** What tests replace. */
+export interface FrontWorld {
+  clock: Clock
+  smtpLimits: FrontSmtpOptions['limits']
+}
+
+/** Rejects when no installation says what it has. */
+const ensureAnswered = async (cells: readonly Cell[]): Promise<void> => {
+  const answers = await Promise.all(cells.map((cell) => cell.find([])))
+  if (answers.every((answer) => answer === null))
+    throw new AppError('unavailable', 'No installation answers.', { retryAfter: 2 })
+}
+
+/** Starts a process in front of several installations. It has no database and writes no files. */
+export const startFront = async (config: Config, log: Logger, world: Partial<FrontWorld> = {}) => {
+  const { clock = systemClock } = world
+  const deps = { secret: config.cellSecret ?? '', clock, log }
+  const cells = config.cells.map((place) => new Cell(place, deps))
+  const directory = new Directory(cells, clock)
+  const metrics = new ServiceMetrics()
+  const routes = new Routes(directory, cells)
+  const clients = createClients(config.trustProxy)
+  const forward = new Forward({
+    ...{ routes, directory, metrics, log },
+    clientOf: (request) => clients.addressOf(request),
+  })
+  const { handle } = forward
+  metrics.gauge('ams_front_open', 'Requests and streams that a front passes on now', () => forward.size)
+  metrics.gauge(
+    'ams_front_cells_down',
+    'Installations that do not say what they have',
+    () => cells.filter(({ isDown }) => isDown).length,
+  )
+  await ensureAnswered(cells).catch(() => undefined) // what does not answer is in the log
+  const opening = startHttp({
+    ...{
+      host: config.host,
+      port: config.port,
+      api: true,
+      log,
+      metrics,
+      clock,
+      trustProxy: config.trustProxy,
+    },
+    https: config.publicUrl?.startsWith('https:') === true,
+    interfaces: {
+      ...{ rest: handle, graphql: handle, mcp: handle, web: handle, oauth: handle, stream: handle },
+      metrics: () => metrics.page(),
+      ready: () => ensureAnswered(cells),
+    },
+  })
+  const server = await listening(['HOST', config.host], ['PORT', config.port], opening)
+  const { host, port, tls } = config.smtp
+  const smtp = await listening(
+    ['SMTP_HOST', host],
+    ['SMTP_PORT', port],
+    listenFront({
+      ...{ host, port, name: config.mailHost, trustProxy: config.trustProxy, directory, clock, log, metrics },
+      tls: tls ?? (await passingCertificate(config.mailHost, clock.now())),
+      ...(world.smtpLimits && { limits: world.smtpLimits }),
+    }),
+  )
+  const { certificate } = smtp
+  if (certificate)
+    metrics.gauge(
+      'ams_smtp_certificate_expiry_timestamp_seconds',
+      'When the certificate of SMTP_TLS_CERT expires that is in use',
+      () => certificate.expiry.getTime() / 1000,
+    )
+  metrics.gauge('ams_smtp_sessions', 'Open SMTP sessions', () => smtp.sessions)
+  return {
+    http: server.url,
+    smtp: smtp.address,
+    drain: () => server.drain(),
+    reload: () => void smtp.certificate?.reload(),
+    stop: async (graceMs: number) => {
+      forward.endStreams()
+      await Promise.all([server.stop(graceMs), smtp.stop(graceMs)])
+      await Promise.all(cells.map(({ pool }) => pool.destroy()))
+    },
+  }
+}
+
+export type Front = Awaited<ReturnType<typeof startFront>>

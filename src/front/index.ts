@@ -1,0 +1,1 @@
+export { type Front, startFront } from './front.ts'

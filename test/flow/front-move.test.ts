@@ -1,0 +1,58 @@
+import { expect, test, vi } from 'vitest'
+import { moveWorkspace, type Step } from '../../src/move/move.ts'
+import { startCells } from '../support/cells.ts'
+import { openEvents } from '../support/events.ts'
+import { post } from '../support/letter.ts'
+import { apiOf, createTestAgent } from '../support/service.ts'
+import { moveOptions, signAs } from '../support/two-installations.ts'
+import { until } from '../support/until.ts'
+
+/** A workspace moves from one installation to another behind a front: who uses it notices a pause. */
+
+// What was in progress is waited for, for some seconds.
+vi.setConfig({ testTimeout: 90_000 })
+
+const letter = (to: string, subject: string) => ({ from: 'ann@example.com', to, subject, text: subject })
+
+test('is found where it is, by the same URL, token and address', async () => {
+  const { cells, service } = await startCells()
+  const [source, target] = cells
+  const tenant = await source.workspace('Moving')
+  const agent = await createTestAgent(source, tenant, 'Bot')
+  const [owner, bot] = [apiOf(service.http, tenant.token), apiOf(service.http, agent.token)]
+  const path = `/agents/${agent.id}`
+  await owner('PUT', `${path}/access/email`, { admit: 'anyone', senders: [], blocked: [] })
+  const { id } = (await bot('PUT', `${path}/connection`, { client: 'c', machine: 'm' })).body
+  const events = `${service.http}${path}/connections/${id}/events`
+  const stream = await openEvents(events, agent.token)
+  await post(service, letter(agent.address, 'before'))
+  const [first] = await stream.got(1)
+
+  await target.workspace('Resident')
+  await signAs(target, 'one.example')
+  const during: unknown[] = []
+  const reached = async (step: Step) => {
+    if (step !== 'closed') return
+    await stream.ended
+    const refused = post(service, letter(agent.address, 'during'))
+    during.push(await refused.catch((error: { responseCode?: number }) => error.responseCode))
+    during.push((await bot('GET', path)).status)
+  }
+  const options = moveOptions({ source, target }, tenant.id, 'one.example')
+  expect(await moveWorkspace({ ...options, reached })).toMatchObject({ moved: true })
+  expect(during).toEqual([451, 503])
+
+  await until(async () => (await bot('GET', path)).status === 200)
+  expect((await owner('GET', '/workspace')).body.name).toBe('Moving')
+  await post(service, letter(agent.address, 'after'))
+  const resumed = await openEvents(events, agent.token, { 'Last-Event-ID': String(first!.id) })
+  const [second] = await resumed.got(1)
+  const heard = await bot('GET', `${path}/messages/${second!.data.messageId}`)
+  expect([second!.id, heard.body.subject]).toEqual([first!.id! + 1, 'after'])
+  resumed.close()
+  expect(
+    (await bot('POST', `${path}/messages`, { channel: 'email', to: ['kim@example.com'], text: 'Hi' })).status,
+  ).toBe(201)
+  expect(await target.db.prisma.message.count({ where: { agentId: agent.id } })).toBe(3)
+  expect(await source.db.prisma.message.count({ where: { agentId: agent.id } })).toBe(1)
+})
