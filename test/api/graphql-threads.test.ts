@@ -133,7 +133,7 @@ test('listing the threads of an agent with many messages reads a bounded number 
     [0, 2, 1].map((n) => threads[n]),
   )
   const places = statements.find(
-    (text) => text.includes('cross join lateral') && !text.includes('message_count'),
+    (text) => text.includes('thread_id') && text.includes('$4') && !text.includes('message_count'),
   )!
   const { rows } = await pool.query(`explain (analyze, format json) ${places}`, [
     [chat.id],

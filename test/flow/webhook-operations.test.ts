@@ -21,7 +21,7 @@ test('the secret of a new webhook is returned once and is not in the list', asyn
     events: ['message.received'],
     headers: {},
     body: null,
-    createdAt: bench.clock.now(),
+    createdAt: new Date(bench.clock.now().getTime() - 3_600_000),
     pausedAt: null,
     error: null,
     attempts: 0,

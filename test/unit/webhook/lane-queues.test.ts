@@ -21,7 +21,7 @@ const row = (changes: Partial<LeasedLane> = {}) =>
     position: 0,
     last_id: 0,
     revision: 1,
-    created_at: new Date('2026-11-21T12:00:00Z'),
+    added_at: new Date('2026-11-21T12:00:00Z'),
     secret: Buffer.from('sealed'),
     asked: 0,
     answered: 0,
@@ -75,11 +75,11 @@ test('an event that is announced during a read causes another read', () => {
 })
 
 test('an event is queued as it is announced, except when a statement that stored it may not have seen the webhook', () => {
-  const old = queueOf({ created_at: new Date(NOW.getTime() - 10_001) })
+  const old = queueOf({ added_at: new Date(NOW.getTime() - 10_001) })
   old.announce(announced(1))
   expect(old.size).toBe(1)
   expect(old.isBehind).toBe(false)
-  const added = queueOf({ created_at: new Date(NOW.getTime() - 10_000) })
+  const added = queueOf({ added_at: new Date(NOW.getTime() - 10_000) })
   added.announce(announced(1))
   expect(added.size).toBe(0)
   expect(added.isBehind).toBe(true)

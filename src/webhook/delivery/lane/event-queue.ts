@@ -37,7 +37,7 @@ export class EventQueue {
     this.#lane = row.id
     this.#agentId = row.agent_id
     this.#policy = policy
-    this.#addedAt = row.created_at.getTime()
+    this.#addedAt = row.added_at.getTime()
     this.#position = row.position
     this.#readTo = row.position
     this.#lastId = row.last_id

@@ -19,7 +19,8 @@ export interface LeasedLane extends FormatRow {
   retry_at: Date | null
   failing_since: Date | null
   revision: number
-  created_at: Date
+  /** When the webhook was added. */
+  added_at: Date
   asked: number
   answered: number
   kind: WebhookKind
@@ -90,7 +91,7 @@ export const LEASE = sql`
      where w.id = free.id and w.agent_id = free.agent_id and (w.lease_until is null or w.lease_until < now())
        and (w.expires_at is null or w.expires_at > $3) and w.paused_at is null
     returning w.id, w.workspace_id, w.agent_id, w.url, w.secret, w.previous_secret, w.previous_until, w.position, w.attempts, w.error,
-              w.retry_at, w.failing_since, w.revision, w.created_at, w.asked, w.answered, w.kind, w.types, w.channels::text[] as channels, w.subscription,
+              w.retry_at, w.failing_since, w.revision, w.created_at as added_at, w.asked, w.answered, w.kind, w.types, w.channels::text[] as channels, w.subscription,
               w.token_id, w.expires_at, w.headers, w.body, w.format, free.revision as found
   )`
 
