@@ -6,8 +6,8 @@ import { takeProxyHeader } from '../core/address/proxy-header.ts'
 const HEADER_MS = 2_000
 
 /**
- * Lets connections of trusted proxies begin with a PROXY header, whose client is theirs from then on. Comes after all that
- * hears of connections: that hears of these when their header is read.
+ * Lets connections of trusted proxies begin with a PROXY header, whose client is theirs from then on. What hears of connections
+ * before this is called hears of these when their header is read.
  */
 export const followProxies = (server: Server, isTrusted: (address: string) => boolean): void => {
   const listeners = server.listeners('connection')

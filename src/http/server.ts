@@ -293,8 +293,9 @@ export const startHttp = async ({
   server.on('request', (request, response) => begin(request, response, handle))
   server.on('checkExpectation', (request, response) => begin(request, response, expected))
   refuseUnreadable(server, observers.log)
-  const silent = trackSilent(server)
   if (trustProxy.length > 0) followProxies(server, createTrust(trustProxy))
+  // After that: connections are silent too while a PROXY header is waited for.
+  const silent = trackSilent(server)
   const address = await listen(server, host, port)
   const name = address.family === 'IPv6' ? `[${address.address}]` : address.address
   return {

@@ -213,3 +213,13 @@ describe('HTTP', () => {
     }
   })
 })
+
+test('a connection of a proxy that says nothing does not keep the service from stopping', async () => {
+  const proxied = await startService({ environment: { TRUST_PROXY: '127.0.0.1' } })
+  const { hostname, port } = new URL(proxied.http)
+  const socket = connect(Number(port), hostname)
+  await new Promise((resolve) => socket.once('connect', resolve))
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  await proxied.stop()
+  await closed
+})
