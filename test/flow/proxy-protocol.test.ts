@@ -2,6 +2,8 @@ import { connect, type Socket } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { proxyHeaderOf, takeProxyHeader } from '../../src/core/address/proxy-header.ts'
+import { silentLogger } from '../../src/core/logger.ts'
+import { startHttp } from '../../src/http/server.ts'
 import { fakeResolver } from '../support/dns.ts'
 import { newest } from '../support/letter.ts'
 import { createTestLog } from '../support/log.ts'
@@ -214,12 +216,18 @@ describe('HTTP', () => {
   })
 })
 
-test('a connection of a proxy that says nothing does not keep the service from stopping', async () => {
-  const proxied = await startService({ environment: { TRUST_PROXY: '127.0.0.1' } })
-  const { hostname, port } = new URL(proxied.http)
-  const socket = connect(Number(port), hostname)
+test('a connection of a proxy that says nothing does not keep a server from stopping', async () => {
+  const none = () => Promise.reject(new Error('nothing is here'))
+  const server = await startHttp({
+    ...{ host: '127.0.0.1', port: 0, api: true, log: silentLogger, trustProxy: ['127.0.0.1'] },
+    interfaces: {
+      ...{ rest: none, graphql: none, mcp: none, web: none, oauth: none },
+      ...{ stream: none, metrics: none, ready: none },
+    },
+  })
+  const socket = connect(server.port, '127.0.0.1')
   await new Promise((resolve) => socket.once('connect', resolve))
   const closed = new Promise((resolve) => socket.once('close', resolve))
-  await proxied.stop()
+  await server.stop(100)
   await closed
 })
