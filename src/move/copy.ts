@@ -101,7 +101,7 @@ export const copyParts = async (
       const { rows, bytes } = await copyPart(from, to, part)
       total.rows += rows
       total.bytes += bytes
-      log.info({ table: part.name, rows }, 'table copied')
+      if (rows > 0) log.info({ table: part.name, rows }, 'table copied')
     }
   } catch (error) {
     throw inTheWay(error)
