@@ -132,6 +132,32 @@ test('while others wait to be accepted, messages are sent a second later, then a
   await outbox.stop(0)
 })
 
+test('a crowd delays the messages of one busy agent by a second in all', async () => {
+  const agent = await createTestAgent(service, owner)
+  const started: string[] = []
+  let asked = 0
+  const never = new Promise<void>(() => undefined)
+  const send = async ({ envelopeTo }: Outbound) => {
+    started.push(...envelopeTo)
+    await new Promise((resolve) => setTimeout(resolve, started.length % 7))
+    return { accepted: envelopeTo, rejected: [] }
+  }
+  const caughtUp = () => {
+    asked++
+    return never
+  }
+  const outbox = startWorker(send, { caughtUp })
+  await until(() => {
+    clock.advance(100)
+    return asked > 0
+  })
+  // More than are sent for one agent at a time.
+  for (let n = 0; n < 40; n++) await write(agent, `one${n}@example.com`)
+  clock.advance(1_000)
+  await until(() => started.length === 40)
+  await outbox.stop(0)
+})
+
 test('recipients whose servers hang delay only the mail of their own agent', async () => {
   const [slow, other] = [await createTestAgent(service, owner), await createTestAgent(service, owner)]
   const started: string[] = []

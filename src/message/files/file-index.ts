@@ -27,14 +27,20 @@ const WITHOUT_TEXT = ['image/%', 'audio/%', 'video/%', 'font/%']
 /** Messages whose files are read one after the other, and whose words are then written together. */
 const MAX = 8
 
-/** Messages of the next agents after $1, whose turn it is, that are due at $2. Others leave them alone until $3. */
+/** Messages of the next agents after $1, whose turn it is, that are due at $2. Others leave them alone until $3. `attempts` begun so far. */
 const TAKE_NEXT = {
   name: 'take unread files',
   ...composedOf(sql`
     with recursive ${chosenInTurn(raw('unread_file'), raw('$1::uuid'), raw(`${MAX}`), raw('due_at <= $2::timestamptz'))}
-    update unread_file u set attempts = attempts + 1, due_at = $3::timestamptz from chosen c
+    update unread_file u set due_at = $3::timestamptz from chosen c
      where u.message_id = c.message_id and u.agent_id = c.agent_id
     returning u.agent_id as "agentId", u.message_id as "messageId", u.attempts`),
+}
+
+/** An attempt counts when it is begun: a file that kills its reader costs the messages that were taken with it none. */
+const BEGIN = {
+  name: 'begin unread files',
+  text: 'update unread_file set attempts = attempts + 1, due_at = $3 where message_id = $1 and agent_id = $2',
 }
 
 const FINISH = {
@@ -71,6 +77,8 @@ interface Deps extends Db {
   log: Logger
 }
 
+const againAt = ({ clock }: Deps): Date => new Date(clock.now().getTime() + AGAIN_MS)
+
 /** Returns the beginning of the texts of a message's files. */
 const textsOf = async (
   { fileTexts, log }: Deps,
@@ -89,9 +97,12 @@ const textsOf = async (
 
 /** Returns the words of a message with those of its files; null if these have none. */
 const wordsOf = async (deps: Deps, taken: Taken, found: Found | undefined): Promise<Buffer | null> => {
-  const texts = found && found.indexes.length > 0 ? await textsOf(deps, taken, found) : ''
+  if (!found || found.indexes.length === 0) return null
+  if (taken.attempts >= MAX_ATTEMPTS) throw new Error(`its reader did not end, ${MAX_ATTEMPTS} times`)
+  await deps.pool.query({ ...BEGIN, values: [taken.messageId, taken.agentId, againAt(deps)] })
+  const texts = await textsOf(deps, taken, found)
   if (texts.trim() === '') return null
-  return tsvectorOf(`${found!.text}\n${texts}`, `agent ${taken.agentId}`, MAX_OWN + MAX_SEARCHED)
+  return tsvectorOf(`${found.text}\n${texts}`, `agent ${taken.agentId}`, MAX_OWN + MAX_SEARCHED)
 }
 
 const keysOf = (messages: readonly Taken[]): string[][] => [
@@ -147,8 +158,9 @@ const readAll = async (deps: Deps, taken: readonly Taken[]): Promise<void> => {
     try {
       read.push({ message, words: await wordsOf(deps, message, found.get(message.messageId)) })
     } catch (error) {
+      if (isUnavailable(error)) throw error
       const mayHelp = error instanceof AppError && error.code === 'unavailable'
-      if (!mayHelp || message.attempts >= MAX_ATTEMPTS) await giveUp(deps, message, error)
+      if (!mayHelp || message.attempts + 1 >= MAX_ATTEMPTS) await giveUp(deps, message, error)
     }
   }
   await write(deps, read)
@@ -158,8 +170,7 @@ const FIRST = '00000000-0000-0000-0000-000000000000'
 
 /** Reads the files of the next messages. Returns whether there were some; `turn` is the agent after which they are looked for. */
 const indexNextFiles = async (deps: Deps, turn = { after: FIRST }): Promise<boolean> => {
-  const now = deps.clock.now()
-  const values = [turn.after, now, new Date(now.getTime() + AGAIN_MS)]
+  const values = [turn.after, deps.clock.now(), againAt(deps)]
   const { rows } = await deps.pool.query<Taken & Record<string, unknown>>({ ...TAKE_NEXT, values })
   const isFromStart = turn.after === FIRST
   turn.after =
@@ -168,10 +179,7 @@ const indexNextFiles = async (deps: Deps, turn = { after: FIRST }): Promise<bool
       .sort()
       .at(-1) ?? FIRST
   if (rows.length === 0) return !isFromStart && indexNextFiles(deps, turn)
-  const isOver = ({ attempts }: Taken) => attempts > MAX_ATTEMPTS
-  await finish(deps, rows.filter(isOver))
-  const due = rows.filter((row) => !isOver(row))
-  if (due.length > 0) await readAll(deps, due)
+  await readAll(deps, rows)
   return true
 }
 

@@ -124,7 +124,7 @@ export class Outbox {
     const { clock } = this.#deps
     for (let behind = this.#accepting.caughtUp(); behind; behind = this.#accepting.caughtUp()) {
       const now = clock.now().getTime()
-      this.#gaveWayAt ??= now
+      this.#gaveWayAt = Math.min(this.#gaveWayAt ?? now, now) // a clock may be set back
       const left = this.#gaveWayAt + GIVE_WAY_MS - now
       if (left <= 0 || this.#stopping.signal.aborted) return
       const pause = new AbortController()
@@ -138,16 +138,18 @@ export class Outbox {
     const now = this.#deps.clock.now()
     const free = this.#capacity(now)
     if (free <= 0) return []
+    const withoutAgents = this.#busyAgents()
     try {
       const claimed = await claimSends(this.#deps, {
         owner: this.#owner,
         now,
         limit: free,
         parts: this.#parts.bits,
-        withoutAgents: this.#busyAgents(),
+        withoutAgents,
         withoutJobs: [...this.#inFlight.keys()],
       })
-      if (claimed.length < free) this.#gaveWayAt = null
+      // Of agents that are busy, something may be left.
+      if (claimed.length < free && withoutAgents.length === 0) this.#gaveWayAt = null
       return claimed
     } catch (error) {
       this.#deps.log.warn({ error: messageOf(error) }, 'could not check for messages to send; retrying')
