@@ -102,6 +102,7 @@ const createEmail = (
     ses: { topics: config.sesTopics, get },
     local: {
       ...sink,
+      shared: config.cellSecret !== undefined,
       accepts: (address) => operations().localMailboxes.add({ address }),
       catches: async (address) => (await operations().caught.add({ address, certainly: true })) !== null,
     },

@@ -100,7 +100,7 @@ export class EmailLinks {
     if (known === undefined && !this.#mayMail(email)) return
     const { prisma, mailer, afterCommit } = this.#deps
     const members = await prisma.member.findMany({
-      where: { email },
+      where: { email, workspace: { move: null } },
       include: { workspace: { select: { name: true } } },
       orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
       take: MAX_WORKSPACES,

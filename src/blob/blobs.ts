@@ -4,7 +4,7 @@ import type { Logger } from '../core/logger.ts'
 import type { Metrics } from '../core/metrics.ts'
 import { Turns } from '../core/turns.ts'
 import type { Db } from '../db/client.ts'
-import type { Keyring } from '../workspace/index.ts'
+import { ensureStays, type Keyring } from '../workspace/index.ts'
 import { type BlobKey, BlobKeys, type BlobName, keyOf } from './key.ts'
 import { createNotes, type Notes } from './note.ts'
 import type { Bucket } from './s3.ts'
@@ -88,12 +88,15 @@ export class Blobs {
    * Writes contents to the store and returns the ids of their objects; null for each that stays in the database.
    * To be called outside transactions, because it waits for the store. Throws `unavailable`.
    */
-  place(owner: BlobOwner, contents: readonly (Uint8Array | null)[]): Promise<(string | null)[]> {
-    return Promise.all(
+  async place(owner: BlobOwner, contents: readonly (Uint8Array | null)[]): Promise<(string | null)[]> {
+    const ids = await Promise.all(
       contents.map((content) =>
         content === null || content.byteLength < this.minBytes ? null : this.#put(owner, content),
       ),
     )
+    // The store may have taken long: what is written for a workspace that has been closed meanwhile would be lost.
+    if (ids.some((id) => id !== null)) await ensureStays(this.#deps, owner.workspaceId)
+    return ids
   }
 
   /** Returns a row's content. Throws `unavailable` when it is in the store and cannot be read. */

@@ -11,9 +11,10 @@ const PAYLOAD_BYTES = 7900
  * also one that may read no table (docs/decisions.md#told-events).
  */
 export interface Cipher {
-  seal(plain: string): Buffer
-  /** Throws when it was sealed by anyone else. */
-  open(sealed: Buffer): string
+  /** `bound`: what it is sealed for. */
+  seal(plain: string, bound: string): Buffer
+  /** Throws when it was sealed by anyone else, or for something else. */
+  open(sealed: Buffer, bound: string): string
 }
 
 /** Keys, and what each tells: JSON values in the order in which they were published; null where it must be read. */
@@ -96,7 +97,7 @@ class Packer {
 
   #flushTold(): void {
     if (this.#told.bytes > 0) {
-      const sealed = this.#cipher!.seal(`[${this.#told.text.slice(1)}]`)
+      const sealed = this.#cipher!.seal(`[${this.#told.text.slice(1)}]`, this.#payload(null, this.#names))
       this.#push([this.#instance, sealed.toString('base64')], this.#names)
     }
     this.#names = new Items()
@@ -104,7 +105,11 @@ class Packer {
   }
 
   #push(head: string | [string, string], names: Items): void {
-    this.#payloads.push(`${JSON.stringify([head, this.#topic]).slice(0, -1)}${names.text}]`)
+    this.#payloads.push(this.#payload(head, names))
+  }
+
+  #payload(head: string | [string, string] | null, names: Items): string {
+    return `${JSON.stringify([head, this.#topic]).slice(0, -1)}${names.text}]`
   }
 }
 
@@ -125,18 +130,22 @@ export const readPayload = (
   if (payload.startsWith(`[${name},`) || payload.startsWith(`[[${name},`)) return null
   const [head, topic, ...keys] = JSON.parse(payload) as [string | [string, string], string, ...string[]]
   const told =
-    typeof head === 'string' || cipherOf === null ? null : new Told(keys, head[1], cipherOf(head[0]))
+    typeof head === 'string' || cipherOf === null
+      ? null
+      : new Told({ topic, keys }, head[1], cipherOf(head[0]))
   return { topic, keys, told }
 }
 
 /** What the keys of a payload tell. It is opened when it is asked for: most payloads concern no one in a process. */
 export class Told {
+  readonly #topic: string
   readonly #keys: readonly string[]
   readonly #sealed: string
   readonly #cipher: Cipher
   #opened: unknown[] | undefined
 
-  constructor(keys: readonly string[], sealed: string, cipher: Cipher) {
+  constructor({ topic, keys }: { topic: string; keys: readonly string[] }, sealed: string, cipher: Cipher) {
+    this.#topic = topic
     this.#keys = keys
     this.#sealed = sealed
     this.#cipher = cipher
@@ -150,7 +159,9 @@ export class Told {
 
   #open(): unknown[] {
     try {
-      this.#opened ??= JSON.parse(this.#cipher.open(Buffer.from(this.#sealed, 'base64'))) as unknown[]
+      // Of exactly this payload: nobody can tell one agent what happened to another.
+      const bound = JSON.stringify([null, this.#topic, ...this.#keys])
+      this.#opened ??= JSON.parse(this.#cipher.open(Buffer.from(this.#sealed, 'base64'), bound)) as unknown[]
     } catch {
       this.#opened = [] // of a process with another key, or of nobody of this service
     }

@@ -38,7 +38,7 @@ const REFUSED = /^\/(?:\.well-known|oauth|inbound|cell)(?:\/|$)/
 
 /** Paths whose first UUID is an agent's, or of something in the same workspace. */
 const WITH_ID =
-  /^\/(?:a|agents|answer|approve|app\/sign-in\/company|channels\/telegram|channels\/sms\/status)\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/i
+  /^\/(?:a|agents|answer|approve|files|app\/sign-in\/company|channels\/telegram|channels\/sms\/status)\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/i
 
 /** Where links to sign in are asked for: of each installation in which a person is a member. */
 const LINKS = '/app/sign-in/email'
@@ -105,7 +105,13 @@ export class Routes {
       cells,
       key: found.key ?? (session === undefined ? null : tokenKey(session)),
       workspaceId: place?.workspaceId ?? null,
-      also: pathOf(url) === LINKS ? found.places.slice(1).map(({ cell }) => cell) : [],
+      also:
+        pathOf(url) === LINKS
+          ? found.places
+              .slice(1)
+              .filter(({ isLeaving }) => !isLeaving)
+              .map(({ cell }) => cell)
+          : [],
       cookie: headers.cookie === undefined ? undefined : withSessions(headers.cookie, new Set(own)),
     }
   }

@@ -77,6 +77,8 @@ class FrontSessions {
   readonly #stopping = new AbortController()
   /** By the client's session, those with installations. */
   readonly #onward = new Map<string, Map<Cell, CellSession>>()
+  /** Those of clients that have gone, of which a command may still be worked on. */
+  readonly #gone = new WeakSet<SMTPServerSession>()
 
   constructor(options: FrontSmtpOptions) {
     const { clock, name, tls, trustProxy } = options
@@ -101,7 +103,7 @@ class FrontSessions {
         ...{ name, tls, trustProxy },
         onRcptTo: (address, session, done) => settle(this.#recipient(address, session), done),
         onData: (stream, session, done) => settle(this.#data(stream, session), done),
-        onClose: ({ id }) => this.#close(id),
+        onClose: (session) => this.#close(session),
       },
       limits,
       clock,
@@ -109,6 +111,12 @@ class FrontSessions {
     this.server.on('error', (error) =>
       options.log.debug({ event: 'smtp.error', reason: messageOf(error) }, 'SMTP connection failed'),
     )
+  }
+
+  /** Whether a recipient is the one that every mail server has, without a domain or on the front's own name (RFC 5321, 4.5.1). */
+  #isPostmaster(recipient: string): boolean {
+    const { name } = this.#options
+    return ['postmaster', `postmaster@${name.toLowerCase()}`].includes(recipient.toLowerCase())
   }
 
   /** The keys of a recipient: its addresses with and without a tag, and its domain, whose installation knows who else gets mail. */
@@ -122,6 +130,7 @@ class FrontSessions {
 
   /** The installation of a recipient; null if there is none. Throws `unavailable` when one that does not answer may be it. */
   async #find(recipient: string): Promise<Found | null> {
+    if (this.#isPostmaster(recipient)) return { cell: this.#options.directory.first, isSure: true }
     const asked = this.#keysOf(recipient).map((key) => this.#options.directory.find(key))
     const answers = await Promise.allSettled(asked)
     const unsure = answers.find(({ status }) => status === 'rejected')
@@ -134,9 +143,7 @@ class FrontSessions {
   /** Passes RCPT on to the recipient's installation, and rejects with its refusal. */
   async #recipient(address: SMTPServerAddress, session: SMTPServerSession): Promise<undefined> {
     await this.#recipients.check(address, session)
-    const recipient = address.address.includes('@')
-      ? address.address
-      : `${address.address}@${this.#options.name}`
+    const recipient = this.#isPostmaster(address.address) ? 'postmaster' : address.address
     const found = await this.#find(recipient)
     if (!found) throw later()
     const reply = await this.#pass(session, found.cell, recipient)
@@ -182,6 +189,7 @@ class FrontSessions {
 
   /** The session with an installation; one that was lost in this transaction stays lost, as recipients were lost with it. */
   async #sessionWith(cell: Cell, session: SMTPServerSession): Promise<CellSession> {
+    if (this.#gone.has(session)) throw new Error('the client has gone')
     const { id, remoteAddress, remotePort, hostNameAppearsAs: helo } = session
     const all = this.#onward.get(id) ?? new Map<Cell, CellSession>()
     this.#onward.set(id, all)
@@ -247,7 +255,9 @@ class FrontSessions {
     })
   }
 
-  #close(id: string): void {
+  #close(session: SMTPServerSession): void {
+    const { id } = session
+    this.#gone.add(session)
     for (const onward of this.#onward.get(id)?.values() ?? []) onward.quit()
     this.#onward.delete(id)
   }

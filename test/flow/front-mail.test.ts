@@ -132,7 +132,8 @@ describe('an installation’s refusals', () => {
     expect(await session.send('RCPT TO:<nobody@one.example>')).toBe('550 5.1.1 No such recipient here\r\n')
     expect(await session.send('RCPT TO:<someone@elsewhere.example>')).toMatch(/^550 .*relay denied/)
     expect(await session.send(`RCPT TO:<${agents[0].address.replace('@', '+tag@')}>`)).toMatch(/^250/)
-    expect(await session.send('RCPT TO:<postmaster@two.example>')).toMatch(/^250/)
+    for (const postmaster of ['postmaster@two.example', 'Postmaster'])
+      expect(await session.send(`RCPT TO:<${postmaster}>`)).toMatch(/^250/)
     session.socket.destroy()
   })
 
@@ -228,6 +229,23 @@ describe('hostile clients', () => {
     await until(() => /mail passed on \{[^\n]*"code":421/.test(log.text()))
     await post(world.service, letterTo([agents[0].address], 'After it'))
     expect(await countOf(agents[0], 'Broken off')).toBe(0)
+  })
+
+  test('that leave while their recipients are looked up leave no session with the installation', async () => {
+    const sessions = async () =>
+      Number(
+        /^ams_smtp_sessions (\d+)$/m.exec(await (await fetch(`${world.cells[0].http}/metrics`)).text())![1],
+      )
+    await until(async () => (await sessions()) === 0)
+    const [local, domain] = agents[0].address.split('@')
+    for (let n = 0; n < 10; n++) {
+      const session = await dialSmtp(world.service.smtp.port)
+      await session.send(`MAIL FROM:<${from}>`)
+      session.socket.write(`RCPT TO:<${local}+${n}@${domain}>\r\n`)
+      setImmediate(() => session.socket.resetAndDestroy())
+      await until(() => session.socket.closed)
+    }
+    await until(async () => (await sessions()) === 0)
   })
 
   test('cannot hide a second mail in the first', async () => {

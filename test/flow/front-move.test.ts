@@ -54,5 +54,12 @@ test('is found where it is, by the same URL, token and address', async () => {
     (await bot('POST', `${path}/messages`, { channel: 'email', to: ['kim@example.com'], text: 'Hi' })).status,
   ).toBe(201)
   expect(await target.db.prisma.message.count({ where: { agentId: agent.id } })).toBe(3)
+  // Who stays there writes to it as to anyone elsewhere.
+  const stays = await createTestAgent(source, await source.workspace('Staying'), 'Neighbour')
+  const toIt = { channel: 'email', to: [agent.address], text: 'Hi' }
+  const { id: sent } = (await stays.api('POST', `/agents/${stays.id}/messages`, toIt)).body
+  const statusOf = async () => (await stays.api('GET', `/agents/${stays.id}/messages/${sent}`)).body.status
+  await until(async () => (await statusOf()) !== 'sending')
+  expect(await statusOf()).toBe('sent')
   expect(await source.db.prisma.message.count({ where: { agentId: agent.id } })).toBe(1)
 })

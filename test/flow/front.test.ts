@@ -131,8 +131,23 @@ describe('the question of fronts', () => {
         'domain:one.example': null,
       },
     })
-    for (const bad of ['x', ['token:x'], ['id:1'], Array(501).fill('domain:a.example')])
+    for (const bad of ['x', ['x'], ['card:1'], Array(501).fill('domain:a.example')])
       expect((await ask(`Bearer ${CELL_SECRET}`, bad)).status).toBe(400)
+    // Others' keys are in the same question.
+    const odd = await ask(`Bearer ${CELL_SECRET}`, ['token:x', 'id:1', `id:${agents[0].id}`])
+    expect(await odd.json()).toEqual({ found: { [`id:${agents[0].id}`]: owners[0].id } })
+  })
+})
+
+describe('a stranger', () => {
+  test('who asks for what no installation can have takes none of them away from others', async () => {
+    const label = (place: number) =>
+      String.fromCodePoint(...Array.from({ length: 12 }, (_, n) => 0x4e00 + place * 1500 + n * 97))
+    const email = `${'a'.repeat(180)}@${[0, 1, 2, 3, 4].map(label).join('.')}.de`
+    await surf(world.service).submit('/app/sign-in/email', { email })
+    // A token that the front does not know yet.
+    const { token } = await world.cells[0].workspace()
+    expect((await apiOf(base(), token)('GET', '/workspace')).status).toBe(200)
   })
 })
 
@@ -429,4 +444,19 @@ describe('an installation that is down', () => {
     for (const { httpTap } of world.cells) await httpTap.mend()
     await until(async () => (await fetch(`${base()}/readyz`)).status === 200)
   })
+})
+
+test.each(both)('links to files work for whoever has them (%i)', async (at) => {
+  const agent = agents[at]
+  const attachments = [{ filename: 'a.txt', content: 'in a file' }]
+  await post(world.service, {
+    from: 'ann@example.com',
+    to: agent.address,
+    subject: 'With a file',
+    text: 'one',
+    attachments,
+  })
+  const [{ id }] = (await agent.api('GET', `/agents/${agent.id}/messages?limit=1`)).body.items
+  const link = await agent.api('POST', `/agents/${agent.id}/messages/${id}/attachments/0/link`, {})
+  expect(await (await fetch(link.body.url)).text()).toBe('in a file')
 })

@@ -8,6 +8,7 @@ import { furnish } from '../support/furnished.ts'
 import { post } from '../support/letter.ts'
 import { createReceiver, type Receiver } from '../support/receiver.ts'
 import { type Api, apiOf, createTestAgent, type Tenant, type TestService } from '../support/service.ts'
+import { dialSmtp } from '../support/smtp-session.ts'
 import {
   type Installations,
   MAIL_DOMAIN,
@@ -208,7 +209,7 @@ test('everything arrives, as it was, and goes on where it was', async () => {
   ).toEqual(['before', 'during'])
 
   expect((await api('GET', '/workspace')).status).toBe(503)
-  await expect(post(source, letter('after'))).rejects.toMatchObject({ responseCode: 550 })
+  await expect(post(source, letter('after'))).rejects.toMatchObject({ responseCode: 451 })
 })
 
 test.each<Step>(['closed', 'copied', 'moved', 'committed'])(
@@ -225,7 +226,7 @@ test.each<Step>(['closed', 'copied', 'moved', 'committed'])(
     expect(await move(tenant.id)).toMatchObject({ moved: true })
     expect(await subjects()).toEqual(step === 'committed' ? ['Two', 'One'] : ['One'])
     expect((await agent.api('GET', `/agents/${agent.id}`)).status).toBe(503)
-    expect(await source.db.prisma.address.count({ where: { workspaceId: tenant.id } })).toBe(0)
+    expect(await source.db.prisma.address.count({ where: { workspaceId: tenant.id } })).toBe(1)
     expect(await move(tenant.id)).toMatchObject({ moved: true })
   },
 )
@@ -247,6 +248,18 @@ test('a move that was killed can be cancelled, and none goes to a second databas
   await until(async () => (await agent.api('GET', `/agents/${agent.id}`)).status === 200)
   await post(source, { from: 'ann@example.com', to: agent.address, subject: 'Two', text: 'two' })
   expect((await there('GET', `/agents/${agent.id}`)).status).toBe(401)
+})
+
+test('a mail that begins to arrive before the move and ends after it is told to try again', async () => {
+  const { tenant, agent, subjects } = await small('Straddled')
+  const session = await dialSmtp(source.smtp.port)
+  for (const line of ['MAIL FROM:<ann@example.com>', `RCPT TO:<${agent.address}>`, 'DATA'])
+    expect(await session.send(line)).toMatch(/^[23]5/)
+  session.socket.write('From: ann@example.com\r\nSubject: Late\r\n\r\nhello\r\n')
+  await move(tenant.id)
+  expect(await session.send('.')).toMatch(/^451/)
+  expect(await subjects()).toEqual(['One'])
+  session.socket.destroy()
 })
 
 test('what is in progress ends first, and what changes while it is copied is copied too', async () => {

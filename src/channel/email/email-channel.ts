@@ -77,7 +77,7 @@ export interface EmailChannelOptions {
    * Sink for mail between agents of this service, which then does not leave the process. If omitted, such
    * mail is sent like any other.
    */
-  local?: Pick<Sink, 'accepts' | 'inbound'> & { catches(address: string): Promise<boolean> }
+  local?: Pick<Sink, 'accepts' | 'inbound'> & { catches(address: string): Promise<boolean>; shared?: boolean }
   /** Receives mail to the postmaster of our own domain. If omitted, that recipient does not exist. */
   postmaster?: (message: Inbound) => Promise<void>
   /** URL of Rspamd. Null or omitted: mail is not checked for spam. */
@@ -195,7 +195,7 @@ export function createEmailChannel(options: EmailChannelOptions): EmailChannel {
       const { remote, ...delivered } = options.local
         ? await deliverLocally(
             { ...message, envelopeTo },
-            { sink: options.local, reader, mailDomain, unknown },
+            { sink: options.local, reader, mailDomain, unknown, shared: options.local.shared ?? false },
           )
         : { remote: envelopeTo, ...NO_RECIPIENTS }
       const sent =

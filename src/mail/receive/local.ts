@@ -18,6 +18,8 @@ export interface LocalDelivery {
   reader: MailReader
   /** The service's own domain. */
   mailDomain: string
+  /** Whether other installations have addresses on that domain too: those of workspaces that have moved. */
+  shared?: boolean
   /** Unknown recipients on that domain, by the workspace that sent to them. */
   unknown: WindowCounts
 }
@@ -84,9 +86,9 @@ export const deliverLocally = async (
   message: Outbound,
   delivery: LocalDelivery,
 ): Promise<SendResult & { remote: string[] }> => {
-  const { unknown, mailDomain } = delivery
+  const { unknown, mailDomain, shared = false } = delivery
   const { workspaceId } = message
-  const isOurs = (recipient: string) => domainOf(recipient) === mailDomain
+  const isOurs = (recipient: string) => !shared && domainOf(recipient) === mailDomain
   const found = await Promise.all(
     message.envelopeTo.map(async (recipient) => ({
       recipient,

@@ -2,7 +2,7 @@ import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server'
 import { domainOf } from '../../core/address/email-address.ts'
 import { publicSourceOf, sourceOf } from '../../core/address/source.ts'
 import type { Clock } from '../../core/clock.ts'
-import { messageOf } from '../../core/errors.ts'
+import { AppError, messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Metrics } from '../../core/metrics.ts'
 import { oneLine } from '../../core/text/sanitize-text.ts'
@@ -83,7 +83,9 @@ export class SmtpRecipients {
     try {
       return await this.#options.accepts(candidate)
     } catch (error) {
-      this.#options.log.error({ event: 'smtp.rcpt', reason: messageOf(error) }, 'could not look up recipient')
+      const isExpected = error instanceof AppError && error.code === 'unavailable' // as while a workspace moves
+      const facts = { event: 'smtp.rcpt', reason: messageOf(error) }
+      this.#options.log[isExpected ? 'debug' : 'error'](facts, 'could not look up recipient')
       throw error
     }
   }

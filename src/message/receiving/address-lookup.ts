@@ -11,6 +11,10 @@ interface ChannelAddress {
   address: string
 }
 
+/** SQL: whether a workspace is in another installation now. */
+const hasMoved = (workspaceId: string): string =>
+  `exists (select from workspace_move m where m.workspace_id = ${workspaceId} and m.moved_at is not null)`
+
 /**
  * The domain `d` of an address `q` that no agent has, with an agent that catches all such mail. An address with a tag is that of
  * the agent that has the address without it. Mail to members of any workspace, and to those whom the domain's own has invited, is not the
@@ -48,7 +52,7 @@ const CAUGHT = {
   name: 'addresses of catch-all agents',
   text: `
     select (select t.value from domain d join address t on t.agent_id = d.catch_all_agent_id and t.channel = 'email'
-             where ${CATCHING} and (d.state = 'verified' or not q.certainly)
+             where ${CATCHING} and (d.state = 'verified' or not q.certainly) and not (q.certainly and ${hasMoved('d.workspace_id')})
              order by d.state = 'verified' desc, t.domain_id is not distinct from d.id desc, t."primary" desc, t.created_at limit 1) as found
       from json_to_recordset($1) as q(n int, address text, certainly boolean, domain text, untagged text) order by q.n`,
 }
@@ -58,7 +62,8 @@ const LOCAL = {
   name: 'addresses are here',
   text: `
     select exists (select from address a left join domain d on d.id = a.domain_id
-                    where a.channel = 'email' and a.value = q.address and (a.domain_id is null or d.state = 'verified')) as found
+                    where a.channel = 'email' and a.value = q.address and (a.domain_id is null or d.state = 'verified')
+                      and not ${hasMoved('a.workspace_id')}) as found
       from json_to_recordset($1) as q(n int, address text) order by q.n`,
 }
 

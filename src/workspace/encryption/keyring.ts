@@ -46,8 +46,8 @@ export const notificationCiphers =
     const purpose = `notifications of ${instance}`
     const key = deriveKey(masterKey, purpose)
     return {
-      seal: (plain) => encrypt(key, Buffer.from(plain), purpose),
-      open: (sealed) => decrypt(key, sealed, purpose).toString(),
+      seal: (plain, bound) => encrypt(key, Buffer.from(plain), `${purpose} ${bound}`),
+      open: (sealed, bound) => decrypt(key, sealed, `${purpose} ${bound}`).toString(),
     }
   }
 
