@@ -34,8 +34,7 @@ const throughput = (world: WebhookWorld, deliverer: Deliverer, each: number) => 
 const lanesFree = ({ committer }: WebhookWorld): Promise<true> =>
   until(
     async () =>
-      (await committer.db.pool.query('select from webhook where lease_owner is not null limit 1'))
-        .rowCount === 0,
+      (await committer.db.pool.query('select from webhook where lease_until > now() limit 1')).rowCount === 0,
     30_000,
   )
 
