@@ -1,18 +1,6 @@
 import type { IncomingMessage } from 'node:http'
+import { HOP_BY_HOP } from '../core/http/hop-by-hop.ts'
 import type { Route } from './route.ts'
-
-/** Of one connection alone (RFC 9110, 7.6.1); each side has its own way to say where a body ends. */
-const HOP_BY_HOP = [
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]
 
 /** What the front says itself, whatever the client says; `expect` has been answered. */
 const OWN = ['authorization', 'content-length', 'cookie', 'expect', 'forwarded', 'x-real-ip', 'x-request-id']

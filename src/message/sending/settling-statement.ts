@@ -28,29 +28,9 @@ const SURE = rows('sure', 'message_id', 'agent_id', 'was', 'job_id', 'at')
 const REFUSED = rows('refused', 'agent_id', 'channel', 'recipient', 'reason', 'detail', 'created_at')
 const AFTER = rows('after', 'message_id', 'agent_id', 'address', 'status', 'channel', 'at', 'suppress')
 const LOGS = rows('logs', 'agent_id')
-const SENT_TO = rows(
-  'sent_to',
-  'id',
-  'agent_id',
-  'message_id',
-  'owner',
-  'entry',
-  'at',
-  'address',
-  'provider_id',
-)
-const LOCKED = rows(
-  'locked',
-  'was',
-  'id',
-  'agent_id',
-  'message_id',
-  'owner',
-  'entry',
-  'at',
-  'address',
-  'provider_id',
-)
+const SENT = ['id', 'agent_id', 'message_id', 'owner', 'entry', 'at', 'address', 'provider_id'] as const
+const SENT_TO = rows('sent_to', ...SENT)
+const LOCKED = rows('locked', 'was', ...SENT)
 const REACHED = rows('reached', 'id', 'message_id', 'agent_id', 'was', 'at', 'entry')
 
 const COLUMNS = {

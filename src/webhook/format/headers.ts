@@ -1,4 +1,5 @@
 import { invalidInput } from '../../core/errors.ts'
+import { HOP_BY_HOP } from '../../core/http/hop-by-hop.ts'
 import { type Keyring, UnreadableError } from '../../workspace/index.ts'
 
 /** Additional headers of a webhook's requests, as they were given. */
@@ -18,25 +19,8 @@ const VALUE = /^[\t\x20-\x7e]+$/
 /** Those that the service sends itself, and those that are about one connection (RFC 9110 7.6.1) or about how the body is sent. */
 const RESERVED = new Set([
   ...['webhook-id', 'webhook-timestamp', 'webhook-signature', 'x-mcp-subscription-id'],
-  ...[
-    'host',
-    'user-agent',
-    'traceparent',
-    'tracestate',
-    'expect',
-    'http2-settings',
-    'keep-alive',
-    'connection',
-  ],
-  ...[
-    'proxy-authenticate',
-    'proxy-authorization',
-    'proxy-connection',
-    'te',
-    'trailer',
-    'transfer-encoding',
-    'upgrade',
-  ],
+  ...['host', 'user-agent', 'traceparent', 'tracestate', 'expect', 'http2-settings'],
+  ...HOP_BY_HOP,
 ])
 
 const checkName = (name: string): void => {
