@@ -1,15 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../core/errors.ts'
+import { bearerOf } from '../core/http/bearer.ts'
+import { readCookie } from '../core/http/cookie.ts'
 import { clientOf } from '../core/http/http.ts'
-import {
-  authenticate,
-  authenticateSession,
-  bearerOf,
-  type Viewer,
-  type ViewerDeps,
-} from '../workspace/index.ts'
-import { readCookie } from './cookie.ts'
-import { publicPlace } from './public-url.ts'
+import { publicPlace } from '../core/http/public-place.ts'
+import { authenticate, authenticateSession, type Viewer, type ViewerDeps } from '../workspace/index.ts'
 
 export interface CredentialDeps extends ViewerDeps {
   publicUrl(): string

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../core/clock.ts'
-import { readCookie, writeCookie } from './cookie.ts'
+import { readCookie, writeCookie } from '../core/http/cookie.ts'
 
 /** A link to sign in is valid for 10 minutes, in browsers that asked for one to the same address as recently. */
 export const LINK_MS = 10 * 60_000

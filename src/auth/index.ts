@@ -37,7 +37,6 @@ export {
   removePasskey,
 } from './passkey.ts'
 export { signInByPasskey, signInOptions } from './passkey-sign-in.ts'
-export { isLoopbackHost, publicPlace } from './public-url.ts'
 export { returnPath, signInPath } from './return-path.ts'
 export { listSessions, type PublicSession, revokeSession, revokeSessions } from './session.ts'
 export { type SignInDeps, signIn, signInByToken, signOut } from './sign-in.ts'

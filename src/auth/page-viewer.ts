@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../core/errors.ts'
+import { readCookie } from '../core/http/cookie.ts'
 import { clientOf } from '../core/http/http.ts'
 import { authenticateSession, mustSignIn, type Viewer } from '../workspace/index.ts'
-import { readCookie } from './cookie.ts'
 import { type CredentialDeps, checkOrigin } from './credential.ts'
 
 /** A member who is signed in in the browser that opened a page. */

@@ -1,11 +1,11 @@
 import type { Clock } from '../core/clock.ts'
 import { AppError, notFound } from '../core/errors.ts'
+import { publicPlace } from '../core/http/public-place.ts'
 import { quoted } from '../core/text/quoted.ts'
 import type { Db } from '../db/client.ts'
 import type { Passkey, Prisma } from '../db/generated/prisma/client.ts'
 import { audit, ensureMember, ensureOwner, type Mailer, type Viewer } from '../workspace/index.ts'
 import { challengeTime, newChallenge } from './challenge.ts'
-import { publicPlace } from './public-url.ts'
 import { ensureMayManage } from './session.ts'
 
 export interface PasskeyDeps extends Db {

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'
+import { readCookie } from '../core/http/cookie.ts'
 import { clientOf } from '../core/http/http.ts'
 import type { Db, RootDb } from '../db/client.ts'
 import type { Member, SignInLink } from '../db/generated/prisma/client.ts'
 import { audit, hashToken, newToken } from '../workspace/index.ts'
 import { browserOf } from './browser.ts'
-import { readCookie } from './cookie.ts'
 import { type BrowserDeps, LINK_MS, noteInBrowser, noteOf } from './email-browser.ts'
 import { type SignInDeps, signIn } from './sign-in.ts'
 

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../core/errors.ts'
+import { writeCookie } from '../core/http/cookie.ts'
 import { clientOf } from '../core/http/http.ts'
+import { publicPlace } from '../core/http/public-place.ts'
 import { audit, authenticate, needsCompany } from '../workspace/index.ts'
 import { browserOf } from './browser.ts'
-import { writeCookie } from './cookie.ts'
 import type { CredentialDeps } from './credential.ts'
 import { findPageViewer, type PageViewer } from './page-viewer.ts'
-import { publicPlace } from './public-url.ts'
 import {
   createSession,
   revokeSession,

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Webhook } from 'standardwebhooks'
+import { withResolvers } from '../core/with-resolvers.ts'
 
 export interface Delivered {
   eventId: string
@@ -20,7 +21,7 @@ export interface Receiver {
 /** Opens a receiver on a free local port. */
 export const openReceiver = async (): Promise<Receiver> => {
   let webhook: Webhook | undefined
-  const { promise, resolve, reject } = promiseWithResolvers<Delivered>()
+  const { promise, resolve, reject } = withResolvers<Delivered>()
   promise.catch(() => undefined)
   const server = createServer(async (request, response) => {
     let body = ''
@@ -48,15 +49,4 @@ export const openReceiver = async (): Promise<Receiver> => {
         server.closeAllConnections()
       }),
   }
-}
-
-/** Promise.withResolvers, which Node 20 does not have. */
-const promiseWithResolvers = <Value>() => {
-  let resolve: (value: Value) => void = () => undefined
-  let reject: (error: unknown) => void = () => undefined
-  const promise = new Promise<Value>((res, rej) => {
-    resolve = res
-    reject = rej
-  })
-  return { promise, resolve, reject }
 }

@@ -2,6 +2,7 @@ import { Pool } from 'undici'
 import { FIND_PATH, type FindAnswer, type Key } from '../core/cell.ts'
 import type { Clock } from '../core/clock.ts'
 import { messageOf } from '../core/errors.ts'
+import { readUpTo } from '../core/http/body.ts'
 import type { Logger } from '../core/logger.ts'
 
 /** Where an installation answers. */
@@ -87,14 +88,9 @@ export class Cell {
         statusCode === 404 ? 'it has another CELL_SECRET, or none' : `it answered ${statusCode}`,
       )
     }
-    const pieces: Buffer[] = []
-    let bytes = 0
-    for await (const piece of body as AsyncIterable<Buffer>) {
-      bytes += piece.length
-      if (bytes > MAX_ANSWER_BYTES) throw new Error('its answer is too long')
-      pieces.push(piece)
-    }
-    const answer = JSON.parse(Buffer.concat(pieces).toString()) as Partial<FindAnswer> | null
+    const bytes = await readUpTo(body, MAX_ANSWER_BYTES)
+    if (bytes === null) throw new Error('its answer is too long')
+    const answer = JSON.parse(bytes.toString()) as Partial<FindAnswer> | null
     if (typeof answer?.found !== 'object' || answer.found === null)
       throw new Error('it is no installation of this service')
     return { ...answer, found: answer.found }

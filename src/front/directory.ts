@@ -1,6 +1,7 @@
 import { type FindAnswer, type Key, MAX_KEYS } from '../core/cell.ts'
 import type { Clock } from '../core/clock.ts'
 import { AppError } from '../core/errors.ts'
+import { withResolvers } from '../core/with-resolvers.ts'
 import type { Cell } from './cells.ts'
 
 /** An installation that has what was asked for, and the workspace; null if it belongs to none. */
@@ -102,6 +103,7 @@ export class Directory {
   #seek(key: Key): Sought | null {
     if (this.#waiting.length >= this.#limits.waiting) return null
     const { promise, resolve, reject } = withResolvers<readonly Place[]>()
+    promise.catch(() => undefined) // whoever asked may be gone
     const sought: Sought = { key, places: [], answer: promise, settle: resolve, fail: reject }
     this.#sought.set(key, sought)
     if (this.#waiting.push(sought) === 1) setImmediate(() => this.#askNext())
@@ -165,16 +167,4 @@ export class Directory {
     this.#known.set(key, { places, until })
     if (this.#known.size > kept) this.#known.delete(this.#known.keys().next().value!)
   }
-}
-
-/** Promise.withResolvers of Node 22. */
-const withResolvers = <T>() => {
-  let resolve!: (value: T) => void
-  let reject!: (error: unknown) => void
-  const promise = new Promise<T>((settle, fail) => {
-    resolve = settle
-    reject = fail
-  })
-  promise.catch(() => undefined) // whoever asked may be gone
-  return { promise, resolve, reject }
 }

@@ -33,7 +33,7 @@ export const startFront = async (config: Config, log: Logger, world: Partial<Fro
   const cells = config.cells.map((place) => new Cell(place, deps))
   const directory = new Directory(cells, clock)
   const metrics = new ServiceMetrics()
-  const routes = new Routes(directory, cells)
+  const routes = new Routes(directory, cells, () => config.publicUrl ?? server.url)
   const clients = createClients(config.trustProxy)
   const forward = new Forward({
     ...{ routes, directory, metrics, log },

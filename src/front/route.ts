@@ -1,11 +1,13 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Key } from '../core/cell.ts'
 import { invalidInput, noSuchPath } from '../core/errors.ts'
+import { bearerOf } from '../core/http/bearer.ts'
 import { readUpTo } from '../core/http/body.ts'
+import { readCookie } from '../core/http/cookie.ts'
 import type { Cell } from './cells.ts'
 import type { Directory, Place } from './directory.ts'
 import { formAt, MAX_FORM_BYTES } from './forms.ts'
-import { bearerOf, digestOf, linkTokenOf, sessionsOf, tokenKey, withSessions } from './secrets.ts'
+import { digestOf, linkTokenOf, tokenKey, withSession } from './secrets.ts'
 
 /** Where a request goes, and with what. */
 export interface Route {
@@ -43,14 +45,15 @@ const WITH_ID =
 /** Where links to sign in are asked for: of each installation in which a person is a member. */
 const LINKS = '/app/sign-in/email'
 
-/** Cookies of this many sessions are looked at: others are of other services on this host. */
-const MAX_SESSIONS = 4
-
 const pathOf = (url: string): string => url.split('?', 1)[0]!
+
+/** What is no bearer token is a secret of something else, which no installation needs. */
+const authorizationOf = ({ authorization }: IncomingHttpHeaders): string | undefined =>
+  authorization === undefined || bearerOf(authorization) ? authorization : 'Bearer'
 
 const ofHead = (request: IncomingMessage): Claim[] => {
   const { url = '/' } = request
-  const bearer = bearerOf(request)
+  const bearer = bearerOf(request.headers.authorization)
   const link = linkTokenOf(pathOf(url))
   const id = WITH_ID.exec(pathOf(url))?.[1]
   return [
@@ -81,10 +84,12 @@ const ofForm = async (request: IncomingMessage): Promise<{ body: Buffer | null; 
 export class Routes {
   readonly #directory: Directory
   readonly #cells: readonly Cell[]
+  readonly #publicUrl: () => string
 
-  constructor(directory: Directory, cells: readonly Cell[]) {
+  constructor(directory: Directory, cells: readonly Cell[], publicUrl: () => string) {
     this.#directory = directory
     this.#cells = cells
+    this.#publicUrl = publicUrl
   }
 
   /** Throws `not_found` for what no front serves, and `unavailable` if an installation that it may be for does not answer. */
@@ -93,17 +98,14 @@ export class Routes {
     if (REFUSED.test(pathOf(url))) throw noSuchPath()
     const form = await ofForm(request)
     const found = await this.#claimed([...ofHead(request), ...form.claims])
-    const sessions = await this.#sessionsOf(request)
-    const place = found.places[0] ?? [...sessions.values()].find((each) => each !== undefined)
-    const cells = place ? [place.cell] : this.#any()
-    const own = [...sessions]
-      .filter(([, each]) => each && each.cell === place?.cell)
-      .map(([secret]) => secret)
-    const session = own[0]
+    const session = readCookie(this.#publicUrl(), request, 'session')
+    const ofSession = session === null ? undefined : (await this.#directory.find(tokenKey(session)))[0]
+    const place = found.places[0] ?? ofSession
+    const own = ofSession && ofSession.cell === place?.cell ? session : null
     return {
-      ...{ url, authorization: headers.authorization, body: form.body, ...found.without },
-      cells,
-      key: found.key ?? (session === undefined ? null : tokenKey(session)),
+      ...{ url, authorization: authorizationOf(headers), body: form.body, ...found.without },
+      cells: place ? [place.cell] : this.#any(),
+      key: found.key ?? (own === null ? null : tokenKey(own)),
       workspaceId: place?.workspaceId ?? null,
       also:
         pathOf(url) === LINKS
@@ -112,7 +114,7 @@ export class Routes {
               .filter(({ isLeaving }) => !isLeaving)
               .map(({ cell }) => cell)
           : [],
-      cookie: headers.cookie === undefined ? undefined : withSessions(headers.cookie, new Set(own)),
+      cookie: headers.cookie === undefined ? undefined : withSession(headers.cookie, own),
     }
   }
 
@@ -132,12 +134,5 @@ export class Routes {
       without = { ...without, ...claim.without }
     }
     return { places: [], without }
-  }
-
-  /** The sessions in the cookies of a request, and where they are. */
-  async #sessionsOf(request: IncomingMessage): Promise<Map<string, Place | undefined>> {
-    const secrets = sessionsOf(request).slice(0, MAX_SESSIONS)
-    const places = await Promise.all(secrets.map((secret) => this.#directory.find(tokenKey(secret))))
-    return new Map(secrets.map((secret, at) => [secret, places[at]![0]]))
   }
 }

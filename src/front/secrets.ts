@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
 import type { Key } from '../core/cell.ts'
 
 /** Secrets in requests, which no installation gets that does not have them. */
@@ -9,21 +8,13 @@ export const digestOf = (secret: string): string => createHash('sha256').update(
 
 export const tokenKey = (secret: string): Key => `token:${digestOf(secret)}`
 
-/** Returns the bearer token of a request; what is none of these counts as one that nobody has. */
-export const bearerOf = ({ headers }: IncomingMessage): string | undefined =>
-  headers.authorization?.replace(/^bearer\s+/i, '').trim()
-
-/** The cookies of sessions, with the port of PUBLIC_URL in their names: see auth/cookie.ts. */
+/** The cookies of sessions, of this service and of others on this host: see core/http/cookie.ts. */
 const SESSION = /(?:^|;)\s*(?:__Host-)?ams-\d{1,5}=([^;]*)/g
 
-export const sessionsOf = ({ headers }: IncomingMessage): string[] => [
-  ...new Set([...(headers.cookie ?? '').matchAll(SESSION)].map(([, value]) => value!.trim())),
-]
-
-/** Returns a Cookie header with no sessions but these; undefined if nothing is left. */
-export const withSessions = (cookie: string, kept: ReadonlySet<string>): string | undefined =>
+/** Returns a Cookie header with no session but this one; undefined if nothing is left. */
+export const withSession = (cookie: string, kept: string | null): string | undefined =>
   cookie
-    .replace(SESSION, (whole: string, value: string) => (kept.has(value.trim()) ? whole : ''))
+    .replace(SESSION, (whole: string, value: string) => (value.trim() === kept ? whole : ''))
     .replace(/^[;\s]+/, '') || undefined
 
 /** Tokens in links: to join, and to set up an address. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { findConnection, type Subscription, type Subscriptions } from '../agent/index.ts'
 import { AppError, invalidInput } from '../core/errors.ts'
+import { bearerOf } from '../core/http/bearer.ts'
 import { clientOf, noteRequester } from '../core/http/http.ts'
 import type { Logger } from '../core/logger.ts'
 import { uuid } from '../core/rules.ts'
@@ -14,7 +15,6 @@ import {
 } from '../event/index.ts'
 import {
   authenticate,
-  bearerOf,
   countRequest,
   overQuota,
   type QuotaDeps,

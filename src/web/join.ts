@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { isOwnOrigin, publicPlace, type SignInDeps, signIn } from '../auth/index.ts'
+import { isOwnOrigin, type SignInDeps, signIn } from '../auth/index.ts'
+import { publicPlace } from '../core/http/public-place.ts'
 import { memberName } from '../core/rules.ts'
 import { html } from '../core/text/html.ts'
 import { findInvitation, type Joined, join } from '../workspace/index.ts'

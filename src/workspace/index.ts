@@ -116,7 +116,6 @@ export {
 export {
   authenticate,
   authenticateSession,
-  bearerOf,
   KnownViewers,
   SESSION_IDLE_MS,
   type Viewer,

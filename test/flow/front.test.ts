@@ -62,6 +62,12 @@ describe('a request', () => {
     for (const { httpTap } of world.cells) expect(httpTap.sent()).not.toContain(token)
   })
 
+  test('with another kind of secret is refused, and no installation sees it', async () => {
+    const Authorization = `Basic ${Buffer.from('ann:a secret of another service').toString('base64')}`
+    expect((await fetch(`${base()}/agents`, { headers: { Authorization } })).status).toBe(401)
+    for (const { httpTap } of world.cells) expect(httpTap.sent()).not.toContain(Authorization)
+  })
+
   test('never shows a token to an installation that does not have it', async () => {
     const { data } = await (
       await fetch(`${base()}/graphql`, {
@@ -267,6 +273,18 @@ describe('a browser', () => {
     const elsewhere = world.cells[1 - at]!.httpTap.sent()
     for (const { cookies } of [surfer, other])
       for (const value of cookies.values()) expect(elsewhere).not.toContain(value)
+  })
+
+  test('with the cookies of two sessions is in neither: another program on its host may have set one', async () => {
+    const cookies = await Promise.all(both.map(async (at) => [...(await signIn(at)).cookies]))
+    const headers = {
+      ...{ 'content-type': 'application/json', 'x-requested-by': 'test', origin: base() },
+      cookie: cookies.flatMap((each) => each.map(([name, value]) => `${name}=${value}`)).join('; '),
+    }
+    const body = JSON.stringify({ query: '{ viewer { id } }' })
+    expect((await fetch(`${base()}/graphql`, { method: 'POST', headers, body })).status).toBe(401)
+    for (const { httpTap } of world.cells)
+      for (const [[, value]] of cookies as [[string, string]][]) expect(httpTap.sent()).not.toContain(value)
   })
 
   test('gets the same page for a link that nobody knows, which no installation sees', async () => {

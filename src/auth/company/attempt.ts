@@ -1,8 +1,8 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../../core/clock.ts'
+import { readCookie, writeCookie } from '../../core/http/cookie.ts'
 import type { CompanySignIn } from '../../db/generated/prisma/client.ts'
-import { readCookie, writeCookie } from '../cookie.ts'
 
 /** Time that a sign-in with a company's account may take. @limit Signing in */
 const VALID_MS = 10 * 60_000

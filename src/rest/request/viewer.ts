@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
+import { bearerOf } from '../../core/http/bearer.ts'
 import { clientOf, noteRequester } from '../../core/http/http.ts'
-import { authenticate, bearerOf } from '../../workspace/index.ts'
+import { authenticate } from '../../workspace/index.ts'
 import type { RestEnv } from '../route/env.ts'
 
 /**

@@ -3,12 +3,11 @@ import {
   checkForm,
   checkOrigin,
   findPageViewer,
-  isLoopbackHost,
   type PageViewer,
-  publicPlace,
   returnPath,
   signOut,
 } from '../../auth/index.ts'
+import { isLoopbackHost, publicPlace } from '../../core/http/public-place.ts'
 import { html } from '../../core/text/html.ts'
 import { assetNameOf, sendApplication, sendAsset } from '../page/assets.ts'
 import { type Download, sendDownload } from '../page/download.ts'

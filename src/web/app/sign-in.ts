@@ -2,7 +2,6 @@ import {
   findCompany,
   findPageViewer,
   hasCompanies,
-  publicPlace,
   returnPath,
   signInByLink,
   signInByPasskey,
@@ -10,6 +9,7 @@ import {
   signInOptions,
 } from '../../auth/index.ts'
 import { AppError } from '../../core/errors.ts'
+import { publicPlace } from '../../core/http/public-place.ts'
 import { type Html, html } from '../../core/text/html.ts'
 import type { Problem } from '../page/failure-words.ts'
 import type { Page, Redirect } from '../page/page.ts'

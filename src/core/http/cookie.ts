@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { publicPlace } from './public-url.ts'
+import { publicPlace } from './public-place.ts'
 
 /**
  * `session`: the session's token. `browser`: what this browser asked for by email. `oauth`: identifies the browser
