@@ -275,6 +275,13 @@ describe('a browser', () => {
       for (const value of cookies.values()) expect(elsewhere).not.toContain(value)
   })
 
+  test('that asks with a token shows its session to no other installation than its own', async () => {
+    const [cookie] = (await signIn(1)).cookies
+    const headers = { authorization: `Bearer ${owners[0].token}`, cookie: cookie!.join('=') }
+    expect((await fetch(`${base()}/workspace`, { headers })).status).toBe(200)
+    expect(world.cells[0].httpTap.sent()).not.toContain(cookie![1])
+  })
+
   test('with the cookies of two sessions is in neither: another program on its host may have set one', async () => {
     const cookies = await Promise.all(both.map(async (at) => [...(await signIn(at)).cookies]))
     const headers = {

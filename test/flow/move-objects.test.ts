@@ -10,6 +10,7 @@ import {
   signAsSource,
   twoInstallations,
 } from '../support/two-installations.ts'
+import { until } from '../support/until.ts'
 
 /** Contents in an object store move to that of the other installation. */
 
@@ -26,6 +27,32 @@ beforeAll(async () => {
   ;({ source, target } = both)
   await signAsSource(both)
 }, 60_000)
+
+test('a mail whose contents a slow store takes while its workspace is closed is told to try again', async () => {
+  const { api, id: workspaceId } = await source.workspace('Slow')
+  const agent = await createTestAgent(source, { api }, 'Bot')
+  let go = () => {}
+  let isWriting = false
+  buckets[0].before = (method) => {
+    if (method !== 'PUT') return undefined
+    isWriting = true
+    return new Promise((resolve) => {
+      go = () => resolve(undefined)
+    })
+  }
+  const attachments = [{ filename: 'a.txt', content: Buffer.alloc(30_000, 'contents ') }]
+  await api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [], blocked: [] })
+  const letter = { from: 'ann@example.com', to: agent.address, subject: 'One', text: 'one', attachments }
+  const refused = post(source, letter).catch((error: { responseCode?: number }) => error.responseCode)
+  await until(() => isWriting)
+  buckets[0].before = () => undefined
+  await source.db.prisma.workspaceMove.create({
+    data: { workspaceId, target: 'another', startedAt: new Date() },
+  })
+  go()
+  expect(await refused).toBe(451)
+  expect(await source.db.prisma.message.count({ where: { agentId: agent.id } })).toBe(0)
+})
 
 test('objects are copied as they are, and read there; the same place, or none, is refused', async () => {
   const tenant = await source.workspace('Objects')

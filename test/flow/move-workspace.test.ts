@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test, vi } from 'vitest'
 import { cancelMove, examineMove, moveWorkspace, type Step } from '../../src/move/move.ts'
+import { hashToken } from '../../src/workspace/token/token.ts'
 import { afterFile } from '../support/after-file.ts'
 import { openEvents } from '../support/events.ts'
 import { furnish } from '../support/furnished.ts'
@@ -9,6 +10,7 @@ import { post } from '../support/letter.ts'
 import { createReceiver, type Receiver } from '../support/receiver.ts'
 import { type Api, apiOf, createTestAgent, type Tenant, type TestService } from '../support/service.ts'
 import { dialSmtp } from '../support/smtp-session.ts'
+import { surf } from '../support/surfer.ts'
 import {
   type Installations,
   MAIL_DOMAIN,
@@ -248,6 +250,24 @@ test('a move that was killed can be cancelled, and none goes to a second databas
   await until(async () => (await agent.api('GET', `/agents/${agent.id}`)).status === 200)
   await post(source, { from: 'ann@example.com', to: agent.address, subject: 'Two', text: 'two' })
   expect((await there('GET', `/agents/${agent.id}`)).status).toBe(401)
+})
+
+test('nobody joins a workspace that is closed', async () => {
+  const { tenant } = await small('Joined')
+  await tenant.api('POST', '/members/invitations', { email: 'bo@example.com' })
+  const token = `ait_${'x'.repeat(43)}`
+  await source.db.prisma.invitation.updateMany({
+    where: { workspaceId: tenant.id },
+    data: { tokenHash: Uint8Array.from(hashToken(token)) },
+  })
+  await moveKilledAt(both, tenant.id, 'closed')
+  const { status } = await surf(source).submit(
+    `/join/${token}`,
+    { name: 'Bo' },
+    { Origin: 'https://ams.example' },
+  )
+  expect(status).toBe(503)
+  expect(await source.db.prisma.member.count({ where: { workspaceId: tenant.id } })).toBe(1)
 })
 
 test('a mail that begins to arrive before the move and ends after it is told to try again', async () => {
