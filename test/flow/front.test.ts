@@ -89,6 +89,19 @@ describe('a request', () => {
     expectFailure(await apiOf(base(), null)('GET', '/agents'), 'unauthorized')
   })
 
+  test('without a token names its agent first, wherever it is for one installation', async () => {
+    const { paths } = (await apiOf(base(), null)('GET', '/openapi.json')).body
+    const named = Object.keys(paths).filter(
+      (path) => path.includes('{') && !/^\/(?:a|agents)\/\{id\}/.test(path),
+    )
+    expect(named.length).toBeGreaterThan(5)
+    for (const path of named)
+      for (const method of Object.keys(paths[path])) {
+        const url = path.replaceAll(/\{\w+\}/g, randomUUID())
+        expectFailure(await apiOf(base(), null)(method.toUpperCase(), url), 'unauthorized')
+      }
+  })
+
   test('of what a front does not serve finds nothing there', async () => {
     for (const path of [
       '/oauth/authorize',
