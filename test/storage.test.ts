@@ -48,7 +48,7 @@ const writesAll: Readonly<Record<string, string>> = {
   'backup/dump.ts': 'Writes files: its statements are for psql.',
   'move/copy.ts':
     'Copies what belongs to a workspace into a database that does not have it, in one transaction.',
-  'move/leftovers.ts': 'Removes rows of a workspace that has moved: they are in the other database.',
+  'move/endpoints.ts': 'Removes rows of a workspace that has moved: they are in the other database.',
   'backup/restore.ts': 'Restores every table of an empty database as it was, before any service uses it.',
 }
 

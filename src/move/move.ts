@@ -9,8 +9,8 @@ import type { Logger } from '../core/logger.ts'
 import { identityOf } from '../db/replica.ts'
 import { endChangePositions } from '../workspace/index.ts'
 import { type Copied, copyParts, type Keys, versionsOf, withKeysFor } from './copy.ts'
+import { removeEndpoints } from './endpoints.ts'
 import { announce, close, open, readMove, SETTLE_MS, setMoved, untilQuiet } from './fence.ts'
-import { removeDoors } from './leftovers.ts'
 import { copyObjects } from './objects.ts'
 import { type Databases, findMisfits, findObstacles, type Stores } from './obstacles.ts'
 import { readParts } from './parts.ts'
@@ -182,7 +182,7 @@ const reopen = async ({ from, to, options: { workspace, log } }: Session): Promi
 
 const complete = async (session: Session): Promise<void> => {
   const { from, to, options } = session
-  await removeDoors(from, await readParts(from, options.workspace))
+  await removeEndpoints(from, await readParts(from, options.workspace))
   for (const client of [from, to]) await announce(client, options.workspace)
 }
 
