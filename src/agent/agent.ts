@@ -13,8 +13,8 @@ import {
   type EndSubscriptions,
   holdWithDescendants,
   readKeptUsage,
+  revoking,
   subtractAgent,
-  TOKEN_REVOKED,
   type Viewer,
 } from '../workspace/index.ts'
 import { forgetSenders } from './access/known-senders.ts'
@@ -200,16 +200,13 @@ const forgetAgent = (
     await forgetSenders(tx, { workspaceId, channel: 'url' }, [id])
   })
 
-/**
- * Deletes the agent under its log, so that nobody adds an event or a subscription meanwhile. Returns the ids
- * of its tokens.
- */
+/** Deletes the agent under its log, so that nobody adds an event or a subscription meanwhile. */
 const deleteWithTokens = (
-  deps: Db & { clock: Clock; endSubscriptions: EndSubscriptions },
+  deps: Db & { clock: Clock; notifier: Notifier; endSubscriptions: EndSubscriptions },
   actor: Actor,
   agent: Agent,
-): Promise<string[]> =>
-  deps.prisma.$transaction(async (tx) => {
+) =>
+  revoking(deps, async (tx) => {
     const { id: agentId, name } = agent
     await tx.$queryRaw`select 1 from event_log where agent_id = ${agentId}::uuid for update`
     // Nor does anybody make it a token.
@@ -226,7 +223,7 @@ const deleteWithTokens = (
     if (count === 0) throw notFound('agent') // by another request, just now
     await noteDeleted(tx, agent, deps.clock.now())
     await audit({ ...deps, prisma: tx }, actor, { action: 'agent.delete', agentId, detail: { name } })
-    return tokenIds
+    return { ended: tokenIds }
   })
 
 export interface DeletionDeps extends Db, ReleaseDeps {
@@ -242,8 +239,7 @@ export const removeAgent = async (deps: DeletionDeps, actor: Actor, agent: Agent
   const addresses = await deps.prisma.address.findMany({ where: { agentId: agent.id } })
   await Promise.all(addresses.map((address) => releaseAddress(deps, address)))
   await forgetAgent(deps, agent, addresses)
-  for (const id of await deleteWithTokens(deps, actor, agent))
-    deps.afterCommit(() => deps.notifier.publish(TOKEN_REVOKED, id))
+  await deleteWithTokens(deps, actor, agent)
   await deps.removeAtOnce(agent.id)
 }
 

@@ -11,8 +11,8 @@ import {
   ensureMember,
   ensureOwner,
   holdMember,
+  revoking,
   SESSION_IDLE_MS,
-  TOKEN_REVOKED,
   type Viewer,
 } from '../workspace/index.ts'
 
@@ -94,7 +94,7 @@ export const createSession = async (
     (ms) => new Date(Math.min(createdAt.getTime() + ms, latest)),
   ) as [Date, Date]
   const parentId = parent?.tokenId ?? null
-  const { id, token, ended } = await deps.prisma.$transaction(async (tx) => {
+  const { id, token } = await revoking(deps, async (tx) => {
     await holdMember(tx, memberId) // a concurrent removal ends the session too
     const ended = (await deleteSessionTokens(tx, await findExcess(tx, memberId))).map(({ id }) => id)
     const made = await createSessionToken(tx, { workspaceId, memberId, parentId, createdAt, expiresAt })
@@ -104,7 +104,6 @@ export const createSession = async (
     await audit({ ...deps, prisma: tx }, actor, { action: 'session.create', agentId: null, detail })
     return { ...made, ended }
   })
-  for (const one of ended) deps.afterCommit(() => deps.notifier.publish(TOKEN_REVOKED, one))
   return { id, token }
 }
 
@@ -155,7 +154,7 @@ export const endSessions = async (
   actor: Actor,
   where: Prisma.TokenWhereInput,
 ): Promise<string[]> => {
-  const ended = await deps.prisma.$transaction(async (tx) => {
+  const { ended } = await revoking(deps, async (tx) => {
     const found = await tx.token.findMany({ where, select: { id: true } })
     const rows = await deleteSessionTokens(
       tx,
@@ -166,9 +165,8 @@ export const endSessions = async (
       const detail = { member, sessions }
       await audit({ ...deps, prisma: tx }, actor, { action: 'session.revoke', agentId: null, detail })
     }
-    return rows.map(({ id }) => id)
+    return { ended: rows.map(({ id }) => id) }
   })
-  for (const id of ended) deps.afterCommit(() => deps.notifier.publish(TOKEN_REVOKED, id))
   return ended
 }
 

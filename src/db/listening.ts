@@ -36,6 +36,7 @@ export class Listening {
   readonly #onReconnect: () => void
   readonly #stopped = new AbortController()
   #client: pg.Client | undefined
+  #probing: Promise<boolean> | undefined
   #loop: Promise<void> | undefined
 
   constructor(options: ListeningOptions, onPayload: (payload: string) => void, onReconnect: () => void) {
@@ -67,11 +68,37 @@ export class Listening {
       throw error
     }
     this.#client = client
-    const probe = setInterval(
-      () => client.query('SELECT 1').catch(() => client.end().catch(() => undefined)),
-      PROBE_MS,
-    ).unref()
+    const probe = setInterval(() => void this.#probe(client), PROBE_MS).unref()
     return { lost: lost.finally(() => clearInterval(probe)) }
+  }
+
+  /** Resolves with whether the server answers on this connection; one that does not is closed. One probe at a time. */
+  #probe(client: pg.Client): Promise<boolean> {
+    this.#probing ??= client
+      .query('SELECT 1')
+      .then(
+        () => true,
+        () =>
+          client.end().then(
+            () => false,
+            () => false,
+          ),
+      )
+      .finally(() => (this.#probing = undefined))
+    return this.#probing
+  }
+
+  /**
+   * Resolves with whether the connection has delivered all notifications that were committed before the call: the server sends
+   * them in order, before the answer to a query. False when there is no answer within `ms` milliseconds.
+   */
+  async isUpToDate(ms: number): Promise<boolean> {
+    const client = this.#client
+    if (client === undefined) return false
+    const waited = new AbortController()
+    const late = this.#options.clock.sleep(ms, waited.signal).then(() => false)
+    const answered = await Promise.race([this.#probe(client), late]).finally(() => waited.abort())
+    return answered && client === this.#client
   }
 
   async start(): Promise<void> {

@@ -26,6 +26,11 @@ export interface Notifier {
    * because notifications may have been missed. Returns a function that ends it.
    */
   onReconnect(callback: () => void): () => void
+  /**
+   * Resolves with whether this process has heard of all commits before the call that notified with `notifyOnCommit`; false when
+   * the server does not answer within `ms` milliseconds.
+   */
+  isUpToDate(ms: number): Promise<boolean>
   /** Resolves once listening; rejects when the first connection fails. */
   start(): Promise<void>
   /** Sends pending notifications, then closes the connection. */
@@ -35,6 +40,8 @@ export interface Notifier {
 export interface PublishOptions {
   /** `false` skips this process, when it passes on the change itself; true if left out. */
   toSelf?: boolean
+  /** `false` when a transaction has notified the others; true if left out. */
+  toOthers?: boolean
   /** Returns JSON that saves the other processes a look at the database; null when they must look. */
   tells?(): string | null
 }
@@ -54,8 +61,6 @@ const NOTIFY = {
   text: 'select pg_notify($1, payload), pg_notification_queue_usage() as used from unnest($2::text[]) as payload',
 }
 
-const payloadOf = (topic: string, key: string): string => JSON.stringify(['', topic, key])
-
 /**
  * Notifies every process when the transaction commits, and not at all if it does not. For changes that are rare:
  * a commit with a notification takes a lock that all of them share.
@@ -63,9 +68,11 @@ const payloadOf = (topic: string, key: string): string => JSON.stringify(['', to
 export const notifyOnCommit = async (
   tx: Pick<Prisma.TransactionClient, '$executeRaw'>,
   topic: string,
-  key: string,
+  ...keys: readonly string[]
 ): Promise<void> => {
-  await tx.$executeRaw`select pg_notify(${CHANNEL}, ${payloadOf(topic, key)})`
+  if (keys.length === 0) return
+  const payloads = packPayloads('', new Map([[topic, new Map(keys.map((key) => [key, null]))]]))
+  await tx.$executeRaw`select pg_notify(${CHANNEL}, payload) from unnest(${payloads}::text[]) as payload`
 }
 
 /**
@@ -235,9 +242,9 @@ export function createNotifier(options: NotifierOptions): Notifier {
     },
   )
   return {
-    publish(topic, key, { toSelf = true, tells } = {}) {
+    publish(topic, key, { toSelf = true, toOthers = true, tells } = {}) {
       if (toSelf) subscribers.deliver(topic, key)
-      sender.add(topic, key, tells)
+      if (toOthers) sender.add(topic, key, tells)
     },
     subscribe: (topic, listener) => subscribers.add(topic, listener),
     session: listening.session,
@@ -245,6 +252,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
       reconnected.add(callback)
       return () => reconnected.delete(callback)
     },
+    isUpToDate: (ms) => listening.isUpToDate(ms),
     start: () => listening.start(),
     async stop() {
       await sender.flush()

@@ -8,7 +8,8 @@ import { audit, OPERATOR } from './change/audit.ts'
 import type { Mailer } from './member/invitation.ts'
 import { ensureOwner } from './member/member.ts'
 import { readWorkspace, type SettingsDeps, type WorkspaceView } from './settings.ts'
-import { type EndSubscriptions, TOKEN_REVOKED } from './token/token.ts'
+import { revoking } from './token/revoke.ts'
+import type { EndSubscriptions } from './token/token.ts'
 import type { Viewer } from './token/viewer.ts'
 
 /** Deleting a workspace: owners ask for it, and may change their minds for a day. */
@@ -96,14 +97,13 @@ interface ClosingDeps extends Db {
 
 /** Ends all tokens and sessions of a workspace: nobody reads it from now on, and open streams are closed. */
 export const endTokens = async (deps: ClosingDeps, workspaceId: string): Promise<void> => {
-  const ended = await deps.prisma.$transaction(async (tx) => {
+  await revoking(deps, async (tx) => {
     const tokens = await tx.token.findMany({ where: { workspaceId }, select: { id: true } })
     const tokenIds = tokens.map(({ id }) => id)
     await deps.endSubscriptions(tx, { tokenIds })
     await tx.token.updateMany({ where: { workspaceId }, data: { expiresAt: deps.clock.now() } })
-    return tokenIds
+    return { ended: tokenIds }
   })
-  for (const id of ended) deps.afterCommit(() => deps.notifier.publish(TOKEN_REVOKED, id))
 }
 
 const BATCH = 1_000

@@ -102,6 +102,7 @@ export { mustSignIn, needsCompany } from './token/company-rule.ts'
 export { FailedTokens } from './token/failed-tokens.ts'
 export { holdParent, holdWithDescendants } from './token/family.ts'
 export { TOKEN_CHECK_MS, watchTokens } from './token/held-tokens.ts'
+export { revoking } from './token/revoke.ts'
 export { createSessionToken, deleteSessionTokens, isLimited, pruneSessions } from './token/session-token.ts'
 export {
   type Ending,

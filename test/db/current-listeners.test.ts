@@ -28,7 +28,7 @@ test('of streams that are looked at again and again, each is found whose token i
   ]
   const listeners = new CurrentListeners(db)
   const ended = async () => {
-    const found = await listeners.readEnded(uses)
+    const found = await listeners.readEnded(uses, false)
     return uses.map((use) => found.get(use) ?? null)
   }
   for (let looks = 0; looks < 3; looks++) expect(await ended()).toEqual([null, null, null, null])
@@ -38,4 +38,19 @@ test('of streams that are looked at again and again, each is found whose token i
   expect(await ended()).toEqual(['replaced', 'revoked', null, null])
   await db.prisma.token.delete({ where: { id: tokens[2] } })
   expect(await ended()).toEqual(['replaced', 'revoked', 'revoked', 'revoked'])
+})
+
+test('those of a connection of their own are not looked up while every notification is heard; others are', async () => {
+  const [own, other] = [await addToken(), await addToken()]
+  const connectionId = await connect(own)
+  const uses: ListenerUse[] = [
+    { agentId, tokenId: own, connectionId },
+    { agentId, tokenId: other, connectionId: null },
+  ]
+  const listeners = new CurrentListeners(db)
+  expect([...(await listeners.readEnded(uses, true)).values()]).toEqual([])
+  expect(uses.map((use) => listeners.isOwn(use))).toEqual([true, false])
+  await db.prisma.token.deleteMany({ where: { id: { in: [own, other] } } })
+  expect([...(await listeners.readEnded(uses, true))]).toEqual([[uses[1], 'revoked']])
+  expect((await listeners.readEnded(uses, false)).get(uses[0]!)).toBe('revoked')
 })

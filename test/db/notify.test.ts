@@ -3,13 +3,13 @@ import pg from 'pg'
 import { afterEach, expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { silentLogger } from '../../src/core/logger.ts'
-import { createNotifier, type Notifier, type NotifierOptions } from '../../src/db/notify.ts'
+import { createNotifier, type Notifier, type NotifierOptions, notifyOnCommit } from '../../src/db/notify.ts'
 import { packPayloads } from '../../src/db/payload.ts'
 import { notificationCiphers } from '../../src/workspace/encryption/keyring.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 
-const { pool, url } = await openTestDatabase()
+const { pool, prisma, url } = await openTestDatabase()
 let started: Notifier[] = []
 
 afterEach(async () => {
@@ -91,6 +91,40 @@ test('a lost connection is reestablished, with a callback since notifications ma
   await until(() => reconnects === 1)
   one.publish('event', 'after')
   await until(() => there.includes('after'))
+})
+
+test('a process that is up to date has heard of each commit before that notified; of none that was rolled back', async () => {
+  const one = await start()
+  const keys = Array.from({ length: 500 }, () => randomUUID())
+  const heard = collect(one, 'event')
+  await expect(
+    prisma.$transaction(async (tx) => {
+      await notifyOnCommit(tx, 'event', 'undone')
+      throw new Error('undo')
+    }),
+  ).rejects.toThrow('undo')
+  await prisma.$transaction((tx) => notifyOnCommit(tx, 'event', ...keys))
+  await prisma.$transaction((tx) => notifyOnCommit(tx, 'event'))
+  await until(() => heard.length === keys.length)
+  expect(heard).toEqual(keys)
+  expect(await one.isUpToDate(60_000)).toBe(true)
+})
+
+test('a process is not up to date without its connection, nor while the server does not answer', async () => {
+  const one = await start()
+  const { rows } = await pool.query<{ pid: number }>(
+    "select pid from pg_stat_activity where application_name like 'ams-listen/%' and datname = current_database()",
+  )
+  const pids = rows.map(({ pid }) => pid)
+  for (const pid of pids) process.kill(pid, 'SIGSTOP')
+  try {
+    expect(await one.isUpToDate(50)).toBe(false)
+  } finally {
+    for (const pid of pids) process.kill(pid, 'SIGCONT')
+  }
+  await until(() => one.isUpToDate(60_000))
+  await one.stop()
+  expect(await one.isUpToDate(60_000)).toBe(false)
 })
 
 test('a key that is published while the database is unavailable is still delivered locally', async () => {

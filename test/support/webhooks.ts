@@ -73,6 +73,7 @@ export const createWebhookBench = (db: RootDb, masterKey: Uint8Array = randomByt
     start: () => Promise.resolve(),
     stop: () => Promise.resolve(),
     onReconnect: () => () => undefined,
+    isUpToDate: () => Promise.resolve(true),
     session: '0',
     publish: (topic, key) => {
       for (const listener of subscribers.get(topic) ?? []) listener(key, null)

@@ -42,6 +42,7 @@ const createFeed = (pool = db.pool) => {
       return () => undefined
     },
     onReconnect: () => () => undefined,
+    isUpToDate: () => Promise.resolve(true),
     session: '0',
     start: async () => undefined,
     stop: async () => undefined,

@@ -5,7 +5,7 @@ import { uuidArray } from '../../db/bytea.ts'
 import type { Db, RootDb } from '../../db/client.ts'
 import { deleteInBatches } from '../../db/delete-in-batches.ts'
 import type { Connection, Prisma, Webhook } from '../../db/generated/prisma/client.ts'
-import type { Notifier } from '../../db/notify.ts'
+import { type Notifier, notifyOnCommit } from '../../db/notify.ts'
 import { define, raw, rows, SKIP_LOCKED, sql } from '../../db/sql/sql.ts'
 import { composedOf } from '../../db/sql/statement.ts'
 import { HEARD_BY_DEFAULT } from '../../event/index.ts'
@@ -39,7 +39,7 @@ export const connectClient = async (
 ): Promise<Connection> => {
   const { workspaceId } = await findAgent(deps, viewer, agentId, 'be')
   const now = deps.clock.now()
-  const connection = await deps.prisma.$transaction(async (tx) => {
+  return deps.prisma.$transaction(async (tx) => {
     const [log] = await tx.$queryRaw<
       { last_id: bigint }[]
     >`select last_id from event_log where agent_id = ${agentId}::uuid for update`
@@ -48,6 +48,7 @@ export const connectClient = async (
     await tx.$executeRaw`
       update connection set replaced_at = ${now}, lease_until = null, changed_at = case when lease_until is null then changed_at else least(lease_until, ${now}) end
        where agent_id = ${agentId}::uuid and replaced_at is null`
+    await notifyOnCommit(tx, CLIENT_REPLACED, agentId)
     return tx.connection.create({
       data: {
         id: newId(),
@@ -60,8 +61,6 @@ export const connectClient = async (
       },
     })
   })
-  deps.afterCommit(() => deps.notifier.publish(CLIENT_REPLACED, agentId))
-  return connection
 }
 
 /** A connection as its stream needs it. `replacedAt` is null while it is current. */

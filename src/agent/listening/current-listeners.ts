@@ -26,7 +26,8 @@ const isClient = (use: ListenerUse): use is ClientUse => use.connectionId !== nu
 /**
  * Finds those that are no longer current among the open streams of a process, again and again: there are thousands, and
  * nearly always all of them are. A current connection exists no longer than its agent and its token do, which never
- * change. So of those that were once found to use their token's own connection, the current ones are only counted, which
+ * change. So those that were once found to use their token's own connection are not looked at while this process hears
+ * everything, since each end of a connection is notified with its commit. Otherwise the current ones are only counted, which
  * costs a quarter of looking up each. When one is missing, all are looked up.
  */
 export class CurrentListeners {
@@ -43,9 +44,14 @@ export class CurrentListeners {
     this.#db = db
   }
 
-  /** Returns those that are no longer current, with why. */
-  async readEnded(uses: readonly ListenerUse[]): Promise<Map<ListenerUse, Ending>> {
-    const own = uses.filter((use): use is ClientUse => this.#own.has(use))
+  /** Whether a use was once found to be that of its token's own connection. */
+  isOwn(use: ListenerUse): boolean {
+    return this.#own.has(use)
+  }
+
+  /** Returns those that are no longer current, with why. `heardAll`: no notification that one has ended was missed. */
+  async readEnded(uses: readonly ListenerUse[], heardAll: boolean): Promise<Map<ListenerUse, Ending>> {
+    const own = heardAll ? [] : uses.filter((use): use is ClientUse => this.#own.has(use))
     if (!(await this.#areCurrent(own))) return this.#lookUp(uses)
     const others = uses.filter((use) => !this.#own.has(use))
     await this.#findOwn(others.filter(isClient))

@@ -21,9 +21,11 @@ import { CurrentListeners } from './current-listeners.ts'
 
 export type SubscriptionsDeps = ConnectionDeps & { log: Logger; places: StreamPlaces }
 
-/** Interval in milliseconds at which leases are renewed and subscriptions checked: a third of a lease. */
-const CHECK_MS = 15_000
+/** Interval in milliseconds at which leases are renewed and subscriptions checked: twice in a lease, should it fail once. */
+const CHECK_MS = 20_000
 const EXPIRY_CHECK_MS = 1_000
+/** Time in milliseconds after which the connection that hears notifications is not waited for. */
+const HEARING_MS = 100
 
 /** The interface through which a subscription is opened. */
 export type Via = 'stream' | 'graphql' | 'mcp' | 'rest'
@@ -112,6 +114,8 @@ export class Subscriptions {
   /** The ends of leases in progress. */
   readonly #closing = new Set<Promise<void>>()
   #looking = false
+  /** Whether one of which this process was notified could not be checked. */
+  #missed = false
 
   constructor(deps: SubscriptionsDeps) {
     this.#deps = deps
@@ -237,6 +241,7 @@ export class Subscriptions {
     try {
       await this.#verify(subscriptions)
     } catch (error) {
+      this.#missed = true
       this.#deps.log.warn({ error: messageOf(error) }, 'could not renew and check subscriptions; retrying')
     }
   }
@@ -252,10 +257,14 @@ export class Subscriptions {
     if (this.#looking) return
     this.#looking = true
     try {
+      if (this.#open.size === 0) return
+      const heardAll = !this.#missed && (await this.#deps.notifier.isUpToDate(HEARING_MS))
+      this.#missed = false
       const uses = [...this.#open].map(({ options }) => options)
-      const ended = await this.#current.readEnded(uses)
+      const ended = await this.#current.readEnded(uses, heardAll)
       if (ended.size > 0) this.#endThose(ended)
     } catch (error) {
+      this.#missed = true
       this.#deps.log.warn({ error: messageOf(error) }, 'could not check subscriptions; retrying')
     } finally {
       this.#looking = false
@@ -287,10 +296,15 @@ export class Subscriptions {
     const clients = subscriptions.filter(({ options }) => leases(options))
     const held = new Map(clients.map(({ options }) => [options.connectionId!, options.agentId!]))
     const connections = [...held].map(([id, agentId]) => ({ id, agentId }))
-    const [others] = await Promise.all([
+    const [lapsed] = await Promise.all([
       connections.length === 0 ? new Set<string>() : renewLeases(this.#deps, connections),
-      this.#endInvalid(subscriptions),
+      // A lease is proof enough for those that use their token's own connection.
+      this.#endInvalid(
+        subscriptions.filter(({ options }) => !leases(options) || !this.#current.isOwn(options)),
+      ),
     ])
-    for (const client of clients) if (others.has(client.options.connectionId!)) client.end(replaced())
+    const ended = clients.filter(({ options }) => lapsed.has(options.connectionId!))
+    await this.#endInvalid(ended)
+    for (const client of ended) client.end(replaced())
   }
 }

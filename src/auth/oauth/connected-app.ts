@@ -15,7 +15,7 @@ import {
   hashToken,
   holdMember,
   holdParent,
-  TOKEN_REVOKED,
+  revoking,
   type Viewer,
 } from '../../workspace/index.ts'
 
@@ -116,19 +116,18 @@ const deleteApp = async (
   actorOf: (app: AppRow) => Actor,
   reason?: string,
 ): Promise<boolean> => {
-  const ended = await deps.prisma.$transaction(async (tx) => {
+  const { ended } = await revoking(deps, async (tx) => {
     const app = await tx.connectedApp.findFirst({ where, include })
-    if (!app) return null
+    if (!app) return { ended: [] }
     const { id, agentId, name } = app.token
     const held = await tx.$queryRaw<unknown[]>`select 1 from token where id = ${id}::uuid for update`
-    if (held.length === 0) return null
+    if (held.length === 0) return { ended: [] }
     const ended = await deleteAppTokens(tx, deps.endSubscriptions, [id])
     const detail = { token: id, name, host: app.host, ...(reason === undefined ? {} : { reason }) }
     await audit({ ...deps, prisma: tx }, actorOf(app), { action: 'app.disconnect', agentId, detail })
-    return ended
+    return { ended }
   })
-  for (const id of ended ?? []) deps.afterCommit(() => deps.notifier.publish(TOKEN_REVOKED, id))
-  return ended !== null
+  return ended.length > 0
 }
 
 /**

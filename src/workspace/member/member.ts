@@ -8,7 +8,8 @@ import { composedOf } from '../../db/sql/statement.ts'
 import { rawIn } from '../../db/transaction.ts'
 import { audit } from '../change/audit.ts'
 import { holdWithDescendants } from '../token/family.ts'
-import { type EndSubscriptions, TOKEN_REVOKED } from '../token/token.ts'
+import { revoking } from '../token/revoke.ts'
+import type { EndSubscriptions } from '../token/token.ts'
 import type { Viewer } from '../token/viewer.ts'
 
 export interface MemberDeps extends Db {
@@ -74,7 +75,7 @@ export const listMembers = async ({ prisma }: Db, viewer: Viewer): Promise<Membe
 export const removeMember = async (deps: MemberDeps, viewer: Viewer, memberId: string): Promise<void> => {
   ensureOwner(viewer)
   const { workspaceId } = viewer
-  const revoked = await deps.prisma.$transaction(async (prisma) => {
+  await revoking(deps, async (prisma) => {
     const removed = await prisma.member.findFirst({ where: { id: memberId, workspaceId } })
     if (removed) await deps.forgetMember(prisma, removed)
     // Locked, because two owners who remove each other concurrently would leave none.
@@ -101,7 +102,6 @@ export const removeMember = async (deps: MemberDeps, viewer: Viewer, memberId: s
       agentId: null,
       detail: { member: memberId, email: member.email },
     })
-    return tokenIds
+    return { ended: tokenIds }
   })
-  for (const id of revoked) deps.afterCommit(() => deps.notifier.publish(TOKEN_REVOKED, id))
 }

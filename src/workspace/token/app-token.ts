@@ -38,7 +38,7 @@ export const createAppToken = (
 
 /**
  * Deletes tokens of apps with everything that depends on them, also the tokens made with them, and ends the subscriptions
- * made with any of these. Returns all of them; the caller publishes `TOKEN_REVOKED` for each after the transaction.
+ * made with any of these. Returns all of them, for `revoking`.
  */
 export const deleteAppTokens = async (
   tx: Prisma.TransactionClient,

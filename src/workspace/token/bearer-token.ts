@@ -5,14 +5,8 @@ import type { Prisma, Token } from '../../db/generated/prisma/client.ts'
 import type { Notifier } from '../../db/notify.ts'
 import { audit } from '../change/audit.ts'
 import { holdParent, holdWithDescendants, limitsOf } from './family.ts'
-import {
-  type EndSubscriptions,
-  type Holder,
-  hashToken,
-  type NewToken,
-  newToken,
-  TOKEN_REVOKED,
-} from './token.ts'
+import { revoking } from './revoke.ts'
+import { type EndSubscriptions, type Holder, hashToken, type NewToken, newToken } from './token.ts'
 import type { Viewer } from './viewer.ts'
 
 export interface IssueTokenDeps extends Db {
@@ -96,7 +90,7 @@ export const revokeToken = async (
   holder: Holder,
   tokenId: string,
 ): Promise<void> => {
-  const ended = await deps.prisma.$transaction(async (prisma) => {
+  await revoking(deps, async (prisma) => {
     const where = { id: tokenId, ...holder, session: null, connectedApp: null }
     if ((await prisma.token.count({ where })) === 0) throw notFound('token')
     const tokenIds = await holdWithDescendants(prisma, [tokenId])
@@ -108,7 +102,6 @@ export const revokeToken = async (
       agentId: agentIdOf(holder),
       detail: { token: tokenId, ...(tokenIds.length > 1 ? { ended: tokenIds.slice(1) } : {}) },
     })
-    return tokenIds
+    return { ended: tokenIds }
   })
-  for (const id of ended) deps.afterCommit(() => deps.notifier.publish(TOKEN_REVOKED, id))
 }
