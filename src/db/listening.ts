@@ -78,11 +78,10 @@ export class Listening {
       .query('SELECT 1')
       .then(
         () => true,
-        () =>
-          client.end().then(
-            () => false,
-            () => false,
-          ),
+        () => {
+          void client.end().catch(() => undefined)
+          return false
+        },
       )
       .finally(() => (this.#probing = undefined))
     return this.#probing
