@@ -55,7 +55,7 @@ export const createFindRoute = (deps: FindDeps, secret: string): Route => {
     method: 'POST',
     path: FIND_PATH,
     maxBytes: MAX_BYTES,
-    async enter({ url, headers }) {
+    async authenticate({ url, headers }) {
       const isFront = timingSafeEqual(digest(headers.authorization ?? ''), expected)
       if (!isFront || url !== FIND_PATH) throw new AppError('not_found', 'There is no such path.')
       return { proven: true }
