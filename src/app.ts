@@ -2,7 +2,7 @@ import type { Foundation } from './boot/foundation.ts'
 import type { Config } from './config/config.ts'
 import type { Logger } from './core/logger.ts'
 import { untilAvailable } from './db/patience.ts'
-import { watchCertificate, watchDatabase, watchDumps } from './gauges.ts'
+import { watchDatabase, watchDumps } from './gauges.ts'
 import { createTracer } from './observability/tracing.ts'
 import { buildOperations } from './operations.ts'
 import type { World } from './platform.ts'
@@ -40,7 +40,6 @@ export const startApp = async (
   const forget = operations.knownViewers.follow(operations.notifier)
   const { server, interfaces } = await startInterfaces(config, operations)
   const ports = config.roles.has('smtp') ? await startChannels(config, operations) : []
-  for (const port of ports) watchCertificate(operations, port)
   operations.place.smtp = ports[0]?.address ?? null
   const workers = config.roles.has('worker') ? startWorkers(operations) : []
   return {

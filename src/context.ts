@@ -18,7 +18,7 @@ import type { Prisma } from './db/generated/prisma/client.ts'
 import type { News } from './db/news.ts'
 import type { Notifier } from './db/notify.ts'
 import type { Replica } from './db/replica.ts'
-import type { AfterFailure, Apart } from './db/transaction.ts'
+import type { AfterFailure, OutsideTransaction } from './db/transaction.ts'
 import type { Feed, Texts } from './event/index.ts'
 import type { DnsResolver } from './mail/index.ts'
 import type {
@@ -61,7 +61,7 @@ export interface Context extends Db, Arrivals, Names, Keys, Network, Limits {
   /** The replica that reads may use; see `Db`. */
   replica?: Replica | undefined
   /** Runs work outside a request's transaction. */
-  apart: Apart
+  outsideTransaction: OutsideTransaction
   /** Runs what must persist although the request fails. */
   afterFailure: AfterFailure
   clock: Clock

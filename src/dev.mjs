@@ -1,6 +1,6 @@
 /**
  * `npm run dev`: builds and starts the service, and again whenever a source changes. Its data is in .dev, not in the
- * folder of an installation. With `--furnished`, an empty workspace gets data to look at; with `--inspect`, a debugger
+ * folder of an installation. With `--seed`, an empty workspace gets data to look at; with `--inspect`, a debugger
  * can attach. While a build fails, the service that runs stays.
  *
  * Plain JavaScript, because nothing is built yet when it runs.
@@ -19,8 +19,8 @@ const POLL_MS = 300
 
 const root = path.dirname(import.meta.dirname)
 const at = (...parts) => path.join(root, ...parts)
-const { furnished, inspect } = parseArgs({
-  options: { furnished: { type: 'boolean' }, inspect: { type: 'boolean' } },
+const { seed, inspect } = parseArgs({
+  options: { seed: { type: 'boolean' }, inspect: { type: 'boolean' } },
 }).values
 const env = { ...process.env, DATA_DIR: path.resolve(process.env.DATA_DIR ?? at('.dev')) }
 const isFirstStart = !fs.existsSync(path.join(env.DATA_DIR, 'owner-token'))
@@ -66,9 +66,9 @@ const welcome = async ({ http, smtp }) => {
     )
     say(`Sign in in a browser (once, within 10 minutes): ${JSON.parse(stdout).url}`)
   }
-  if (furnished)
+  if (seed)
     await once(
-      runNode(['--import', 'tsx', at('test', 'support', 'furnish-dev.ts'), http, smtp], { stdio: 'inherit' }),
+      runNode(['--import', 'tsx', at('test', 'support', 'seed-dev.ts'), http, smtp], { stdio: 'inherit' }),
       'exit',
     )
 }

@@ -1,6 +1,5 @@
 import { countDomains, databaseSize, readDepths } from './background/queue-depths.ts'
 import { lastDump } from './boot/data-dir.ts'
-import type { Listening } from './core/channel/inbound.ts'
 import type { Clock } from './core/clock.ts'
 import { countMigrations } from './db/schema.ts'
 import { oldestDueSend } from './message/index.ts'
@@ -119,16 +118,6 @@ export const watchDatabase = (operations: Operations): void => {
   if (replica)
     metrics.gauge('ams_replica_used', 'Whether lists and searches read the replica', () =>
       Number(replica.isUsed),
-    )
-}
-
-/** Registers the expiry of the certificate that a port uses now, if it is the operator's. */
-export const watchCertificate = ({ metrics }: Operations, { certificate }: Listening): void => {
-  if (certificate)
-    metrics.gauge(
-      'ams_smtp_certificate_expiry_timestamp_seconds',
-      'When the certificate of SMTP_TLS_CERT expires that is in use',
-      () => certificate.expiry.getTime() / 1000,
     )
 }
 

@@ -6,7 +6,7 @@ import type { Logger } from './core/logger.ts'
 import type { Metrics } from './core/metrics.ts'
 import { noTracer, type Tracer } from './core/tracer.ts'
 import { createNotifier } from './db/notify.ts'
-import { apartFrom } from './db/transaction.ts'
+import { outsideTransactionOf } from './db/transaction.ts'
 import { Feed, Texts } from './event/index.ts'
 import { createFreshResolver, createResolver, type DnsResolver } from './mail/index.ts'
 import { ServiceMetrics } from './observability/metrics.ts'
@@ -123,7 +123,7 @@ export const createPlatform = (
   replica?.onRead((outcome) => metrics.count('replicaReads', outcome))
   return {
     ...{ prisma: db.prisma, pool: db.pool, afterCommit: db.afterCommit, replica },
-    ...{ apart: apartFrom(db), afterFailure: apartFrom(db) },
+    ...{ outsideTransaction: outsideTransactionOf(db), afterFailure: outsideTransactionOf(db) },
     ...{ clock, random, log, metrics, notifier, blobs },
     tracer: world.tracer ?? noTracer,
     // The page with a challenge may be another installation's than the passkey, behind a front.

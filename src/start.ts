@@ -11,6 +11,7 @@ import { createGraphql } from './graphql/index.ts'
 import { type HttpServer, startHttp } from './http/server.ts'
 import { createMcp } from './mcp/index.ts'
 import { createFileIndexer, createIndexer, createPostmaster, DelayedEvents, Outbox } from './message/index.ts'
+import { watchSmtpPorts } from './observability/smtp-ports.ts'
 import type { Operations } from './operations.ts'
 import { createRest, listenerOf } from './rest/index.ts'
 import { Streams } from './stream/index.ts'
@@ -78,9 +79,7 @@ export const startChannels = async (
     channel.listen ? [channel.listen(sinkOf(channel.kind))] : [],
   )
   const ports = await listening(['SMTP_HOST', smtp.host], ['SMTP_PORT', smtp.port], Promise.all(opening))
-  metrics.gauge('ams_smtp_sessions', 'Open SMTP sessions', () =>
-    ports.reduce((sum, { sessions }) => sum + sessions, 0),
-  )
+  watchSmtpPorts(metrics, ports)
   return ports
 }
 

@@ -4,7 +4,7 @@ import type { Logger } from '../core/logger.ts'
 import type { Metrics } from '../core/metrics.ts'
 import { Turns } from '../core/turns.ts'
 import type { Db } from '../db/client.ts'
-import { ensureStays, type Keyring } from '../workspace/index.ts'
+import { ensureNotMoving, type Keyring } from '../workspace/index.ts'
 import { type BlobKey, BlobKeys, type BlobName, keyOf } from './key.ts'
 import { createNotes, type Notes } from './note.ts'
 import type { Bucket } from './s3.ts'
@@ -95,7 +95,7 @@ export class Blobs {
       ),
     )
     // The store may have taken long: what is written for a workspace that has been closed meanwhile would be lost.
-    if (ids.some((id) => id !== null)) await ensureStays(this.#deps, owner.workspaceId)
+    if (ids.some((id) => id !== null)) await ensureNotMoving(this.#deps, owner.workspaceId)
     return ids
   }
 

@@ -5,7 +5,7 @@ import type { Route } from '../core/channel/callback-route.ts'
 import { AppError, invalidInput } from '../core/errors.ts'
 import { type Asked, type FindDeps, find } from './find.ts'
 
-/** Of 500 keys: the longest are credential ids. */
+/** More than 500 keys take: the longest are credential ids. */
 const MAX_BYTES = 1024 * 1024
 
 const VALUES: Record<KeyKind, RegExp> = {
@@ -39,15 +39,15 @@ const read = (body: Buffer): Asked => {
     const [kind = '', ...rest] = key.split(':')
     const value = rest.join(':')
     if (!Object.hasOwn(VALUES, kind)) throw invalidInput('keys', 'must be KIND:VALUE each')
-    // Others' questions are in the same request: what nothing can be is nothing that is here.
+    // The request has other clients' keys too: one that cannot exist is not found, instead of refusing them all.
     if (VALUES[kind as KeyKind].test(value)) asked[kind as KeyKind].push(value)
   }
   return asked
 }
 
 /**
- * The route at which fronts ask what this installation has. Without the secret it is as if it did not exist; the secret
- * is compared by its digest, in a time that does not depend on where it differs.
+ * The route at which fronts look up what this installation has. Without the secret the answer is that of a path that does not
+ * exist. The digests are compared, in constant time.
  */
 export const createFindRoute = (deps: FindDeps, secret: string): Route => {
   const expected = digest(`Bearer ${secret}`)
@@ -55,7 +55,7 @@ export const createFindRoute = (deps: FindDeps, secret: string): Route => {
     method: 'POST',
     path: FIND_PATH,
     maxBytes: MAX_BYTES,
-    async enter({ url, headers }) {
+    async authenticate({ url, headers }) {
       const isFront = timingSafeEqual(digest(headers.authorization ?? ''), expected)
       if (!isFront || url !== FIND_PATH) throw new AppError('not_found', 'There is no such path.')
       return { proven: true }

@@ -13,9 +13,9 @@ const hex = (column: string) => `'token:' || encode(${column}, 'hex')`
 const TOKENS = '$1::bytea[]'
 const IDS = '$2::uuid[]'
 
-/** A kind that is not asked for is an empty array, which costs no lookup. */
+/** One statement for all kinds: a kind that is not asked for is an empty array, which reads no index. */
 const FIND = {
-  name: 'what a front asks for',
+  name: 'find keys for a front',
   text: `
     select found.*, ${isMoving('found.workspace_id')} as moving from (
     select ${hex('hash')} as key, workspace_id from token where hash = any(${TOKENS})
@@ -42,7 +42,7 @@ interface Row {
   moving: boolean
 }
 
-/** Returns which of these things this installation has. Expired tokens count: it says so itself. */
+/** Returns which of these this installation has. Expired tokens count, so that the installation itself refuses them. */
 export const find = async ({ pool, mailDomain }: FindDeps, asked: Asked): Promise<FindAnswer> => {
   const { token, id, passkey, member, address, domain, number } = asked
   const values = [
@@ -56,6 +56,6 @@ export const find = async ({ pool, mailDomain }: FindDeps, asked: Asked): Promis
     rows.map(({ key, workspace_id }) => [key, workspace_id]),
   )
   if (domain.includes(mailDomain)) found[`domain:${mailDomain}`] = null
-  const leaving = rows.filter(({ moving }) => moving).map(({ key }) => key)
-  return leaving.length > 0 ? { found, leaving } : { found }
+  const moving = rows.filter(({ moving }) => moving).map(({ key }) => key)
+  return moving.length > 0 ? { found, moving } : { found }
 }

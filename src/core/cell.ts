@@ -1,12 +1,12 @@
 /**
- * What a front asks the installations behind it (cells): which of them has something. Secrets are asked for by their
- * SHA-256, as they are stored.
+ * The lookup with which a front finds the installation ("cell") that has something. Secrets are looked up by their SHA-256, as they
+ * are stored.
  */
 
-/** Path of the question, which only fronts with CELL_SECRET may ask. */
+/** Path of the lookup, which needs CELL_SECRET. */
 export const FIND_PATH = '/cell/find'
 
-/** Most keys of one question. */
+/** Maximum number of keys in one lookup. */
 export const MAX_KEYS = 500
 
 /**
@@ -23,6 +23,6 @@ export type Key = `${KeyKind}:${string}`
 export interface FindAnswer {
   /** The keys that the installation has, each with the workspace; null for what belongs to none. */
   found: Record<string, string | null>
-  /** Those of them whose workspace moves to another installation: if that has them by now, they are there. */
-  leaving?: string[]
+  /** Those of them whose workspace is moving to another installation: once that one has them too, it is the right one. */
+  moving?: string[]
 }

@@ -5,7 +5,7 @@ import { COMMAND } from '../core/root.ts'
 
 /** How often it is looked whether processes of earlier releases have ended, and how often that is said. */
 const LOOK_MS = 500
-const TELL_MS = 10_000
+const LOG_MS = 10_000
 
 /**
  * A service's sessions, which are named after the newest migration that it knows; those of 1.0.0, which does not look
@@ -25,17 +25,17 @@ const END_ALL = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
  * Waits until the processes of releases before `schema` have ended, which they do when they see what was announced
  * (1.0.0: when they are stopped). With `fence`, ends their sessions instead.
  */
-export async function outlast(
+export async function waitForEarlierReleases(
   client: pg.Client,
   schema: string,
   { log, fence }: { log: Logger; fence: boolean },
 ): Promise<void> {
-  for (let told = Number.NEGATIVE_INFINITY; ; ) {
+  for (let loggedAt = Number.NEGATIVE_INFINITY; ; ) {
     const { count } = (await client.query<{ count: number }>(COUNT, [schema])).rows[0]!
     if (fence && (count > 0 || schema !== FIRST)) await client.query(END_ALL, [schema])
     if (count === 0 || fence) return
-    if (performance.now() - told >= TELL_MS) {
-      told = performance.now()
+    if (performance.now() - loggedAt >= LOG_MS) {
+      loggedAt = performance.now()
       log.warn(
         { processes: count },
         `waiting for processes of an earlier release to end; ${COMMAND} migrate --fence does not wait`,

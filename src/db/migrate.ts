@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from '../core/logger.ts'
 import type { Queryable } from './client.ts'
-import { FIRST, outlast } from './earlier-releases.ts'
+import { FIRST, waitForEarlierReleases } from './earlier-releases.ts'
 import { followProgress } from './migration-progress.ts'
 import {
   type Applied,
@@ -136,7 +136,7 @@ async function apply(
   const isAnnounced = sql.includes(EXCLUDES)
   if (isAnnounced) {
     if (!isBegun) await announce(client, migration)
-    await outlast(client, SCHEMA, { log, fence })
+    await waitForEarlierReleases(client, SCHEMA, { log, fence })
   }
   const finish = () =>
     isAnnounced
@@ -250,7 +250,7 @@ export async function migrate(
       migration: due[done.length]?.name ?? '',
       ...{ done: done.length, of: due.length },
     }))
-    if (due.length > 0) await outlast(client, FIRST, { log, fence })
+    if (due.length > 0) await waitForEarlierReleases(client, FIRST, { log, fence })
     // Not before: the release that runs until then could not restore its dumps of a database with names that it lacks.
     if (unrecorded.length > 0) {
       await record(client, unrecorded)

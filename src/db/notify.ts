@@ -4,11 +4,11 @@ import type { Logger } from '../core/logger.ts'
 import type { Queryable } from './client.ts'
 import type { Prisma } from './generated/prisma/client.ts'
 import { Listening } from './listening.ts'
-import { type Cipher, packPayloads, readPayload, type Told } from './payload.ts'
+import { type Cipher, type Contents, packPayloads, readPayload } from './payload.ts'
 
 /**
  * Notifies every process, this one first, that something with a key has changed. A notification is only a
- * hint: subscribers read the data again, unless it tells them what they would read.
+ * hint: subscribers read the data again, unless its contents are what they would read.
  */
 export interface Notifier {
   /**
@@ -17,8 +17,8 @@ export interface Notifier {
    * notification that could not be sent is lost, and each subscriber's slow poll makes up for it.
    */
   publish(topic: string, key: string, options?: PublishOptions): void
-  /** Returns a function that ends the subscription. `told`: what other processes tell of keys. */
-  subscribe(topic: string, listener: (key: string, told: Told | null) => void): () => void
+  /** Returns a function that ends the subscription. Only notifications of other processes have contents. */
+  subscribe(topic: string, listener: (key: string, contents: Contents | null) => void): () => void
   /** Key of the advisory lock that tells other processes whether this one is connected (see `Listening`). */
   readonly session: string
   /**
@@ -42,8 +42,8 @@ export interface PublishOptions {
   toSelf?: boolean
   /** `false` when a transaction has notified the others; true if left out. */
   toOthers?: boolean
-  /** Returns JSON that saves the other processes a look at the database; null when they must look. */
-  tells?(): string | null
+  /** Returns JSON that saves the other processes reading the database; null when they must read it. */
+  content?(): string | null
 }
 
 export interface NotifierOptions {
@@ -51,7 +51,7 @@ export interface NotifierOptions {
   pool: Queryable
   log: Logger
   clock: Clock
-  /** The cipher of what a process tells, by its name, which is random. Without it, nothing is told. */
+  /** Returns the cipher for the contents that a process sends, by its random name. Without it, nothing has contents. */
   cipherOf?(instance: string): Cipher
 }
 
@@ -82,22 +82,21 @@ export const notifyOnCommit = async (
  */
 const INTERVAL_MS = 3
 /**
- * Characters that one statement tells. What is published beyond it is read: of hundreds of events, a look at the database
- * costs less for each.
+ * Maximum number of characters of contents in one statement; the rest is read from the database, which costs less per event when
+ * there are hundreds.
  */
-const MAX_TOLD = 64_000
+const MAX_CONTENTS = 64_000
 
 /**
- * Share of PostgreSQL's queue of notifications (8 GB) from which on nothing is told: it keeps them for a process that is
- * suspended.
+ * Share of PostgreSQL's queue of notifications (8 GB) from which on none has contents: the queue grows while a process is suspended.
  */
 const MAX_QUEUE_USED = 0.01
 
-type Listener = (key: string, told: Told | null) => void
+type Listener = (key: string, contents: Contents | null) => void
 
 /**
- * Delivers to subscribers. One that throws does not affect the others. Every process hears of each event of the
- * installation, most of which concern it not: so a key costs a look-up and no allocation.
+ * Delivers to subscribers. One that throws does not affect the others. Every process is notified of each event of the
+ * installation, and most do not concern it, so a key costs a lookup and no allocation.
  */
 class Subscribers {
   /** The lists are replaced, never changed: a listener may end subscriptions, also its own. */
@@ -117,12 +116,12 @@ class Subscribers {
     }
   }
 
-  deliver(topic: string, key: string, told: Told | null = null): void {
+  deliver(topic: string, key: string, contents: Contents | null = null): void {
     const listeners = this.#byTopic.get(topic)
     if (listeners === undefined) return
     for (const listener of listeners) {
       try {
-        listener(key, told)
+        listener(key, contents)
       } catch (error) {
         this.#report(error)
       }
@@ -148,8 +147,8 @@ class Sender {
   readonly #options: NotifierOptions
   readonly #cipher: Cipher | null
   #waiting = new Map<string, Map<string, string[] | null>>()
-  /** Number of characters that those tell. */
-  #told = 0
+  /** Number of characters of their contents. */
+  #contentLength = 0
   #queueUsed = 0
   #sending: Promise<void> | undefined
   #sentAt = Number.NEGATIVE_INFINITY
@@ -160,20 +159,20 @@ class Sender {
     this.#cipher = options.cipherOf?.(instance) ?? null
   }
 
-  add(topic: string, key: string, tells?: () => string | null): void {
+  add(topic: string, key: string, content?: () => string | null): void {
     const keys = this.#waiting.get(topic) ?? new Map<string, string[] | null>()
     this.#waiting.set(topic, keys)
     const before = keys.get(key)
-    const text = before === null || !this.#mayTell ? null : (tells?.() ?? null)
-    this.#told += text?.length ?? 0
+    const text = before === null || !this.#takesContents ? null : (content?.() ?? null)
+    this.#contentLength += text?.length ?? 0
     if (text === null) keys.set(key, null)
     else if (before) before.push(text)
     else keys.set(key, [text])
     this.#sending ??= this.#drain().finally(() => (this.#sending = undefined))
   }
 
-  get #mayTell(): boolean {
-    return this.#cipher !== null && this.#told <= MAX_TOLD && this.#queueUsed < MAX_QUEUE_USED
+  get #takesContents(): boolean {
+    return this.#cipher !== null && this.#contentLength <= MAX_CONTENTS && this.#queueUsed < MAX_QUEUE_USED
   }
 
   async #drain(): Promise<void> {
@@ -182,7 +181,7 @@ class Sender {
       this.#sentAt = performance.now()
       const payloads = packPayloads(this.#instance, this.#waiting, this.#cipher)
       this.#waiting = new Map()
-      this.#told = 0
+      this.#contentLength = 0
       try {
         const { rows } = await this.#options.pool.query<{ used: number }>({
           ...NOTIFY,
@@ -232,7 +231,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
   const onPayload = (payload: string) => {
     const read = readPayload(payload, instance, ciphers)
     if (read === null) return
-    for (const key of read.keys) subscribers.deliver(read.topic, key, read.told)
+    for (const key of read.keys) subscribers.deliver(read.topic, key, read.contents)
   }
   const listening = new Listening(
     { ...options, channel: CHANNEL },
@@ -242,9 +241,9 @@ export function createNotifier(options: NotifierOptions): Notifier {
     },
   )
   return {
-    publish(topic, key, { toSelf = true, toOthers = true, tells } = {}) {
+    publish(topic, key, { toSelf = true, toOthers = true, content } = {}) {
       if (toSelf) subscribers.deliver(topic, key)
-      if (toOthers) sender.add(topic, key, tells)
+      if (toOthers) sender.add(topic, key, content)
     },
     subscribe: (topic, listener) => subscribers.add(topic, listener),
     session: listening.session,

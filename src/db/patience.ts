@@ -6,7 +6,7 @@ import { isUnavailable } from './unavailable.ts'
 /** Time in milliseconds for which a start waits for a database that is starting too, or on a busy machine. */
 const PATIENCE_MS = 60_000
 const RETRY_MS = 500
-const TELL_MS = 10_000
+const LOG_MS = 10_000
 
 /** The database did not become available in time. */
 export class DatabaseTooSlowError extends Error {
@@ -31,15 +31,15 @@ export const untilAvailable = async <Result>(
   work: () => Promise<Result>,
 ): Promise<Result> => {
   const began = performance.now()
-  for (let told = Number.NEGATIVE_INFINITY; ; ) {
+  for (let loggedAt = Number.NEGATIVE_INFINITY; ; ) {
     try {
       return await work()
     } catch (error) {
       if (!isUnavailable(error)) throw error
       const now = performance.now()
       if (now - began >= PATIENCE_MS) throw new DatabaseTooSlowError(what, error)
-      if (now - told >= TELL_MS) {
-        told = now
+      if (now - loggedAt >= LOG_MS) {
+        loggedAt = now
         const left = Math.ceil((PATIENCE_MS - (now - began)) / 1000)
         log.warn({ error: messageOf(error) }, `waiting for the database to ${what}, for up to ${left} s more`)
       }

@@ -1,42 +1,42 @@
 /**
- * Payloads of notifications: `[instance, topic, key, key, …]` as JSON. Where keys tell more than that they changed, the first
- * element is `[instance, sealed]`: a release that does not know of it looks at the keys alone, and reads as it always did.
+ * Payloads of notifications: `[instance, topic, key, key, …]` as JSON. If the keys have contents, the first element is
+ * `[instance, sealed]`: a release that does not know of contents looks at the keys alone, and reads the database.
  */
 
 /** PostgreSQL refuses a payload of 8000 bytes. */
 const PAYLOAD_BYTES = 7900
 
 /**
- * Encrypts what notifications tell, and proves that this service wrote it: every role of a database may listen and notify,
- * also one that may read no table (docs/decisions.md#told-events).
+ * Encrypts and authenticates the contents of notifications: every role of a database may listen and notify, also one that may read
+ * no table (docs/decisions.md#events-in-notifications).
  */
 export interface Cipher {
-  /** `bound`: what it is sealed for. */
+  /** `bound` is authenticated too. */
   seal(plain: string, bound: string): Buffer
-  /** Throws when it was sealed by anyone else, or for something else. */
+  /** Throws when it was sealed with another key, or for another `bound`. */
   open(sealed: Buffer, bound: string): string
 }
 
-/** Keys, and what each tells: JSON values in the order in which they were published; null where it must be read. */
+/** Keys, each with its content: JSON values in the order in which they were published; null where the database must be read. */
 export type Keys = ReadonlyMap<string, readonly string[] | null>
 
 /** The most that a cipher adds, in bytes. */
 const SEAL_BYTES = 32
-/** Length of what is sealed as Base64 in JSON, with what is around it. */
+/** Length of sealed text as Base64 in JSON, with its delimiters. */
 const sealedLength = (plain: number): number => Math.ceil((plain + SEAL_BYTES) / 3) * 4 + 8
 
-/** Items, each after a comma, that begin with a head. */
+/** JSON values, each after a comma. */
 class Items {
   text = ''
   bytes = 0
 
-  add(item: string, bytes = Buffer.byteLength(item)): void {
+  add(item: string, bytes: number): void {
     this.text += `,${item}`
     this.bytes += bytes + 1
   }
 }
 
-/** Packs topics and their keys into few payloads below the size limit. Without a cipher, keys tell nothing. */
+/** Packs topics and their keys into few payloads below the size limit. Without a cipher, keys have no contents. */
 export const packPayloads = (
   instance: string,
   topics: ReadonlyMap<string, Keys>,
@@ -47,69 +47,68 @@ class Packer {
   readonly #instance: string
   readonly #topic: string
   readonly #cipher: Cipher | null
-  /** Bytes of a payload that are left for keys and what they tell. */
-  readonly #room: number
+  /** Bytes of a payload that are left for keys and their contents. */
+  readonly #maxBytes: number
   readonly #payloads: string[] = []
-  /** Keys that tell nothing; those that do, and what they tell. */
-  #untold = new Items()
-  #names = new Items()
-  #told = new Items()
+  /** Keys without contents. */
+  #keys = new Items()
+  /** Keys with contents. */
+  #sealedKeys = new Items()
+  #contents = new Items()
 
   constructor(instance: string, topic: string, cipher: Cipher | null) {
     this.#instance = instance
     this.#topic = topic
     this.#cipher = cipher
-    this.#room = PAYLOAD_BYTES - Buffer.byteLength(JSON.stringify([instance, topic])) - 1
+    this.#maxBytes = PAYLOAD_BYTES - Buffer.byteLength(JSON.stringify([instance, topic])) - 1
   }
 
   pack(keys: Keys): string[] {
-    for (const [key, texts] of keys) {
+    for (const [key, values] of keys) {
       const name = JSON.stringify(key)
-      const told = texts === null || this.#cipher === null ? null : `[${texts.join()}]`
-      if (told === null || !this.#tell(name, told)) this.#name(name)
+      const content = values === null || this.#cipher === null ? null : `[${values.join()}]`
+      if (content === null || !this.#addWithContent(name, content)) this.#add(name)
     }
-    this.#flushTold()
-    this.#flushUntold()
+    this.#flushContents()
+    this.#flushKeys()
     return this.#payloads
   }
 
-  #name(name: string): void {
+  #add(name: string): void {
     const bytes = Buffer.byteLength(name)
-    if (this.#untold.bytes + bytes + 1 > this.#room) this.#flushUntold()
-    this.#untold.add(name, bytes)
+    if (this.#keys.bytes + bytes + 1 > this.#maxBytes) this.#flushKeys()
+    this.#keys.add(name, bytes)
   }
 
-  /** Returns false when it is too much for one notification. */
-  #tell(name: string, told: string): boolean {
-    const [nameBytes, toldBytes] = [Buffer.byteLength(name) + 1, Buffer.byteLength(told) + 1]
-    if (nameBytes + sealedLength(toldBytes) > this.#room) return false
-    if (this.#names.bytes + nameBytes + sealedLength(this.#told.bytes + toldBytes) > this.#room)
-      this.#flushTold()
-    this.#names.add(name, nameBytes - 1)
-    this.#told.add(told, toldBytes - 1)
+  /** Returns false when it is too large for a notification. */
+  #addWithContent(name: string, content: string): boolean {
+    const [nameBytes, contentBytes] = [Buffer.byteLength(name), Buffer.byteLength(content)]
+    const fits = (keys: number, contents: number) =>
+      keys + nameBytes + 1 + sealedLength(contents + contentBytes + 1) <= this.#maxBytes
+    if (!fits(0, 0)) return false
+    if (!fits(this.#sealedKeys.bytes, this.#contents.bytes)) this.#flushContents()
+    this.#sealedKeys.add(name, nameBytes)
+    this.#contents.add(content, contentBytes)
     return true
   }
 
-  #flushUntold(): void {
-    if (this.#untold.bytes > 0) this.#push(this.#instance, this.#untold)
-    this.#untold = new Items()
+  #flushKeys(): void {
+    if (this.#keys.bytes > 0) this.#payloads.push(this.#payload(this.#instance, this.#keys))
+    this.#keys = new Items()
   }
 
-  #flushTold(): void {
-    if (this.#told.bytes > 0) {
-      const sealed = this.#cipher!.seal(`[${this.#told.text.slice(1)}]`, this.#payload(null, this.#names))
-      this.#push([this.#instance, sealed.toString('base64')], this.#names)
+  #flushContents(): void {
+    if (this.#contents.bytes > 0) {
+      const plain = `[${this.#contents.text.slice(1)}]`
+      const sealed = this.#cipher!.seal(plain, this.#payload(null, this.#sealedKeys))
+      this.#payloads.push(this.#payload([this.#instance, sealed.toString('base64')], this.#sealedKeys))
     }
-    this.#names = new Items()
-    this.#told = new Items()
+    this.#sealedKeys = new Items()
+    this.#contents = new Items()
   }
 
-  #push(head: string | [string, string], names: Items): void {
-    this.#payloads.push(this.#payload(head, names))
-  }
-
-  #payload(head: string | [string, string] | null, names: Items): string {
-    return `${JSON.stringify([head, this.#topic]).slice(0, -1)}${names.text}]`
+  #payload(head: string | [string, string] | null, keys: Items): string {
+    return `${JSON.stringify([head, this.#topic]).slice(0, -1)}${keys.text}]`
   }
 }
 
@@ -117,7 +116,7 @@ class Packer {
 export interface Payload {
   topic: string
   keys: readonly string[]
-  told: Told | null
+  contents: Contents | null
 }
 
 /** Returns a payload; null for one of `own`, the instance itself. */
@@ -129,15 +128,15 @@ export const readPayload = (
   const name = JSON.stringify(own)
   if (payload.startsWith(`[${name},`) || payload.startsWith(`[[${name},`)) return null
   const [head, topic, ...keys] = JSON.parse(payload) as [string | [string, string], string, ...string[]]
-  const told =
+  const contents =
     typeof head === 'string' || cipherOf === null
       ? null
-      : new Told({ topic, keys }, head[1], cipherOf(head[0]))
-  return { topic, keys, told }
+      : new Contents({ topic, keys }, head[1], cipherOf(head[0]))
+  return { topic, keys, contents }
 }
 
-/** What the keys of a payload tell. It is opened when it is asked for: most payloads concern no one in a process. */
-export class Told {
+/** The contents of a notification. They are decrypted only when they are needed: most concern no one in a process. */
+export class Contents {
   readonly #topic: string
   readonly #keys: readonly string[]
   readonly #sealed: string
@@ -151,19 +150,19 @@ export class Told {
     this.#cipher = cipher
   }
 
-  /** Returns what a key tells, in the order in which it was published; null when it must be read. */
+  /** Returns the content of a key, in the order in which it was published; null when the database must be read. */
   of(key: string): unknown[] | null {
-    const place = this.#keys.indexOf(key)
-    return (place >= 0 && (this.#open()[place] as unknown[] | undefined)) || null
+    const index = this.#keys.indexOf(key)
+    return (index >= 0 && (this.#open()[index] as unknown[] | undefined)) || null
   }
 
   #open(): unknown[] {
     try {
-      // Of exactly this payload: nobody can tell one agent what happened to another.
+      // Bound to exactly these keys, so that nobody can pass one agent's events off as another's.
       const bound = JSON.stringify([null, this.#topic, ...this.#keys])
       this.#opened ??= JSON.parse(this.#cipher.open(Buffer.from(this.#sealed, 'base64'), bound)) as unknown[]
     } catch {
-      this.#opened = [] // of a process with another key, or of nobody of this service
+      this.#opened = [] // from a process with another master key, or forged
     }
     return this.#opened
   }

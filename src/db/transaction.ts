@@ -129,7 +129,7 @@ export const begin = async (
  * so nothing may have been written before. `changesNothing`: the work only waits, so the key is not reserved
  * meanwhile, and after a crash the request can be repeated at once.
  */
-export type Apart = <Result>(
+export type OutsideTransaction = <Result>(
   work: (db: Db) => Promise<Result>,
   options?: { changesNothing: boolean },
 ) => Promise<Result>
@@ -141,7 +141,7 @@ export type Apart = <Result>(
 export type AfterFailure = (work: (db: Db) => Promise<void>) => Promise<void>
 
 /** For a request without its own transaction: nothing has to end first. */
-export const apartFrom =
-  (db: Db): Apart =>
+export const outsideTransactionOf =
+  (db: Db): OutsideTransaction =>
   (work) =>
     work(db)

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { AppError, invalidInput, notFound } from '../core/errors.ts'
 import type { Domain } from '../db/generated/prisma/client.ts'
-import type { Apart } from '../db/transaction.ts'
+import type { OutsideTransaction } from '../db/transaction.ts'
 import type { DnsResolver } from '../mail/index.ts'
 import { audit, checkRoom, ensureMember, ensureRoom, type Viewer } from '../workspace/index.ts'
 import type { Finding } from './check.ts'
@@ -91,7 +91,7 @@ export const listDomains = async (
  * number that the plan includes.
  */
 export const addDomain = async (
-  deps: DomainDeps & { apart: Apart },
+  deps: DomainDeps & { outsideTransaction: OutsideTransaction },
   viewer: Viewer,
   input: { name: string },
 ): Promise<{ domain: Domain; created: boolean }> => {
@@ -102,7 +102,7 @@ export const addDomain = async (
   if (there) return { domain: there, created: false }
   await checkRoom(deps.prisma, workspaceId, 'ownDomains')
   // Keys are generated one after the other, and the wait must not hold a connection.
-  const key = await deps.apart(() => newKey(deps, { domain: name, workspaceId }))
+  const key = await deps.outsideTransaction(() => newKey(deps, { domain: name, workspaceId }))
   const now = deps.clock.now()
   return deps.prisma.$transaction(async (prisma) => {
     // A concurrent second request waits here, and then finds the domain of the first.

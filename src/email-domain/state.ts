@@ -12,7 +12,7 @@ const DAY_MS = 24 * HOUR_MS
 const FAILURES_TO_BREAK = 2
 
 /** State of a domain after a check. */
-export interface Standing {
+export interface CheckedState {
   state: DomainState
   failures: number
   /** Milliseconds until the next automatic check. */
@@ -24,11 +24,11 @@ export interface Standing {
  * apart, find its records wrong, or immediately when a check by a member does. When DNS does not respond,
  * nothing changes and the check is repeated after an hour.
  */
-export const standingAfter = (
+export const stateAfterCheck = (
   { state, failures }: Pick<Domain, 'state' | 'failures'>,
   verdict: Verdict,
   { asked }: { asked: boolean },
-): Standing => {
+): CheckedState => {
   if (verdict === 'right') return { state: 'verified', failures: 0, recheckInMs: DAY_MS }
   if (verdict === 'unknown') return { state, failures, recheckInMs: HOUR_MS }
   if (state !== 'verified') return { state, failures: 0, recheckInMs: DAY_MS }

@@ -6,7 +6,7 @@ import { dkimKeys } from './dkim.ts'
 import { type DomainDeps, findDomain, type StoredFinding } from './domain.ts'
 import { type Ask, createAsk } from './lookup.ts'
 import { wantedRecords } from './record.ts'
-import { standingAfter } from './state.ts'
+import { stateAfterCheck } from './state.ts'
 import { type NotifyOwnersDeps, notifyOwners } from './tell.ts'
 
 export interface VerifyDeps extends DomainDeps, NotifyOwnersDeps {
@@ -103,13 +103,13 @@ const conclude = (
     await tx.$queryRaw`select 1 from (select pg_advisory_xact_lock(hashtextextended(${`domain:${before.name}`}, 0))) as locked`
     const rival = examination.verdict === 'right' ? await rivalOf({ prisma: tx }, before) : null
     const taken = rival !== null && rival.id !== examination.loser?.id
-    const { recheckInMs, ...standing } = standingAfter(before, taken ? 'wrong' : examination.verdict, {
+    const { recheckInMs, ...state } = stateAfterCheck(before, taken ? 'wrong' : examination.verdict, {
       asked,
     })
-    const isNew = standing.state === 'verified' && before.state !== 'verified'
+    const isNew = state.state === 'verified' && before.state !== 'verified'
     const losers = isNew ? await supersede(deps, tx, before) : []
     const findings = toStore(taken ? withoutOwnership(examination.records) : examination.records)
-    const data = { ...standing, findings, checkedAt: now, recheckAt: new Date(now.getTime() + recheckInMs) }
+    const data = { ...state, findings, checkedAt: now, recheckAt: new Date(now.getTime() + recheckInMs) }
     const { count } = await tx.domain.updateMany({ where: { id }, data })
     if (count === 0) throw notFound('domain')
     return { before, after: { ...before, ...data, findings: findings as Prisma.JsonValue }, losers }

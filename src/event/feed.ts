@@ -5,16 +5,16 @@ import type { Metrics } from '../core/metrics.ts'
 import { uuidArray } from '../db/bytea.ts'
 import type { Db } from '../db/client.ts'
 import type { Notifier } from '../db/notify.ts'
-import type { Told } from '../db/payload.ts'
+import type { Contents } from '../db/payload.ts'
 import type { LoggedEvent } from './event.ts'
 import { FeedIterator } from './feed-iterator.ts'
 import { type FeedItem, Follower, type Sink } from './follower.ts'
 import { type LogPosition, readGrown, sumOfEnds } from './log.ts'
 import { LogReader } from './log-reader.ts'
+import { contentOf, eventsIn } from './notification.ts'
 import type { Texts } from './texts.ts'
-import { tellEvent, toldEvents } from './told.ts'
 
-/** Topic that notifies the other processes that an agent's log grew; the key is the agent's id. It tells small events. */
+/** Topic that notifies the other processes that an agent's log grew; the key is the agent's id. Small events are its contents. */
 const EVENTS = 'events'
 
 /**
@@ -56,15 +56,15 @@ export class Feed {
   }
 
   /**
-   * Announces committed events, in order of id: this process receives them directly, the others are told of them, or
-   * read them.
+   * Announces committed events, in order of id: this process receives them directly, the others in a notification, or
+   * from the log.
    */
   committed(events: readonly LoggedEvent[]): void {
     for (const event of events) {
       this.#deps.metrics?.count('events', event.channel)
-      this.#tell(event.agentId, [event])
+      this.#notify(event.agentId, [event])
       for (const listener of this.#listeners) listener(event.agentId, () => [event])
-      this.#deps.notifier.publish(EVENTS, event.agentId, { toSelf: false, tells: () => tellEvent(event) })
+      this.#deps.notifier.publish(EVENTS, event.agentId, { toSelf: false, content: () => contentOf(event) })
     }
   }
 
@@ -108,7 +108,7 @@ export class Feed {
     const { notifier, texts } = this.#deps
     this.#unsubscribe = [
       texts.start(),
-      notifier.subscribe(EVENTS, (agentId, told) => this.#hear(agentId, told)),
+      notifier.subscribe(EVENTS, (agentId, contents) => this.#onNotification(agentId, contents)),
       notifier.onReconnect(() => void this.#poll()),
     ]
     void this.#keepPolling()
@@ -120,14 +120,14 @@ export class Feed {
     for (const end of this.#unsubscribe) end()
   }
 
-  /** What is told is read only for those whom it concerns: a process hears of each event of the installation. */
-  #hear(agentId: string, told: Told | null): void {
-    const eventsOf = () => toldEvents(agentId, told)
-    if (this.#followers.has(agentId)) this.#tell(agentId, eventsOf())
+  /** Contents are decrypted only for agents with listeners here: a process is notified of each event of the installation. */
+  #onNotification(agentId: string, contents: Contents | null): void {
+    const eventsOf = () => eventsIn(contents, agentId)
+    if (this.#followers.has(agentId)) this.#notify(agentId, eventsOf())
     for (const listener of this.#listeners) listener(agentId, eventsOf)
   }
 
-  #tell(agentId: string, events: readonly LoggedEvent[] | null): void {
+  #notify(agentId: string, events: readonly LoggedEvent[] | null): void {
     const followers = this.#followers.get(agentId)
     if (followers !== undefined) for (const follower of followers) follower.news(events)
   }
@@ -148,7 +148,7 @@ export class Feed {
     }))
     try {
       if (!(await this.#mayHaveGrown(known))) return
-      for (const { agentId } of await readGrown(this.#deps, known)) this.#tell(agentId, null)
+      for (const { agentId } of await readGrown(this.#deps, known)) this.#notify(agentId, null)
     } catch (error) {
       this.#deps.log.warn({ error: messageOf(error) }, 'could not poll for new events')
     }

@@ -1,12 +1,12 @@
 import { Pool } from 'undici'
 import { FIND_PATH, type FindAnswer, type Key } from '../core/cell.ts'
 import type { Clock } from '../core/clock.ts'
-import { messageOf } from '../core/errors.ts'
+import { AppError, messageOf } from '../core/errors.ts'
 import { readUpTo } from '../core/http/body.ts'
 import type { Logger } from '../core/logger.ts'
 
-/** Where an installation answers. */
-export interface CellPlace {
+/** The addresses of an installation. */
+export interface CellAddress {
   readonly http: string
   readonly smtp: { readonly host: string; readonly port: number }
 }
@@ -18,29 +18,37 @@ export interface CellDeps {
 }
 
 const CONNECT_MS = 3_000
-/** A request may wait for messages or codes for minutes before it is answered; streams are never timed. */
+/** A request may wait for messages or codes for minutes before it is answered; streams have no limit. */
 const ANSWER_MS = 330_000
-/** Less than the 65 s after which an installation closes an idle connection: none is closed as a request is sent. */
+/** Less than the 65 s after which an installation closes an idle connection, so that none is closed while a request is sent. */
 const KEEP_ALIVE_MS = 30_000
-/** Time that an installation has to say what it has. */
+/** For the answer to a lookup. */
 const FIND_MS = 3_000
-/** For so long an installation that did not say so is not asked again: others are not kept waiting for it. */
-const REST_MS = 1_000
+/** An installation that failed to answer a lookup is not asked again for so long, so that other requests do not wait for it. */
+const RETRY_MS = 1_000
 /** More than the answer to 500 keys has. */
 const MAX_ANSWER_BYTES = 1024 * 1024
 
+/** The error while an installation that is needed does not answer. */
+export const unavailable = (cause?: unknown): AppError =>
+  new AppError('unavailable', 'A part of the service does not answer. Try again shortly.', {
+    cause,
+    retryAfter: 2,
+  })
+
 /** An installation behind the front. */
 export class Cell {
-  readonly place: CellPlace
+  readonly address: CellAddress
   readonly pool: Pool
   readonly #deps: CellDeps
-  #restsUntil = 0
-  #isDown = false
+  /** Whether its last lookup failed. */
+  isDown = false
+  #retryAt = 0
 
-  constructor(place: CellPlace, deps: CellDeps) {
-    this.place = place
+  constructor(address: CellAddress, deps: CellDeps) {
+    this.address = address
     this.#deps = deps
-    this.pool = new Pool(place.http, {
+    this.pool = new Pool(address.http, {
       connect: { timeout: CONNECT_MS },
       connections: null,
       pipelining: 1,
@@ -51,25 +59,21 @@ export class Cell {
     })
   }
 
-  /** Whether it did not say what it has when it was last asked. */
-  get isDown(): boolean {
-    return this.#isDown
-  }
-
-  /** Returns what it has of these; null if it does not say so. */
+  /** Returns which of these it has; null if it does not answer. */
   async find(keys: readonly Key[]): Promise<FindAnswer | null> {
     const { clock, log } = this.#deps
-    if (clock.now().getTime() < this.#restsUntil) return null
+    if (clock.now().getTime() < this.#retryAt) return null
     try {
       const found = await this.#ask(keys)
-      if (this.#isDown) log.info({ event: 'front.cell', cell: this.place.http }, 'installation answers again')
-      this.#isDown = false
+      if (this.isDown)
+        log.info({ event: 'front.cell', cell: this.address.http }, 'installation answers again')
+      this.isDown = false
       return found
     } catch (error) {
-      const facts = { event: 'front.cell', cell: this.place.http, error: messageOf(error) }
-      if (!this.#isDown) log.warn(facts, 'installation does not say what it has')
-      this.#isDown = true
-      this.#restsUntil = clock.now().getTime() + REST_MS
+      const facts = { event: 'front.cell', cell: this.address.http, error: messageOf(error) }
+      if (!this.isDown) log.warn(facts, 'installation does not answer')
+      this.isDown = true
+      this.#retryAt = clock.now().getTime() + RETRY_MS
       return null
     }
   }

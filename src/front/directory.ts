@@ -1,27 +1,27 @@
 import { type FindAnswer, type Key, MAX_KEYS } from '../core/cell.ts'
 import type { Clock } from '../core/clock.ts'
-import { AppError } from '../core/errors.ts'
+import type { AppError } from '../core/errors.ts'
 import { withResolvers } from '../core/with-resolvers.ts'
-import type { Cell } from './cells.ts'
+import { type Cell, unavailable } from './cells.ts'
 
-/** An installation that has what was asked for, and the workspace; null if it belongs to none. */
-export interface Place {
+/** An installation that has what was looked up, with its workspace; null for what belongs to none. */
+export interface Location {
   readonly cell: Cell
   readonly workspaceId: string | null
-  /** Whether the workspace moves to another installation, which may have it by now. */
-  readonly isLeaving: boolean
+  /** Whether the workspace is moving to another installation, which may have it by now. */
+  readonly isMoving: boolean
 }
 
 export interface DirectoryLimits {
-  /** Time in milliseconds for which a front believes that an installation has something. It asks again when that says otherwise. */
+  /** Time in milliseconds for which a front remembers which installation has something, unless that one says that it has it no more. */
   foundMs: number
-  /** The same of what no installation has, or one whose workspace moves. */
+  /** The same for what no installation has, and for what is moving. */
   missingMs: number
-  /** Number of answers of installations that a front keeps. */
+  /** Number of keys whose installation a front remembers. */
   kept: number
-  /** Number of keys that wait to be asked for; then requests get 503. */
+  /** Number of keys that wait to be looked up; requests beyond it get 503. */
   waiting: number
-  /** Number of questions to each installation at a time. */
+  /** Number of lookups at each installation at a time. */
   questions: number
 }
 
@@ -34,39 +34,35 @@ export const DIRECTORY_LIMITS: DirectoryLimits = {
   questions: 8,
 }
 
-interface Known {
-  readonly places: readonly Place[]
+interface CachedAnswer {
+  readonly locations: readonly Location[]
   readonly until: number
 }
 
-/** A key that is being asked for. */
-interface Sought {
+/** A key that is being looked up. */
+interface PendingLookup {
   readonly key: Key
-  readonly places: Place[]
-  /** Resolves with where it is, or what is missing to say so. */
-  readonly answer: Promise<readonly Place[]>
-  settle(places: readonly Place[]): void
+  readonly locations: Location[]
+  readonly answer: Promise<readonly Location[]>
+  settle(locations: readonly Location[]): void
   fail(error: AppError): void
 }
-
-const unavailable = () =>
-  new AppError('unavailable', 'A part of the service does not answer. Try again shortly.', { retryAfter: 2 })
 
 /** One person can be a member in several installations; everything else is in one. */
 const isInSeveral = (key: Key): boolean => key.startsWith('member:')
 
 /**
- * Knows which installation has what, by asking all of them: what is asked for at the same time is one question, and
- * answers are kept for a while.
+ * Finds which installation has what, by asking all of them. Keys that are needed at the same time share one lookup, and answers are
+ * cached.
  */
 export class Directory {
   readonly #cells: readonly Cell[]
   readonly #clock: Clock
   readonly #limits: DirectoryLimits
-  /** The longest unused first. */
-  readonly #known = new Map<Key, Known>()
-  readonly #sought = new Map<Key, Sought>()
-  #waiting: Sought[] = []
+  /** The least recently used first. */
+  readonly #cache = new Map<Key, CachedAnswer>()
+  readonly #pending = new Map<Key, PendingLookup>()
+  #queue: PendingLookup[] = []
   #asking = 0
 
   constructor(cells: readonly Cell[], clock: Clock, limits: DirectoryLimits = DIRECTORY_LIMITS) {
@@ -84,87 +80,87 @@ export class Directory {
    * Returns the installations that have it, in the order of the settings; none if no installation has. Throws
    * `unavailable` when one that does not answer may have it.
    */
-  find(key: Key): Promise<readonly Place[]> {
-    const known = this.#known.get(key)
-    if (known && known.until > this.#clock.now().getTime()) {
-      this.#known.delete(key)
-      this.#known.set(key, known)
-      return Promise.resolve(known.places)
+  find(key: Key): Promise<readonly Location[]> {
+    const cached = this.#cache.get(key)
+    if (cached && cached.until > this.#clock.now().getTime()) {
+      this.#cache.delete(key)
+      this.#cache.set(key, cached)
+      return Promise.resolve(cached.locations)
     }
-    const sought = this.#sought.get(key) ?? this.#seek(key)
-    return sought ? sought.answer : Promise.reject(unavailable())
+    const lookup = this.#pending.get(key) ?? this.#lookUp(key)
+    return lookup ? lookup.answer : Promise.reject(unavailable())
   }
 
-  /** Asks again next time: an installation says that it does not have it any more. */
+  /** Drops a cached answer, because the installation says that it has it no more. */
   forget(key: Key): void {
-    this.#known.delete(key)
+    this.#cache.delete(key)
   }
 
-  #seek(key: Key): Sought | null {
-    if (this.#waiting.length >= this.#limits.waiting) return null
-    const { promise, resolve, reject } = withResolvers<readonly Place[]>()
-    promise.catch(() => undefined) // whoever asked may be gone
-    const sought: Sought = { key, places: [], answer: promise, settle: resolve, fail: reject }
-    this.#sought.set(key, sought)
-    if (this.#waiting.push(sought) === 1) setImmediate(() => this.#askNext())
-    return sought
+  #lookUp(key: Key): PendingLookup | null {
+    if (this.#queue.length >= this.#limits.waiting) return null
+    const { promise, resolve, reject } = withResolvers<readonly Location[]>()
+    promise.catch(() => undefined) // the request may be gone by then
+    const lookup: PendingLookup = { key, locations: [], answer: promise, settle: resolve, fail: reject }
+    this.#pending.set(key, lookup)
+    if (this.#queue.push(lookup) === 1) setImmediate(() => this.#askNext())
+    return lookup
   }
 
   #askNext(): void {
-    while (this.#waiting.length > 0 && this.#asking < this.#limits.questions) {
-      const together = this.#waiting.splice(0, MAX_KEYS)
+    while (this.#queue.length > 0 && this.#asking < this.#limits.questions) {
+      const batch = this.#queue.splice(0, MAX_KEYS)
       this.#asking++
-      void this.#ask(together).finally(() => {
+      void this.#ask(batch).finally(() => {
         this.#asking--
         this.#askNext()
       })
     }
   }
 
-  async #ask(together: readonly Sought[]): Promise<void> {
-    const keys = together.map(({ key }) => key)
+  async #ask(batch: readonly PendingLookup[]): Promise<void> {
+    const keys = batch.map(({ key }) => key)
     const answers = await Promise.all(
       this.#cells.map(async (cell) => {
         const answer = await cell.find(keys)
-        if (answer) this.#note(cell, together, answer)
+        if (answer) this.#record(cell, batch, answer)
         return answer !== null
       }),
     )
-    for (const sought of together) this.#conclude(sought, answers.every(Boolean))
+    for (const lookup of batch) this.#settle(lookup, answers.every(Boolean))
   }
 
-  /** What can be in one installation only is known once that one has answered, however long others take. */
-  #note(cell: Cell, together: readonly Sought[], { found, leaving = [] }: FindAnswer): void {
-    for (const sought of together) {
-      const workspaceId = found[sought.key]
+  /** A key that only one installation can have is settled by its answer, however long the others take. */
+  #record(cell: Cell, batch: readonly PendingLookup[], { found, moving = [] }: FindAnswer): void {
+    for (const lookup of batch) {
+      const workspaceId = found[lookup.key]
       if (workspaceId === undefined) continue
-      const isLeaving = leaving.includes(sought.key)
-      sought.places.push({ cell, workspaceId, isLeaving })
-      if (!isLeaving && !isInSeveral(sought.key)) this.#conclude(sought, true)
+      const isMoving = moving.includes(lookup.key)
+      lookup.locations.push({ cell, workspaceId, isMoving })
+      if (!isMoving && !isInSeveral(lookup.key)) this.#settle(lookup, true)
     }
   }
 
-  #conclude(sought: Sought, isComplete: boolean): void {
-    const { key, places } = sought
-    if (this.#sought.get(key) !== sought) return
-    this.#sought.delete(key)
-    if (places.length === 0 && !isComplete) {
-      sought.fail(unavailable())
+  #settle(lookup: PendingLookup, isComplete: boolean): void {
+    const { key, locations } = lookup
+    if (this.#pending.get(key) !== lookup) return
+    this.#pending.delete(key)
+    if (locations.length === 0 && !isComplete) {
+      lookup.fail(unavailable())
       return
     }
-    const rank = ({ cell, isLeaving }: Place) =>
-      this.#cells.indexOf(cell) + (isLeaving ? this.#cells.length : 0)
-    const found = places.toSorted((a, b) => rank(a) - rank(b))
+    const rank = ({ cell, isMoving }: Location) =>
+      this.#cells.indexOf(cell) + (isMoving ? this.#cells.length : 0)
+    const found = locations.toSorted((a, b) => rank(a) - rank(b))
     if (isComplete) this.#keep(key, found)
-    sought.settle(found)
+    lookup.settle(found)
   }
 
-  #keep(key: Key, places: readonly Place[]): void {
+  #keep(key: Key, locations: readonly Location[]): void {
     const { foundMs, missingMs, kept } = this.#limits
-    const isSettled = places[0] !== undefined && !places[0].isLeaving
+    const isSettled = locations[0] !== undefined && !locations[0].isMoving
     const until = this.#clock.now().getTime() + (isSettled ? foundMs : missingMs)
-    this.#known.delete(key)
-    this.#known.set(key, { places, until })
-    if (this.#known.size > kept) this.#known.delete(this.#known.keys().next().value!)
+    this.#cache.delete(key)
+    this.#cache.set(key, { locations, until })
+    if (this.#cache.size > kept) this.#cache.delete(this.#cache.keys().next().value!)
   }
 }

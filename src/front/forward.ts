@@ -3,10 +3,11 @@ import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import type { Key } from '../core/cell.ts'
 import { AppError, invalidInput, messageOf } from '../core/errors.ts'
+import { hasBody } from '../core/http/body.ts'
 import { arrivalOf, noteRequester } from '../core/http/http.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Metrics } from '../core/metrics.ts'
-import type { Cell } from './cells.ts'
+import { type Cell, unavailable } from './cells.ts'
 import type { Directory } from './directory.ts'
 import { requestHeaders, responseHeaders } from './headers.ts'
 import type { Route, Routes } from './route.ts'
@@ -23,7 +24,7 @@ export interface ForwardDeps {
 /** Requests and streams at a time: each takes a connection to an installation. @limit Fronts */
 const MAX_OPEN = 20_000
 
-/** Nothing was sent. */
+/** Errors after which nothing was sent. */
 const UNREACHED = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
   'ECONNREFUSED',
@@ -35,40 +36,31 @@ const UNREACHED = new Set([
 
 const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '')
 
-const unavailable = (cause?: unknown) =>
-  new AppError('unavailable', 'This part of the service does not answer. Try again shortly.', {
-    cause,
-    retryAfter: 2,
-  })
-
-const hasBody = ({ headers }: IncomingMessage): boolean =>
-  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
-
 type Answer = Dispatcher.ResponseData
 
-/** Whether an installation may not have what the front knew it to have: it does not know it, or says that it moves. */
-const isMisplaced = (key: Key, { statusCode }: Answer): boolean =>
+/** Whether what the front found at an installation may be elsewhere now: the installation does not know it, or says that it moves. */
+const mayHaveMoved = (key: Key, { statusCode }: Answer): boolean =>
   [421, 503, key.startsWith('id:') ? 404 : 401].includes(statusCode)
 
-/** A request that is passed on. */
-interface Passing {
+/** A request that is passed on, and the response to it. */
+interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly signal: AbortSignal
 }
 
-/** Closes the connection after the answer to a request whose body is not read to its end: nobody reads the rest. */
-const closeIfUnread = ({ request, response }: Passing): void => {
+/** Closes the connection after the answer if the rest of the request's body is not read. */
+const closeIfUnread = ({ request, response }: Exchange): void => {
   if (hasBody(request) && !request.complete) response.shouldKeepAlive = false
 }
 
 /**
- * Passes requests on to the installation that they are for, and answers back, as they arrive and as fast as they are read. A
- * request that is not answered may have been carried out: only what changes nothing is sent again.
+ * Forwards requests to their installation, and its answers to the client, while they arrive and as fast as they are read. A request
+ * without an answer may have been carried out, so only GET and HEAD are sent again.
  */
 export class Forward {
   readonly #deps: ForwardDeps
-  /** Answers that go on until somebody ends them, with where they come from. */
+  /** Event streams, with the bodies that they are read from. */
   readonly #streams = new Map<ServerResponse, Readable>()
   #open = 0
 
@@ -100,41 +92,41 @@ export class Forward {
       this.#streams.delete(response)
       gone.abort()
     })
-    // How long a body may take is for the installation to say; its least rate is the same.
+    // The installation limits how long a body may take; the minimum rate is the same.
     arrivalOf(request).allow(Number.POSITIVE_INFINITY)
-    const passing = { request, response, signal: gone.signal }
+    const exchange = { request, response, signal: gone.signal }
     try {
-      this.#answer(passing, await this.#settled(passing, await this.#deps.routes.of(request)))
+      const route = await this.#deps.routes.of(request)
+      this.#answer(exchange, await this.#follow(exchange, route), route)
     } catch (error) {
-      closeIfUnread(passing)
+      closeIfUnread(exchange)
       if (!response.destroyed) throw error
     }
   }
 
-  /** Sends a request, and once more to where it belongs by now if its workspace has moved. */
-  async #settled(passing: Passing, route: Route): Promise<{ answer: Answer; route: Route }> {
-    const { cell, answer } = await this.#first(passing, route)
-    if (route.key === null || !isMisplaced(route.key, answer)) return { answer, route }
+  /** Sends a request, and sends it again if its workspace has moved to another installation. */
+  async #follow(exchange: Exchange, route: Route): Promise<Answer> {
+    const { cell, answer } = await this.#sendToFirst(exchange, route)
+    if (route.key === null || !mayHaveMoved(route.key, answer)) return answer
     this.#deps.directory.forget(route.key)
-    const [now] = await this.#deps.directory.find(route.key).catch(() => [])
-    if (now === undefined || now.cell === cell) return { answer, route }
+    const [current] = await this.#deps.directory.find(route.key).catch(() => [])
+    if (current === undefined || current.cell === cell) return answer
     await answer.body.dump().catch(() => undefined)
-    if (route.body === null && hasBody(passing.request)) throw unavailable()
-    const moved = { ...route, cells: [now.cell], also: [] }
-    return { answer: (await this.#first(passing, moved)).answer, route: moved }
+    if (route.body === null && hasBody(exchange.request)) throw unavailable()
+    return (await this.#sendToFirst(exchange, { ...route, cells: [current.cell], copies: [] })).answer
   }
 
   /** Returns the answer of the first installation that can be reached. */
-  async #first(passing: Passing, route: Route): Promise<{ cell: Cell; answer: Answer }> {
+  async #sendToFirst(exchange: Exchange, route: Route): Promise<{ cell: Cell; answer: Answer }> {
     let unreached: unknown
     for (const cell of route.cells) {
       try {
-        const answer = await this.#send(passing, cell, route)
+        const answer = await this.#send(exchange, cell, route)
         this.#deps.metrics.count('forwards', 'answered')
-        for (const other of route.also) void this.#tell(passing, other, route)
+        for (const other of route.copies) void this.#copy(exchange, other, route)
         return { cell, answer }
       } catch (error) {
-        if (passing.signal.aborted) throw error
+        if (exchange.signal.aborted) throw error
         this.#failed(cell, error)
         if (!UNREACHED.has(codeOf(error))) throw lost(error)
         unreached = error
@@ -146,13 +138,13 @@ export class Forward {
   #failed(cell: Cell, error: unknown): void {
     this.#deps.metrics.count('forwards', UNREACHED.has(codeOf(error)) ? 'unreached' : 'lost')
     this.#deps.log.warn(
-      { event: 'front.forward', cell: cell.place.http, error: messageOf(error) },
+      { event: 'front.forward', cell: cell.address.http, error: messageOf(error) },
       'installation did not answer a request',
     )
   }
 
-  async #send(passing: Passing, cell: Cell, route: Route): Promise<Answer> {
-    const { request, signal } = passing
+  async #send(exchange: Exchange, cell: Cell, route: Route): Promise<Answer> {
+    const { request, signal } = exchange
     const method = request.method as Dispatcher.HttpMethod
     const streams = route.body === null && hasBody(request)
     const send = (): Promise<Answer> =>
@@ -175,21 +167,20 @@ export class Forward {
     }
   }
 
-  /** Sends it without waiting for an answer: the form with which somebody asks for links to sign in. */
-  async #tell(passing: Passing, cell: Cell, route: Route): Promise<void> {
+  /** Sends a copy of a form, without the session, and ignores the answer. */
+  async #copy(exchange: Exchange, cell: Cell, route: Route): Promise<void> {
     const signal = AbortSignal.timeout(30_000)
-    const answer = await this.#send({ ...passing, signal }, cell, { ...route, cookie: undefined }).catch(
+    const answer = await this.#send({ ...exchange, signal }, cell, { ...route, cookie: undefined }).catch(
       () => null,
     )
     await answer?.body.dump().catch(() => undefined)
   }
 
-  #answer(passing: Passing, { answer, route }: { answer: Answer; route: Route }): void {
-    const { response } = passing
+  #answer(exchange: Exchange, answer: Answer, { workspaceId }: Route): void {
+    const { response } = exchange
     const { statusCode, headers, body } = answer
-    closeIfUnread(passing)
-    if (route.workspaceId !== null && statusCode !== 401)
-      noteRequester(response, { workspaceId: route.workspaceId })
+    closeIfUnread(exchange)
+    if (workspaceId !== null && statusCode !== 401) noteRequester(response, { workspaceId })
     const passed = responseHeaders(headers as unknown as string[])
     for (const [name, values] of passed) response.setHeader(name, values.length > 1 ? values : values[0]!)
     response.writeHead(statusCode)

@@ -7,6 +7,7 @@ import { createClients } from '../http/client.ts'
 import { startHttp } from '../http/server.ts'
 import { passingCertificate } from '../mail/index.ts'
 import { ServiceMetrics } from '../observability/metrics.ts'
+import { watchSmtpPorts } from '../observability/smtp-ports.ts'
 import { Cell } from './cells.ts'
 import { Directory } from './directory.ts'
 import { Forward } from './forward.ts'
@@ -19,7 +20,7 @@ export interface FrontWorld {
   smtpLimits: FrontSmtpOptions['limits']
 }
 
-/** Rejects when no installation says what it has. */
+/** Rejects when no installation answers a lookup. */
 const ensureAnswered = async (cells: readonly Cell[]): Promise<void> => {
   const answers = await Promise.all(cells.map((cell) => cell.find([])))
   if (answers.every((answer) => answer === null))
@@ -29,12 +30,13 @@ const ensureAnswered = async (cells: readonly Cell[]): Promise<void> => {
 /** Starts a process in front of several installations. It has no database and writes no files. */
 export const startFront = async (config: Config, log: Logger, world: Partial<FrontWorld> = {}) => {
   const { clock = systemClock } = world
+  const { trustProxy } = config
   const deps = { secret: config.cellSecret ?? '', clock, log }
-  const cells = config.cells.map((place) => new Cell(place, deps))
+  const cells = config.cells.map((address) => new Cell(address, deps))
   const directory = new Directory(cells, clock)
   const metrics = new ServiceMetrics()
   const routes = new Routes(directory, cells, () => config.publicUrl ?? server.url)
-  const clients = createClients(config.trustProxy)
+  const clients = createClients(trustProxy)
   const forward = new Forward({
     ...{ routes, directory, metrics, log },
     clientOf: (request) => clients.addressOf(request),
@@ -43,20 +45,12 @@ export const startFront = async (config: Config, log: Logger, world: Partial<Fro
   metrics.gauge('ams_front_open', 'Requests and streams that a front passes on now', () => forward.size)
   metrics.gauge(
     'ams_front_cells_down',
-    'Installations that do not say what they have',
+    'Installations that do not answer the lookups of this front',
     () => cells.filter(({ isDown }) => isDown).length,
   )
-  await ensureAnswered(cells).catch(() => undefined) // what does not answer is in the log
+  await ensureAnswered(cells).catch(() => undefined) // the log has which ones do not answer
   const opening = startHttp({
-    ...{
-      host: config.host,
-      port: config.port,
-      api: true,
-      log,
-      metrics,
-      clock,
-      trustProxy: config.trustProxy,
-    },
+    ...{ host: config.host, port: config.port, api: true, log, metrics, clock, trustProxy },
     https: config.publicUrl?.startsWith('https:') === true,
     interfaces: {
       ...{ rest: handle, graphql: handle, mcp: handle, web: handle, oauth: handle, stream: handle },
@@ -70,19 +64,12 @@ export const startFront = async (config: Config, log: Logger, world: Partial<Fro
     ['SMTP_HOST', host],
     ['SMTP_PORT', port],
     listenFront({
-      ...{ host, port, name: config.mailHost, trustProxy: config.trustProxy, directory, clock, log, metrics },
+      ...{ host, port, name: config.mailHost, trustProxy, directory, clock, log, metrics },
       tls: tls ?? (await passingCertificate(config.mailHost, clock.now())),
       ...(world.smtpLimits && { limits: world.smtpLimits }),
     }),
   )
-  const { certificate } = smtp
-  if (certificate)
-    metrics.gauge(
-      'ams_smtp_certificate_expiry_timestamp_seconds',
-      'When the certificate of SMTP_TLS_CERT expires that is in use',
-      () => certificate.expiry.getTime() / 1000,
-    )
-  metrics.gauge('ams_smtp_sessions', 'Open SMTP sessions', () => smtp.sessions)
+  watchSmtpPorts(metrics, [smtp])
   return {
     http: server.url,
     smtp: smtp.address,

@@ -1,11 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import { HOP_BY_HOP } from '../core/http/hop-by-hop.ts'
-import type { Route } from './route.ts'
 
-/** What the front says itself, whatever the client says; `expect` has been answered. */
+/** What the front sets itself, whatever the client sends; `expect` has been answered. */
 const OWN = ['authorization', 'content-length', 'cookie', 'expect', 'forwarded', 'x-real-ip', 'x-request-id']
 
-/** Returns names and values in turn, without these and without what `Connection` names. */
+/** Returns alternating names and values, without these headers and those that `Connection` names. */
 const passed = (raw: readonly string[], dropped: readonly string[]): string[] => {
   const names = new Set(dropped)
   for (let at = 0; at < raw.length; at += 2)
@@ -20,12 +19,16 @@ const passed = (raw: readonly string[], dropped: readonly string[]): string[] =>
 }
 
 /**
- * Returns the headers of a request for an installation. `client` is the address that it comes from; '' if that is not known: an
- * installation does not count such a request by address.
+ * Returns the headers of a request for an installation. `client` is the address that it comes from; '' if that is not known, so that
+ * the installation applies no limit by address.
  */
 export const requestHeaders = (
   request: IncomingMessage,
-  { authorization, cookie, body }: Pick<Route, 'authorization' | 'cookie' | 'body'>,
+  {
+    authorization,
+    cookie,
+    body,
+  }: { authorization: string | undefined; cookie: string | undefined; body: Buffer | null },
   client: string,
 ): string[] => {
   const length = body === null ? request.headers['content-length'] : String(body.length)
@@ -38,7 +41,16 @@ export const requestHeaders = (
   ]
 }
 
-/** Returns the headers of an answer by their names in lowercase, each with all its values: there may be several cookies. */
+/** The cookies of sessions, of this service and of others on this host: see core/http/cookie.ts. */
+const SESSION = /(?:^|;)\s*(?:__Host-)?ams-\d{1,5}=([^;]*)/g
+
+/** Returns a Cookie header with no session but this one; undefined if nothing is left. */
+export const withSession = (cookie: string, kept: string | null): string | undefined =>
+  cookie
+    .replace(SESSION, (whole: string, value: string) => (value.trim() === kept ? whole : ''))
+    .replace(/^[;\s]+/, '') || undefined
+
+/** Returns the headers of an answer by their lowercase names, with all values of each: there may be several cookies. */
 export const responseHeaders = (raw: readonly string[]): Map<string, string[]> => {
   const kept = passed(raw, HOP_BY_HOP)
   const headers = new Map<string, string[]>()

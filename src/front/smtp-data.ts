@@ -3,15 +3,16 @@ import { Reply } from '../mail/index.ts'
 import type { CellSession, SmtpReply } from './smtp-client.ts'
 
 const LOST: SmtpReply = { code: 451, text: 'Temporary failure, try again later' }
+const lost = () => LOST
 
-/** Passes an installation's refusal on. Its 421 ends its own session, not that of the client. */
+/** The reply to the client for an installation's refusal. An installation's 421 ends its own session, not that of the client. */
 export const refusalOf = ({ code, text }: SmtpReply): Reply => new Reply(code === 421 ? 451 : code, text)
 
 /**
- * Returns the words for a mail that every installation has stored. Otherwise rejects with a temporary refusal, if there is one: the
- * sender brings it again, and an installation that has it recognises the copy.
+ * Returns the text of the reply to a message that every installation has stored. Otherwise throws a refusal, a temporary one if there
+ * is any: the sender tries again, and an installation that has the message recognises the copy.
  */
-const verdictOf = (replies: readonly SmtpReply[]): string => {
+const conclude = (replies: readonly SmtpReply[]): string => {
   const refusals = replies.filter(({ code }) => code >= 300)
   const refusal = refusals.find(({ code }) => code < 500) ?? refusals[0]
   if (refusal) throw refusalOf(refusal)
@@ -19,33 +20,33 @@ const verdictOf = (replies: readonly SmtpReply[]): string => {
 }
 
 /**
- * Passes the data of a mail on to all installations while it arrives, as fast as the slowest takes it. Nobody gets the end of a mail
+ * Forwards a message to all installations while it arrives, as fast as the slowest takes it. None of them gets the end of a message
  * that is broken off or longer than `size`.
  */
-export const passMail = async (
+export const forwardMessage = async (
   stream: SMTPServerDataStream,
-  onward: readonly CellSession[],
+  upstream: readonly CellSession[],
   size: number,
 ): Promise<string> => {
-  const begun = await Promise.all(onward.map((each) => each.begin().catch(() => ({ refusal: LOST }))))
-  const taking = begun.flatMap((each) => ('data' in each ? [each.data] : []))
-  const refusals = begun.flatMap((each) => ('refusal' in each ? [each.refusal] : []))
+  const begun = await Promise.all(upstream.map((each) => each.begin().catch(lost)))
+  const taking = upstream.filter((_, at) => begun[at]!.code === 354)
+  const refusals = begun.filter(({ code }) => code !== 354)
+  if (taking.length === 0) return conclude(refusals.length > 0 ? refusals : [LOST])
   const drop = () => {
-    for (const each of onward) each.destroy()
+    for (const each of upstream) each.destroy()
   }
-  if (taking.length === 0) return verdictOf(refusals.length > 0 ? refusals : [LOST])
   let bytes = 0
   try {
     for await (const part of stream as AsyncIterable<Buffer>) {
       bytes += part.length
       if (bytes > size) drop()
-      else await Promise.all(taking.map((data) => data.write(part)))
+      else await Promise.all(taking.map((each) => each.write(part)))
     }
   } catch {
     drop()
     throw new Reply(421, 'The connection was lost')
   }
   if (bytes > size) throw new Reply(552, `Message is longer than ${size} bytes`)
-  const replies = await Promise.all(taking.map((data) => data.end().catch(() => LOST)))
-  return verdictOf([...replies, ...refusals])
+  const replies = await Promise.all(taking.map((each) => each.end().catch(lost)))
+  return conclude([...replies, ...refusals])
 }

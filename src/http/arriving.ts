@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AppError, invalidInput } from '../core/errors.ts'
 import { type Arrival, type Arrivals, NO_BODY } from '../core/http/arrivals.ts'
+import { hasBody } from '../core/http/body.ts'
 import { httpFailure, noteOrigin } from '../core/http/http.ts'
 import type { Refusal } from './unreadable.ts'
 
@@ -31,9 +32,6 @@ const cutOff = (
   })
   response.end(text, () => request.destroy())
 }
-
-const hasBody = ({ headers }: IncomingMessage): boolean =>
-  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
 /** Records where a request comes from, and monitors the arrival of its body, if it has one. */
 export const receiveRequest = (

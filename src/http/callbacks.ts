@@ -1,5 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Entrance, ReadBody, Route, RouteAnswer, RouteHead } from '../core/channel/callback-route.ts'
+import type {
+  Authentication,
+  ReadBody,
+  Route,
+  RouteAnswer,
+  RouteHead,
+} from '../core/channel/callback-route.ts'
 import { AppError } from '../core/errors.ts'
 import { readUpTo } from '../core/http/body.ts'
 import { arrivalOf, clientOf, httpFailure } from '../core/http/http.ts'
@@ -40,12 +46,12 @@ const answer = (
  * Checks a call's headers, and waits for a slot if they do not authenticate it. Returns a function that
  * releases everything once the call is over.
  */
-const enter = async (
+const admit = async (
   route: Route,
   head: RouteHead,
   slots: TransferSlots,
 ): Promise<{ proven: boolean; leave(): void }> => {
-  const { proven }: Entrance = (await route.enter?.(head)) ?? { proven: false }
+  const { proven }: Authentication = (await route.authenticate?.(head)) ?? { proven: false }
   const slot: Slot | null = proven ? null : await slots.enter(head.arrival, head.source, WAIT_MS)
   if (proven || slot) return { proven, leave: () => slot?.leave() }
   throw new AppError('unavailable', 'Too many calls at once.', { retryAfter: 5 })
@@ -68,7 +74,7 @@ const call = async (
     response.setHeader('Connection', 'close')
     throw error
   }
-  const { proven, leave } = await enter(route, head, slots).catch(close)
+  const { proven, leave } = await admit(route, head, slots).catch(close)
   let received: ReadBody | null = null
   try {
     const read = route.read ?? readWhole(route.maxBytes)

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Door } from '../core/http/http.ts'
+import type { RouteClass } from '../core/http/http.ts'
 import type { Metrics } from '../core/metrics.ts'
 import { noTracer, type Tracer } from '../core/tracer.ts'
 
 /** First segments of paths that are not REST's. */
-const BY_SEGMENT: Readonly<Record<string, Door>> = {
+const BY_SEGMENT: Readonly<Record<string, RouteClass>> = {
   a: 'message_url',
   graphql: 'graphql',
   mcp: 'mcp',
@@ -25,7 +25,7 @@ const BY_SEGMENT: Readonly<Record<string, Door>> = {
 }
 
 /** Returns the class of the route of a request, whether or not it exists. */
-const doorOf = (method: string | undefined, url: string): Door => {
+const routeClassOf = (method: string | undefined, url: string): RouteClass => {
   const segment = /^\/([^/?]*)/.exec(url)?.[1] ?? ''
   if (Object.hasOwn(BY_SEGMENT, segment)) return BY_SEGMENT[segment]!
   return method === 'GET' || method === 'HEAD' ? 'rest_read' : 'rest_write'
@@ -50,7 +50,7 @@ export const measure = (
   metrics.count('requests', `${kind}xx`)
   if (kind === 4) metrics.count('refusals', REFUSALS.has(statusCode) ? String(statusCode) : 'other')
   const streams = String(response.getHeader('content-type') ?? '').startsWith('text/event-stream')
-  if (!streams) metrics.observe('requests', doorOf(method, url), ms / 1000)
+  if (!streams) metrics.observe('requests', routeClassOf(method, url), ms / 1000)
 }
 
 /**
@@ -64,7 +64,7 @@ export const traceRequest = <T>(
   handle: () => T,
 ): T => {
   const { method = '', url = '', headers } = request
-  const route = doorOf(method, url)
+  const route = routeClassOf(method, url)
   if (tracer === noTracer || route === 'monitoring') return handle()
   const span = tracer.start(`HTTP ${method} ${route}`, {
     kind: 'server',

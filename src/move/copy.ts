@@ -5,9 +5,9 @@ import { checksumOf, quoted } from '../backup/tables.ts'
 import { AppError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import { rewrapped } from '../workspace/index.ts'
-import { isDerived, type Part } from './parts.ts'
+import { isDerived, type WorkspaceTable } from './workspace-tables.ts'
 
-/** The keys of both installations: data keys are encrypted with the master key of the one in which they are. */
+/** The master keys of both installations, which encrypt the data keys of their workspaces. */
 export interface Keys {
   from: readonly Uint8Array[]
   to: Uint8Array
@@ -19,21 +19,21 @@ export interface Copied {
   bytes: number
 }
 
-/** A column of data keys that are encrypted with the master key, and the columns of the row and of its workspace. */
+/** The columns with data keys that are encrypted with the master key, and the column with the workspace's id. */
 const KEYS = [
   { name: 'workspace', column: 'data_key', workspace: 'id' },
   { name: 'retired_data_key', column: 'key', workspace: 'workspace_id' },
 ]
 
-/** Returns the parts with the data keys as the other installation can read them. */
+/** Returns the tables with the data keys encrypted for the other installation. */
 export const withKeysFor = async (
   client: pg.Client,
-  parts: readonly Part[],
+  tables: readonly WorkspaceTable[],
   { from, to }: Keys,
-): Promise<Part[]> => {
-  const sealed = new Map<string, Part['replaced']>()
+): Promise<WorkspaceTable[]> => {
+  const sealed = new Map<string, WorkspaceTable['replaced']>()
   for (const { name, column, workspace } of KEYS) {
-    const { where } = parts.find((part) => part.name === name)!
+    const { where } = tables.find((table) => table.name === name)!
     const { rows } = await client.query<{ id: string; of: string; key: Buffer }>(
       `select id, ${workspace} as of, ${column} as key from ${name} where ${where}`,
     )
@@ -43,12 +43,16 @@ export const withKeysFor = async (
     })
     if (cases.length > 0) sealed.set(name, { [column]: `case id ${cases.join(' ')} end` })
   }
-  return parts.map((part) => ({ ...part, replaced: { ...part.replaced, ...sealed.get(part.name) } }))
+  return tables.map((table) => ({ ...table, replaced: { ...table.replaced, ...sealed.get(table.name) } }))
 }
 
-const copyPart = async (from: pg.Client, to: pg.Client, part: Part): Promise<Omit<Copied, 'tables'>> => {
-  const { name, columns, where, replaced } = part
-  // What an earlier stay of the workspace has left there: addresses that it was given, opt-outs.
+const copyTable = async (
+  from: pg.Client,
+  to: pg.Client,
+  table: WorkspaceTable,
+): Promise<Omit<Copied, 'tables'>> => {
+  const { name, columns, where, replaced } = table
+  // Rows that are left from when the workspace was there before: its given addresses, opt-outs.
   await to.query(`delete from ${quoted(name)} where ${where}`)
   const values = columns.map((column) => replaced[column] ?? quoted(column)).join(', ')
   const source = from.query(copyTo(`copy (select ${values} from ${quoted(name)} where ${where}) to stdout`))
@@ -62,10 +66,10 @@ const copyPart = async (from: pg.Client, to: pg.Client, part: Part): Promise<Omi
 }
 
 /** Throws unless both have the same rows, apart from the values that differ on purpose. */
-const comparePart = async (
+const compareTable = async (
   from: pg.Client,
   to: pg.Client,
-  { where, replaced, ...table }: Part,
+  { where, replaced, ...table }: WorkspaceTable,
 ): Promise<void> => {
   const compared = { ...table, columns: table.columns.filter((column) => !(column in replaced)) }
   const [before, after] = await Promise.all([
@@ -75,8 +79,8 @@ const comparePart = async (
   if (before !== after) throw new Error(`the copy of ${table.name} differs from the original`)
 }
 
-/** What says which row of the other installation is in the way, without its other columns. */
-const inTheWay = (error: unknown): unknown => {
+/** Names the row of the other installation that is in the way of a copy, without its other columns. */
+const asConflict = (error: unknown): unknown => {
   const { code, table, detail } = error as { code?: string; table?: string; detail?: string }
   return code === '23505'
     ? new AppError('conflict', `The other installation has this already (${table}): ${detail}`, {
@@ -86,38 +90,41 @@ const inTheWay = (error: unknown): unknown => {
 }
 
 /**
- * Copies the parts, in the transactions that both sessions have begun, and compares every row with its copy. Throws `conflict` for a row that
+ * Copies the tables, in the transactions that both sessions have begun, and compares every row with its copy. Throws `conflict` for a row that
  * the other database has already.
  */
-export const copyParts = async (
+export const copyTables = async (
   from: pg.Client,
   to: pg.Client,
-  parts: readonly Part[],
+  tables: readonly WorkspaceTable[],
   log: Logger,
 ): Promise<Copied> => {
-  const total = { tables: parts.length, rows: 0, bytes: 0 }
+  const total = { tables: tables.length, rows: 0, bytes: 0 }
   try {
-    for (const part of parts) {
-      const { rows, bytes } = await copyPart(from, to, part)
+    for (const table of tables) {
+      const { rows, bytes } = await copyTable(from, to, table)
       total.rows += rows
       total.bytes += bytes
-      if (rows > 0) log.info({ table: part.name, rows }, 'table copied')
+      if (rows > 0) log.info({ table: table.name, rows }, 'table copied')
     }
   } catch (error) {
-    throw inTheWay(error)
+    throw asConflict(error)
   }
-  for (const part of parts) await comparePart(from, to, part)
+  for (const table of tables) await compareTable(from, to, table)
   return total
 }
 
-/** Tells any change of the rows: of which version each is, and where. Reads none of the long values. */
-export const versionsOf = async (client: pg.Client, parts: readonly Part[]): Promise<Map<string, string>> => {
+/** Returns a checksum of each table that any change of its rows changes: of their positions and versions, so that no long value is read. */
+export const versionsOf = async (
+  client: pg.Client,
+  tables: readonly WorkspaceTable[],
+): Promise<Map<string, string>> => {
   const versions = new Map<string, string>()
-  for (const part of parts.filter((each) => !isDerived(each))) {
+  for (const table of tables.filter((each) => !isDerived(each))) {
     const { rows } = await client.query<{ version: string }>(
-      `select concat(count(*), ' ', sum(hashtextextended(ctid::text || ' ' || xmin::text, 0))) as version from ${quoted(part.name)} where ${part.where}`,
+      `select concat(count(*), ' ', sum(hashtextextended(ctid::text || ' ' || xmin::text, 0))) as version from ${quoted(table.name)} where ${table.where}`,
     )
-    versions.set(part.name, rows[0]!.version)
+    versions.set(table.name, rows[0]!.version)
   }
   return versions
 }

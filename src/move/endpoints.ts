@@ -1,13 +1,13 @@
 import type pg from 'pg'
 import { quoted } from '../backup/tables.ts'
-import type { Part } from './parts.ts'
+import type { WorkspaceTable } from './workspace-tables.ts'
 
 /**
- * What leads into a workspace, or out of it, each after those that refer to it: bots, numbers, webhooks, messages to send, and
- * links. The other installation has them now. Without them this one tells no receiver that its subscription has ended, and
- * gives no number and no bot back when the workspace is deleted. Tokens, email addresses and domains stay: who uses them is
- * told to try again, until it reaches the other installation. Mail that was arriving when it moved must not find nobody: that
- * is accepted and dropped.
+ * What leads into a workspace or out of it: bots, numbers, webhooks, messages to send, and links; each after those that refer to it.
+ * The other installation has them now. If they stayed, deleting the workspace here would end their subscriptions at receivers, and
+ * release their numbers and bots at the providers. Tokens, email addresses and domains stay, so that clients and mail servers are
+ * asked to try again until they reach the other installation: mail for an address that no longer exists would be accepted and dropped
+ * if it was arriving while the workspace moved.
  */
 const ENDPOINTS = [
   'job',
@@ -27,10 +27,13 @@ const ENDPOINTS = [
 ]
 
 /** Removes the endpoints of a workspace that has moved. May be repeated. */
-export const removeEndpoints = async (client: pg.Client, parts: readonly Part[]): Promise<void> => {
+export const removeEndpoints = async (
+  client: pg.Client,
+  tables: readonly WorkspaceTable[],
+): Promise<void> => {
   await client.query('begin')
-  for (const table of ENDPOINTS) {
-    const { name, where } = parts.find((part) => part.name === table)!
+  for (const endpoint of ENDPOINTS) {
+    const { name, where } = tables.find((table) => table.name === endpoint)!
     const kept = name === 'address' ? ` and channel <> 'email'` : ''
     await client.query(`delete from ${quoted(name)} where (${where})${kept}`)
   }

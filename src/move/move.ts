@@ -8,17 +8,17 @@ import { AppError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import { identityOf } from '../db/replica.ts'
 import { endChangePositions } from '../workspace/index.ts'
-import { type Copied, copyParts, type Keys, versionsOf, withKeysFor } from './copy.ts'
+import { announce, close, open, readMove, SETTLE_MS, setMoved, untilQuiet } from './closing.ts'
+import { type Copied, copyTables, type Keys, versionsOf, withKeysFor } from './copy.ts'
 import { removeEndpoints } from './endpoints.ts'
-import { announce, close, open, readMove, SETTLE_MS, setMoved, untilQuiet } from './fence.ts'
 import { copyObjects } from './objects.ts'
-import { type Databases, findMisfits, findObstacles, type Stores } from './obstacles.ts'
-import { readParts } from './parts.ts'
+import { type Databases, findMismatches, findObstacles, type Stores } from './obstacles.ts'
+import { readWorkspaceTables } from './workspace-tables.ts'
 
 /**
  * Moves a workspace to another installation. It is closed here, copied in one transaction of the other database, and compared. Then this
- * installation notes that it has moved, and only after that the transaction is committed: at no time does it work in
- * both. Interrupted at any moment, another run finds in `workspace_move` and in the other database how far it was.
+ * installation notes that it has moved, and only after that the transaction is committed, so it never works in both. After an
+ * interruption at any moment, another run finds out from `workspace_move` and the other database how to go on.
  */
 
 export interface MoveOptions {
@@ -28,7 +28,7 @@ export interface MoveOptions {
   /** Where PostgreSQL itself is reached, and the master keys. */
   from: { databaseUrl: string; keys: readonly Uint8Array[] }
   log: Logger
-  /** Called at each step that another run continues after, for tests. */
+  /** Called after each step, for tests. */
   reached?(step: Step): Promise<void> | void
 }
 
@@ -42,11 +42,11 @@ const bucketOf = (settings: Config['objectStore']) =>
 interface Session extends Databases {
   options: MoveOptions
   stores: Stores
+  /** Identity of the other database. */
   identity: string
-  closeAll(): Promise<void>
 }
 
-/** One run at a time, also where an earlier one was killed: its session may still be committing. */
+/** Only one run at a time: the session of an earlier one that was killed may still be committing. */
 const lock = async (client: pg.Client, workspaceId: string): Promise<void> => {
   for (let tries = 0; tries < 60; tries++) {
     const { rows } = await client.query<{ free: boolean }>(
@@ -59,25 +59,21 @@ const lock = async (client: pg.Client, workspaceId: string): Promise<void> => {
   throw refused(['Another move of this workspace is running.'])
 }
 
-/** Connects to both, and throws `conflict` unless they fit each other. */
-const connect = async (options: MoveOptions): Promise<Session> => {
+/** Connects to both installations for `work`. Throws `conflict` unless they fit each other. */
+const withSession = async <T>(options: MoveOptions, work: (session: Session) => Promise<T>): Promise<T> => {
   const { target, config } = options
   const from = await connectTo(options.from.databaseUrl, 'ams-move')
   const stores = { from: bucketOf(config.objectStore), to: bucketOf(target.objectStore) }
   let to: pg.Client | undefined
-  const closeAll = async () => {
-    await Promise.all([from.end(), to?.end(), stores.from?.bucket.close(), stores.to?.bucket.close()])
-  }
   try {
     to = await connectTo(target.databaseUrl, 'ams-move')
     const identities = [await identityOf(from), await identityOf(to)] as const
-    const misfits = await findMisfits({ from, to }, target, identities)
-    if (misfits.length > 0) throw refused(misfits)
+    const mismatches = await findMismatches({ from, to }, target, identities)
+    if (mismatches.length > 0) throw refused(mismatches)
     for (const client of [from, to]) await lock(client, options.workspace)
-    return { options, from, to, stores, identity: identities[1], closeAll }
-  } catch (error) {
-    await closeAll()
-    throw error
+    return await work({ options, from, to, stores, identity: identities[1] })
+  } finally {
+    await Promise.all([from.end(), to?.end(), stores.from?.bucket.close(), stores.to?.bucket.close()])
   }
 }
 
@@ -94,14 +90,13 @@ const obstaclesOf = async (session: Session): Promise<string[]> => {
   return findObstacles(session, workspace, { mailDomain: config.mailDomain, stores })
 }
 
-/** What a move would copy, and what is in the way. */
-export const examineMove = async (options: MoveOptions): Promise<object> => {
-  const session = await connect(options)
-  try {
+/** Returns what a move would copy, and what is in the way. */
+export const examineMove = (options: MoveOptions): Promise<object> =>
+  withSession(options, async (session) => {
     const { from } = session
     const { workspace } = options
     const rows: Record<string, number> = {}
-    for (const { name, where } of await readParts(from, workspace)) {
+    for (const { name, where } of await readWorkspaceTables(from, workspace)) {
       const { rows: counted } = await from.query<{ count: number }>(
         `select count(*)::int as count from "${name}" where ${where}`,
       )
@@ -109,28 +104,25 @@ export const examineMove = async (options: MoveOptions): Promise<object> => {
     }
     const closed = (await readMove(from, workspace)) !== null
     return { workspace, closed, rows, obstacles: await obstaclesOf(session) }
-  } finally {
-    await session.closeAll()
-  }
-}
+  })
 
-/** Copies everything as it is now, without committing it. `changed` returns the tables of which rows have changed since. */
+/** Copies everything as it is now, without committing it. `changed` returns the tables whose rows have changed since. */
 const copyOnce = async ({ from, to, stores, options }: Session, done: Set<string>) => {
   const { log, target, workspace } = options
   await from.query('begin isolation level repeatable read read only')
-  const parts = await readParts(from, workspace)
-  const before = await versionsOf(from, parts)
+  const tables = await readWorkspaceTables(from, workspace)
+  const before = await versionsOf(from, tables)
   const keys: Keys = { from: options.from.keys, to: target.masterKeys[0] }
   await to.query('begin')
-  const copied = await copyParts(from, to, await withKeysFor(from, parts, keys), log)
+  const copied = await copyTables(from, to, await withKeysFor(from, tables, keys), log)
   await endChangePositions({ pool: to }, workspace)
   await from.query('commit')
   copied.bytes += await copyContents({ from, stores, options }, done)
   const changed = async (): Promise<string[]> => {
-    const after = await versionsOf(from, parts)
+    const after = await versionsOf(from, tables)
     return [...before].flatMap(([name, version]) => (after.get(name) === version ? [] : [name]))
   }
-  return { copied, parts, changed }
+  return { copied, changed }
 }
 
 const copyContents = async (
@@ -143,7 +135,7 @@ const copyContents = async (
       })
     : 0
 
-/** A worker may change something while a workspace is closed: a message whose time is over is deleted. Then it is copied again. */
+/** A worker may change a closed workspace, for example delete a message that has expired. Then it is copied again. */
 const MAX_COPIES = 5
 
 /**
@@ -158,7 +150,7 @@ const copyClosed = async (session: Session, done: Set<string>) => {
     await reached?.('copied')
     await setMoved(from, workspace, true)
     await reached?.('moved')
-    // What was in progress when the copy was made would be in the original alone.
+    // A statement that was in progress when the copy was made would be missing in it.
     await sleep(SETTLE_MS)
     const changed = await copy.changed()
     if (changed.length === 0) return copy
@@ -182,7 +174,7 @@ const reopen = async ({ from, to, options: { workspace, log } }: Session): Promi
 
 const complete = async (session: Session): Promise<void> => {
   const { from, to, options } = session
-  await removeEndpoints(from, await readParts(from, options.workspace))
+  await removeEndpoints(from, await readWorkspaceTables(from, options.workspace))
   for (const client of [from, to]) await announce(client, options.workspace)
 }
 
@@ -190,19 +182,30 @@ interface Moved extends Copied {
   closedSeconds: number
 }
 
-const moveNow = async (session: Session, committing: () => void): Promise<Moved> => {
-  const { from, to, identity, options } = session
+/** Closes the workspace and copies it. Opens it again if that fails. */
+const closeAndCopy = async (session: Session) => {
+  const { from, identity, options } = session
   const { workspace, log, reached } = options
   const done = new Set<string>()
-  await copyContents(session, done)
-  const began = performance.now()
-  await close(from, workspace, identity)
-  await reached?.('closed')
-  await untilQuiet(from, workspace, log)
-  const { copied, changed } = await copyClosed(session, done)
-  committing()
+  try {
+    await copyContents(session, done)
+    const closedAt = performance.now()
+    await close(from, workspace, identity)
+    await reached?.('closed')
+    await untilQuiet(from, workspace, log)
+    return { ...(await copyClosed(session, done)), closedAt }
+  } catch (error) {
+    await reopen(session)
+    throw error
+  }
+}
+
+const moveNow = async (session: Session): Promise<Moved> => {
+  const { to, options } = session
+  const { log, reached } = options
+  const { copied, changed, closedAt } = await closeAndCopy(session)
   await to.query('commit')
-  const closedSeconds = Math.round((performance.now() - began) / 100) / 10
+  const closedSeconds = Math.round((performance.now() - closedAt) / 100) / 10
   await reached?.('committed')
   const late = await changed()
   if (late.length > 0) log.error({ tables: late }, 'rows were written here after the workspace had moved')
@@ -211,12 +214,9 @@ const moveNow = async (session: Session, committing: () => void): Promise<Moved>
 }
 
 /** Moves a workspace, or completes a move that was interrupted. Throws `conflict` with all that is in the way. */
-export const moveWorkspace = async (options: MoveOptions): Promise<object> => {
-  const { workspace } = options
-  const session = await connect(options)
-  let isCommitting = false
-  let begun = false
-  try {
+export const moveWorkspace = (options: MoveOptions): Promise<object> =>
+  withSession(options, async (session) => {
+    const { workspace } = options
     const isThere = await has(session.to, workspace)
     const move = await readMove(session.from, workspace)
     if (isThere && move?.moved && move.target === session.identity) {
@@ -225,33 +225,19 @@ export const moveWorkspace = async (options: MoveOptions): Promise<object> => {
     }
     const obstacles = await obstaclesOf(session)
     if (obstacles.length > 0) throw refused(obstacles)
-    begun = true
-    const moved = await moveNow(session, () => {
-      isCommitting = true
-    })
-    return { workspace, moved: true, ...moved }
-  } catch (error) {
-    if (begun && !isCommitting) await reopen(session)
-    throw error
-  } finally {
-    await session.closeAll()
-  }
-}
+    return { workspace, moved: true, ...(await moveNow(session)) }
+  })
 
 /** Opens a workspace whose move was interrupted, where it was. Throws `conflict` once it has moved. */
-export const cancelMove = async (options: MoveOptions): Promise<object> => {
-  const { workspace } = options
-  const session = await connect(options)
-  try {
-    const move = await readMove(session.from, workspace)
+export const cancelMove = (options: MoveOptions): Promise<object> =>
+  withSession(options, async ({ from, to, identity }) => {
+    const { workspace } = options
+    const move = await readMove(from, workspace)
     if (!move) throw refused(['No move of this workspace has begun.'])
-    if (move.target !== session.identity)
+    if (move.target !== identity)
       throw refused(['The move that has begun is to another database: name that one.'])
-    if (await has(session.to, workspace))
+    if (await has(to, workspace))
       throw refused(['The workspace has moved: it works in the other installation.'])
-    await open(session.from, workspace)
+    await open(from, workspace)
     return { workspace, cancelled: true }
-  } finally {
-    await session.closeAll()
-  }
-}
+  })

@@ -24,8 +24,8 @@ export const copyObjects = async (
     const key = keyOf(name)
     if (done.has(key)) return
     const sealed = await from.get(key)
-    // Noted, and not written yet; or it was lost before.
-    if (!sealed) return log.warn({ key }, 'there is no such object; left out')
+    // Its row is written before the object; or it was lost before.
+    if (!sealed) return log.warn({ key }, 'object not found; left out')
     await to.put(key, sealed)
     done.add(key)
     bytes += sealed.byteLength

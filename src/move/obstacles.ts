@@ -5,77 +5,68 @@ import type { MoveTarget } from '../config/move-target.ts'
 import { SCHEMA } from '../db/schema.ts'
 import { readKeyTest } from '../workspace/index.ts'
 
-/** Both databases, each in a session of its own. */
+/** A session with each of the two databases. */
 export interface Databases {
   from: pg.Client
   to: pg.Client
 }
 
-interface Unique {
-  /** What it is, for the operator. */
-  what: string
-  /** The values of the workspace $1, as texts. */
-  values: string
-  /** Those of $1 that the other installation has already; $2 is the workspace. */
-  taken: string
+/** Values in rows of a table, or of a join, that have a `workspace_id`. */
+interface Values {
+  /** SQL of the value as text. */
+  value: string
+  from: string
+  where?: string
 }
 
-/** What only one workspace of an installation can have. */
-const UNIQUE: readonly Unique[] = [
-  {
-    what: 'the address',
-    values: `select channel || ' ' || value as value from address where workspace_id = $1`,
-    taken: `select channel || ' ' || value as value from address where channel || ' ' || value = any($1::text[]) and $2::uuid is not null`,
+/** What only one workspace of an installation can have, as an operator would call it. */
+const UNIQUE: Readonly<Record<string, { ours: Values; theirs?: Partial<Values> }>> = {
+  'the address': { ours: { value: `channel || ' ' || value`, from: 'address' } },
+  'the address, which another workspace there has or had,': {
+    ours: { value: 'value', from: 'given_address' },
   },
-  {
-    what: 'the address, which another workspace there has or had,',
-    values: 'select value from given_address where workspace_id = $1',
-    taken: 'select value from given_address where value = any($1::text[]) and workspace_id <> $2',
+  'the address, as that of a member,': {
+    ours: { value: 'value', from: 'address', where: `channel = 'email'` },
+    theirs: { value: 'email', from: 'member', where: 'true' },
   },
-  {
-    what: 'the address, as that of a member,',
-    values: `select value from address where workspace_id = $1 and channel = 'email'`,
-    taken: 'select email as value from member where email = any($1::text[]) and workspace_id <> $2',
+  'the phone number': { ours: { value: 'value', from: 'phone_number' } },
+  'the Telegram bot': {
+    ours: { value: 'bot_id::text', from: 'telegram_bot join address on address.id = address_id' },
   },
-  {
-    what: 'the phone number',
-    values: 'select value from phone_number where workspace_id = $1',
-    taken: 'select value from phone_number where value = any($1::text[]) and $2::uuid is not null',
+  'the domain, verified by another workspace,': {
+    ours: { value: 'name', from: 'domain', where: `state <> 'pending'` },
+    theirs: { where: `state = 'verified'` },
   },
-  {
-    what: 'the Telegram bot',
-    values:
-      'select bot_id::text as value from telegram_bot b join address a on a.id = b.address_id where a.workspace_id = $1',
-    taken:
-      'select bot_id::text as value from telegram_bot where bot_id::text = any($1::text[]) and $2::uuid is not null',
+  'the passkey': {
+    ours: { value: `encode(credential_id, 'hex')`, from: 'passkey join member on member.id = member_id' },
   },
-  {
-    what: 'the domain, verified by another workspace,',
-    values: `select name as value from domain where workspace_id = $1 and state <> 'pending'`,
-    taken: `select name as value from domain where name = any($1::text[]) and state = 'verified' and workspace_id <> $2`,
-  },
-  {
-    what: 'the passkey',
-    values: `select encode(p.credential_id, 'hex') as value from passkey p join member m on m.id = p.member_id where m.workspace_id = $1`,
-    taken: `select encode(credential_id, 'hex') as value from passkey where encode(credential_id, 'hex') = any($1::text[]) and $2::uuid is not null`,
-  },
-]
+}
 
-const valuesOf = async (client: pg.Client, query: string, values: unknown[]): Promise<string[]> =>
-  (await client.query<{ value: string }>(query, values)).rows.map(({ value }) => value)
+const valuesOf = async (
+  client: pg.Client,
+  condition: string,
+  of: Values,
+  params: unknown[],
+): Promise<string[]> => {
+  const { value, from, where = 'true' } = of
+  const query = `select ${value} as value from ${from} where ${condition} and ${where}`
+  return (await client.query<{ value: string }>(query, params)).rows.map((row) => row.value)
+}
 
-const findTaken = async ({ from, to }: Databases, workspaceId: string): Promise<string[]> => {
+const findConflicts = async ({ from, to }: Databases, workspaceId: string): Promise<string[]> => {
   const found: string[] = []
-  for (const { what, values, taken } of UNIQUE) {
-    const ours = await valuesOf(from, values, [workspaceId])
-    for (const value of await valuesOf(to, taken, [ours, workspaceId]))
+  for (const [what, { ours, theirs }] of Object.entries(UNIQUE)) {
+    const values = await valuesOf(from, 'workspace_id = $1', ours, [workspaceId])
+    const other = { ...ours, ...theirs }
+    const taken = `workspace_id <> $1 and ${other.value} = any($2::text[])`
+    for (const value of await valuesOf(to, taken, other, [workspaceId, values]))
       found.push(`The other installation has ${what} ${value} already.`)
   }
   return found
 }
 
-/** What an earlier stay of the workspace may have left there, which is being deleted. */
-const findRemains = async ({ to }: Databases, workspaceId: string): Promise<string[]> => {
+/** Rows that are still being deleted from when the workspace was there before. */
+const findLeftovers = async ({ to }: Databases, workspaceId: string): Promise<string[]> => {
   const tables = (await readTables(to)).filter(
     ({ name, columns }) => name !== 'given_address' && columns.includes('workspace_id'),
   )
@@ -104,7 +95,7 @@ const findWorkspaceObstacles = async ({ from, to }: Databases, workspaceId: stri
   ]
 }
 
-/** Addresses on the domain of this installation go on, if the other one can sign what they send. */
+/** Addresses on this installation's domain are kept, if the other installation can sign their mail. */
 const findUnsigned = async (
   { from, to }: Databases,
   workspaceId: string,
@@ -127,7 +118,7 @@ const findUnsigned = async (
       ]
 }
 
-/** Where contents of messages are, and where they would be. */
+/** The object stores of both installations. */
 export interface Stores {
   from: { bucket: Bucket; place: string } | null
   to: { bucket: Bucket; place: string } | null
@@ -172,7 +163,7 @@ const findProcesses = async ({ from }: Databases): Promise<string[]> => {
 }
 
 /** Returns why the databases do not fit each other; nothing else can be looked at then. */
-export const findMisfits = async (
+export const findMismatches = async (
   { from, to }: Databases,
   { masterKeys }: Pick<MoveTarget, 'masterKeys'>,
   identities: readonly [string, string],
@@ -200,8 +191,8 @@ export const findObstacles = async (
   [
     await findProcesses(databases),
     await findWorkspaceObstacles(databases, workspaceId),
-    await findRemains(databases, workspaceId),
-    await findTaken(databases, workspaceId),
+    await findLeftovers(databases, workspaceId),
+    await findConflicts(databases, workspaceId),
     await findUnsigned(databases, workspaceId, mailDomain),
     await findStoreObstacles(databases, workspaceId, stores),
   ].flat()

@@ -1,5 +1,5 @@
 import { WAYS_IN } from '../core/channels.ts'
-import { DOORS } from '../core/http/http.ts'
+import { ROUTE_CLASSES } from '../core/http/http.ts'
 import type { Counted, Timed } from '../core/metrics.ts'
 
 export interface Counting {
@@ -135,7 +135,7 @@ export const HISTOGRAMS: Record<Timed, Timing> = {
     name: 'ams_http_request_duration_seconds',
     label: 'route',
     help: 'Duration of HTTP requests by class of route; event streams are left out',
-    values: DOORS,
+    values: ROUTE_CLASSES,
     buckets: FAST,
   },
   mails: {

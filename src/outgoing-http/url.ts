@@ -50,7 +50,7 @@ const parse = (text: string): URL => {
 }
 
 /** Returns a webhook's URL in normalized form. Throws `invalid_input` if it is not valid. */
-export const spellUrl = (text: string): string => parse(text).href
+export const normalizeUrl = (text: string): string => parse(text).href
 
 const checkShape = (url: URL) => {
   if (url.username !== '' || url.password !== '') throw refuse(CREDENTIALS)

@@ -1,6 +1,6 @@
 import type { Db } from '../db/client.ts'
 import type { Agent, Member } from '../db/generated/prisma/client.ts'
-import { ensureStays, type MemberLinkDeps, readLink } from '../workspace/index.ts'
+import { ensureNotMoving, type MemberLinkDeps, readLink } from '../workspace/index.ts'
 import { mayAnswer, type Question, questionOf } from './question.ts'
 
 /** What a mailed link to answer a question gives access to. */
@@ -26,6 +26,6 @@ export const openQuestionLink = async (
     deps.prisma.question.findUnique({ where: { id_agentId: { id, agentId } }, include: { agent: true } }),
   ])
   if (!member || !row || row.workspaceId !== member.workspaceId || !mayAnswer(row, memberId)) return null
-  await ensureStays(deps, member.workspaceId)
+  await ensureNotMoving(deps, member.workspaceId)
   return { member, agent: row.agent, question: questionOf(row, deps.clock.now()) }
 }

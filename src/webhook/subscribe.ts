@@ -6,7 +6,7 @@ import { define, rows, sql } from '../db/sql/sql.ts'
 import { composedOf } from '../db/sql/statement.ts'
 import type { EventType } from '../event/index.ts'
 import type { Dialler } from '../outgoing-http/dial.ts'
-import { checkTargetUrl, spellUrl } from '../outgoing-http/url.ts'
+import { checkTargetUrl, normalizeUrl } from '../outgoing-http/url.ts'
 import { noteChange, noteChanges, type RateLimits, type Viewer } from '../workspace/index.ts'
 import { type CallbackFailure, challengeReceiver, failureOfWords } from './challenge.ts'
 import { openSecret, sealSecret } from './secret.ts'
@@ -250,7 +250,7 @@ export const unsubscribeWebhook = async (
   viewer: Viewer,
   subject: Subject,
 ): Promise<void> => {
-  const subscription = idOf(viewer, subject, spellUrl(subject.url))
+  const subscription = idOf(viewer, subject, normalizeUrl(subject.url))
   const { id: agentId } = subject.agent
   const ended = await deps.prisma.$transaction(async (tx) => {
     await lockLog(tx, agentId)

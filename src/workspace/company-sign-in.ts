@@ -160,7 +160,7 @@ const ensureNotLockedOut = async (
 }
 
 /** Tells every owner who may sign in as members now: a stolen session may have set it. */
-export const tellOfSignIn = async (
+export const notifyOwnersOfSignIn = async (
   { prisma, mailer, afterCommit }: Db & { mailer: Pick<Mailer, 'send'> },
   { workspaceId, name, email: viewerEmail }: Viewer,
   input: CompanySignInInput | null,

@@ -5,9 +5,9 @@ import type { Db, RootDb } from '../db/client.ts'
 import { deleteInBatches } from '../db/delete-in-batches.ts'
 import {
   type AfterFailure,
-  type Apart,
   begin,
   type OpenTransaction,
+  type OutsideTransaction,
   withinCurrent,
 } from '../db/transaction.ts'
 import type { Keyring } from './encryption/keyring.ts'
@@ -19,7 +19,7 @@ export type { Answer, Attempt }
 export interface IdempotencyDeps extends Db {
   clock: Clock
   keyring: Keyring
-  apart: Apart
+  outsideTransaction: OutsideTransaction
   afterFailure: AfterFailure
 }
 
@@ -76,7 +76,10 @@ class Once {
     return this.#answered
   }
 
-  readonly apart: Apart = async (work, { changesNothing } = { changesNothing: false }) => {
+  readonly outsideTransaction: OutsideTransaction = async (
+    work,
+    { changesNothing } = { changesNothing: false },
+  ) => {
     if (changesNothing) await this.#record.ensureUnwritten(this.#current.tx)
     else await this.#record.reserve(this.#current.tx)
     await this.#end().commit()
@@ -124,7 +127,7 @@ class Once {
 
 /**
  * Runs a request at most once. `work` does everything through the given dependencies, in one transaction or outside
- * it (see `Apart`), and returns the response to store, or null when the request failed. The key commits in the
+ * it (see `OutsideTransaction`), and returns the response to store, or null when the request failed. The key commits in the
  * same transaction as the request's changes, so a crash leaves both or neither. A failed request releases the
  * key; after a crash during work outside the transaction, the key is released after a minute. Returns the
  * stored response if there is one, else null.
@@ -148,7 +151,7 @@ export const once = async <Given extends IdempotencyDeps>(
     const answer = await work({
       ...deps,
       ...request.db,
-      apart: request.apart,
+      outsideTransaction: request.outsideTransaction,
       afterFailure: request.afterFailure,
     })
     if (answer && !request.answered) await request.keep(answer)

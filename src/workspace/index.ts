@@ -14,7 +14,7 @@ export {
   readChanges,
   WORKSPACE_CHANGED,
 } from './change/change-log.ts'
-export { ensureStays, isMoving, isMovingAgent, movingError, WORKSPACE_MOVES } from './change/moving.ts'
+export { ensureNotMoving, isMoving, isMovingAgent, movingError, WORKSPACE_MOVES } from './change/moving.ts'
 export {
   companyPath,
   openClientSecret,

@@ -5,10 +5,10 @@ import type { Notifier } from '../db/notify.ts'
 import { audit } from './change/audit.ts'
 import {
   type CompanySignInInput,
+  notifyOwnersOfSignIn,
   type PublicCompanySignIn,
   presentCompanySignIn,
   setCompanySignIn,
-  tellOfSignIn,
 } from './company-sign-in.ts'
 import type { Keyring } from './encryption/keyring.ts'
 import type { Mailer } from './member/invitation.ts'
@@ -117,7 +117,7 @@ export const updateWorkspace = async (
     const detail = { ...data, ...(signIn !== undefined && { signIn: withoutSecret(signIn) }) }
     await audit({ ...deps, prisma }, viewer, { action: 'workspace.update', agentId: null, detail })
   })
-  if (signIn !== undefined) await tellOfSignIn(deps, viewer, signIn)
+  if (signIn !== undefined) await notifyOwnersOfSignIn(deps, viewer, signIn)
   deps.afterCommit(() => deps.notifier.publish(RIGHTS_CHANGED, viewer.workspaceId))
   return readWorkspace(deps, viewer)
 }

@@ -11,8 +11,8 @@ import {
 import { expectCommands } from '../support/commands.ts'
 import { expectAccessible, expectLegible, openApp, originOf, untilLive } from '../support/dashboard.ts'
 import { fakeResolver } from '../support/dns.ts'
-import { type Furnished, furnish, NORTHWIND } from '../support/furnished.ts'
 import { createReceiver } from '../support/receiver.ts'
+import { NORTHWIND, type Seeded, seed } from '../support/seed.ts'
 import { startService, type Tenant, type TestService } from '../support/service.ts'
 
 /** Every screen with something in it: by the rules of accessibility, light and dark, on wide and narrow screens. */
@@ -20,11 +20,11 @@ import { startService, type Tenant, type TestService } from '../support/service.
 let service: TestService
 let owner: Tenant
 let browser: TestBrowser
-let furnished: Furnished
+let seeded: Seeded
 beforeAll(async () => {
   service = await startService({ world: { resolver: fakeResolver(NORTHWIND) } })
   owner = await service.workspace('Northwind', 'olivia@northwind.example')
-  furnished = await furnish(service, owner, (await createReceiver()).url)
+  seeded = await seed(service, owner, (await createReceiver()).url)
   browser = await startBrowser()
 })
 
@@ -32,7 +32,7 @@ const WIDE = { width: 1440, height: 900 }
 const PHONE = { width: 390, height: 844 }
 
 /** Paths by the names of their pictures. */
-const screens = ({ support, thread }: Furnished): Record<string, string> => ({
+const screens = ({ support, thread }: Seeded): Record<string, string> => ({
   home: '/home',
   inbox: '/inbox',
   thread: `/inbox/${thread}`,
@@ -97,7 +97,7 @@ browserTest(
   async () => {
     const page = await openApp(await browser.page({ reducedMotion: 'reduce' }), service, owner)
     let commands = 0
-    for (const [name, path] of Object.entries(screens(furnished)))
+    for (const [name, path] of Object.entries(screens(seeded)))
       commands += await lookAt(page, name, path).catch((error) => {
         throw new Error(`${name}: ${error.message}`, { cause: error })
       })
@@ -110,7 +110,7 @@ const button = (page: Page, name: string) => page.getByRole('button', { name, ex
 const message = (page: Page, words: string) => page.getByRole('article').getByText(words)
 
 browserTest('what is printed is dark on white, and has no controls', async () => {
-  const path = `/app/inbox/${furnished.thread}`
+  const path = `/app/inbox/${seeded.thread}`
   const page = await openApp(await browser.page({ colorScheme: 'dark' }), service, owner, path)
   await message(page, 'the parcel left us yesterday').waitFor()
   expect(await page.locator('.button:visible').count()).toBeGreaterThan(0)
@@ -139,7 +139,7 @@ browserTest(
     await button(page, 'Remove gone@example.com').click()
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
     await button(page, 'Remove gone@example.com').waitFor({ state: 'detached' })
-    const { body } = await owner.api('GET', `/agents/${furnished.support.id}/suppressions`)
+    const { body } = await owner.api('GET', `/agents/${seeded.support.id}/suppressions`)
     expect(body.items.map(({ recipient }: { recipient: string }) => recipient)).toEqual(['full@example.org'])
     await button(page, 'Remove full@example.org').click()
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
@@ -161,7 +161,7 @@ browserTest('the counts of each day are drawn, and stand in a table', async () =
 })
 
 browserTest('longer threads and more drafts than a page are loaded on', async () => {
-  await owner.api('POST', `/agents/${furnished.support.id}/drafts`, { subject: 'Another draft', text: 'Hi' })
+  await owner.api('POST', `/agents/${seeded.support.id}/drafts`, { subject: 'Another draft', text: 'Hi' })
   const page = await openApp(await browser.page(), service, owner)
   // Pages of one entry stand for long lists.
   await page.route('**/graphql', (route) => {
@@ -171,7 +171,7 @@ browserTest('longer threads and more drafts than a page are loaded on', async ()
       ?.replace(/(messages|drafts)\(first: (50|20)/, '$1(first: 1')
     return route.continue({ ...(postData ? { postData } : {}) })
   })
-  await page.goto(`${originOf(service)}/app/inbox/${furnished.thread}`)
+  await page.goto(`${originOf(service)}/app/inbox/${seeded.thread}`)
   await message(page, 'the parcel left us yesterday').waitFor()
   expect(await message(page, 'I ordered two lamps').count()).toBe(0)
   await button(page, 'Show older messages').click()

@@ -3,8 +3,8 @@ import { beforeAll, expect } from 'vitest'
 import { browserTest, errorsOf, startBrowser, type TestBrowser } from '../support/browser.ts'
 import { openApp, originOf, untilLive } from '../support/dashboard.ts'
 import { fakeResolver } from '../support/dns.ts'
-import { type Furnished, furnish, NORTHWIND } from '../support/furnished.ts'
 import { createReceiver } from '../support/receiver.ts'
+import { NORTHWIND, type Seeded, seed } from '../support/seed.ts'
 import { startService, type Tenant, type TestService } from '../support/service.ts'
 
 /** Dialogs by keyboard alone: what is typed lands in the field, and the focus returns. */
@@ -12,11 +12,11 @@ import { startService, type Tenant, type TestService } from '../support/service.
 let service: TestService
 let owner: Tenant
 let browser: TestBrowser
-let furnished: Furnished
+let seeded: Seeded
 beforeAll(async () => {
   service = await startService({ world: { resolver: fakeResolver(NORTHWIND) } })
   owner = await service.workspace('Northwind', 'olivia@northwind.example')
-  furnished = await furnish(service, owner, (await createReceiver()).url)
+  seeded = await seed(service, owner, (await createReceiver()).url)
   browser = await startBrowser()
 })
 
@@ -35,7 +35,7 @@ const focused = (page: Page): Promise<string> =>
     )
 
 interface Asked {
-  path(furnished: Furnished): string
+  path(seeded: Seeded): string
   /** The button that opens the dialog. */
   button: string
   /** Where it is, if several have the name. */
@@ -46,7 +46,7 @@ interface Asked {
 
 const ofAgent =
   (tab: string) =>
-  ({ support }: Furnished): string =>
+  ({ support }: Seeded): string =>
     `/agents/${support.id}/${tab}`
 
 const DIALOGS: Asked[] = [
@@ -77,7 +77,7 @@ browserTest(
   async () => {
     const page = await open('/agents')
     for (const { path, button, focus } of DIALOGS) {
-      const target = `${originOf(service)}/app${path(furnished)}`
+      const target = `${originOf(service)}/app${path(seeded)}`
       if (page.url() !== target) await page.goto(target)
       const opener = page.getByRole('main').getByRole('button', { name: button, exact: true }).first()
       await opener.focus()
@@ -94,7 +94,7 @@ browserTest(
 )
 
 browserTest('a label is added to a thread with l, its name and Enter', async () => {
-  const page = await open(`/inbox/${furnished.thread}`)
+  const page = await open(`/inbox/${seeded.thread}`)
   await page.getByRole('article').first().waitFor()
   await page.keyboard.press('l')
   await page.keyboard.type('urgent')

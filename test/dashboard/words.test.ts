@@ -12,8 +12,8 @@ import {
 } from '../support/browser.ts'
 import { expectAccessible, openApp, originOf } from '../support/dashboard.ts'
 import { fakeResolver } from '../support/dns.ts'
-import { type Furnished, furnish, NORTHWIND } from '../support/furnished.ts'
 import { createReceiver } from '../support/receiver.ts'
+import { NORTHWIND, type Seeded, seed } from '../support/seed.ts'
 import { startService, type Tenant, type TestService } from '../support/service.ts'
 
 /** The language of the web application. */
@@ -21,11 +21,11 @@ import { startService, type Tenant, type TestService } from '../support/service.
 let service: TestService
 let owner: Tenant
 let browser: TestBrowser
-let furnished: Furnished
+let seeded: Seeded
 beforeAll(async () => {
   service = await startService({ world: { resolver: fakeResolver(NORTHWIND) } })
   owner = await service.workspace('Northwind', 'olivia@northwind.example')
-  furnished = await furnish(service, owner, (await createReceiver()).url)
+  seeded = await seed(service, owner, (await createReceiver()).url)
   browser = await startBrowser()
 })
 
@@ -74,7 +74,7 @@ browserTest('words in English need no other file', async () => {
 browserTest(
   'all screens are in German, also on a phone, with dates and numbers as they are written there',
   async () => {
-    const { support, thread } = furnished
+    const { support, thread } = seeded
     const page = await openApp(await browser.page({ locale: 'de-DE' }), service, owner)
     const screens: [path: string, title: string | RegExp][] = [
       ['/home', 'Start'],

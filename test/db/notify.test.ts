@@ -24,10 +24,10 @@ async function start(options: Pick<NotifierOptions, 'cipherOf'> = {}): Promise<N
   return notifier
 }
 
-function tellings(notifier: Notifier): Map<string, unknown[] | null> {
-  const told = new Map<string, unknown[] | null>()
-  notifier.subscribe('event', (key, of) => told.set(key, of?.of(key) ?? null))
-  return told
+function contentsBy(notifier: Notifier): Map<string, unknown[] | null> {
+  const received = new Map<string, unknown[] | null>()
+  notifier.subscribe('event', (key, contents) => received.set(key, contents?.of(key) ?? null))
+  return received
 }
 
 function collect(notifier: Notifier, topic: string): string[] {
@@ -141,21 +141,21 @@ test('a key that is published while the database is unavailable is still deliver
   expect(received).toEqual(['a'])
 })
 
-test('what a key tells reaches the other processes of this service, in order, unless it is too large', async () => {
+test('contents reach the other processes of this service, in order, unless they are too large', async () => {
   const cipherOf = notificationCiphers(randomBytes(32))
   const [one, two, stranger] = [
     await start({ cipherOf }),
     await start({ cipherOf }),
     await start({ cipherOf: notificationCiphers(randomBytes(32)) }),
   ]
-  const [here, there] = [tellings(two), tellings(stranger)]
-  const tells = (value: unknown) => ({ tells: () => JSON.stringify(value) })
-  one.publish('event', 'a', tells({ subject: 'Grüße' }))
-  one.publish('event', 'a', tells(2))
-  one.publish('event', 'large', tells('x'.repeat(8000)))
-  one.publish('event', 'partly', tells(1))
+  const [here, there] = [contentsBy(two), contentsBy(stranger)]
+  const content = (value: unknown) => ({ content: () => JSON.stringify(value) })
+  one.publish('event', 'a', content({ subject: 'Grüße' }))
+  one.publish('event', 'a', content(2))
+  one.publish('event', 'large', content('x'.repeat(8000)))
+  one.publish('event', 'partly', content(1))
   one.publish('event', 'partly')
-  for (let n = 0; n < 40; n++) one.publish('event', `many ${n}`, tells('x'.repeat(300)))
+  for (let n = 0; n < 40; n++) one.publish('event', `many ${n}`, content('x'.repeat(300)))
   await until(() => here.size === 43 && there.size === 43)
   expect(here.get('a')).toEqual([{ subject: 'Grüße' }, 2])
   expect([here.get('large'), here.get('partly')]).toEqual([null, null])
@@ -163,21 +163,21 @@ test('what a key tells reaches the other processes of this service, in order, un
   expect(new Set(there.values())).toEqual(new Set([null]))
 })
 
-test('what is told is not readable for others who listen, and theirs is not believed', async () => {
+test('contents cannot be read by others who listen, and theirs are ignored', async () => {
   const cipherOf = notificationCiphers(randomBytes(32))
   const [one, two] = [await start({ cipherOf }), await start({ cipherOf })]
-  const here = tellings(two)
+  const here = contentsBy(two)
   const heard: string[] = []
   const listener = new pg.Client({ connectionString: url })
   await listener.connect()
   listener.on('notification', ({ payload }) => heard.push(payload!))
   await listener.query('listen ams')
-  one.publish('event', 'a', { tells: () => '"the code is 123456"' })
+  one.publish('event', 'a', { content: () => '"the code is 123456"' })
   await until(() => here.has('a') && heard.length > 0)
   expect(heard.join()).not.toContain('123456')
   const forged = JSON.stringify([['forger', Buffer.from('["forged"]').toString('base64')], 'event', 'b'])
   await listener.query('select pg_notify($1, $2)', ['ams', forged])
-  // What was told of one key, as if it were told of another.
+  // The content of one key, as if it were that of another.
   await listener.query('select pg_notify($1, $2)', ['ams', heard[0]!.replace('"a"', '"c"')])
   await until(() => here.has('b') && here.has('c'))
   expect(here.get('a')).toEqual(['the code is 123456'])
@@ -185,7 +185,7 @@ test('what is told is not readable for others who listen, and theirs is not beli
   await listener.end()
 })
 
-test('while PostgreSQL keeps many notifications for a process that is suspended, nothing is told', async () => {
+test('while PostgreSQL queues many notifications for a suspended process, none has contents', async () => {
   const sent: string[][] = []
   let used = 0
   const query = async ({ values }: { values: [string, string[]] }) => {
@@ -195,22 +195,22 @@ test('while PostgreSQL keeps many notifications for a process that is suspended,
   const cipherOf = notificationCiphers(randomBytes(32))
   const options = { url, log: silentLogger, clock: systemClock, cipherOf }
   const notifier = createNotifier({ ...options, pool: { query } as unknown as NotifierOptions['pool'] })
-  const tell = async () => {
+  const hasContents = async () => {
     const before = sent.length
-    notifier.publish('event', 'a', { tells: () => '1' })
+    notifier.publish('event', 'a', { content: () => '1' })
     await until(() => sent.length > before)
     return typeof JSON.parse(sent.at(-1)![0]!)[0] !== 'string'
   }
-  expect(await tell()).toBe(true)
+  expect(await hasContents()).toBe(true)
   used = 0.5
-  await tell()
-  expect(await tell()).toBe(false)
+  await hasContents()
+  expect(await hasContents()).toBe(false)
   used = 0
-  await tell()
-  expect(await tell()).toBe(true)
+  await hasContents()
+  expect(await hasContents()).toBe(true)
 })
 
-test('a release that knows only keys hears of those that tell', () => {
+test('a release that knows only keys gets the keys with contents too', () => {
   const cipher = notificationCiphers(randomBytes(32))('me')
   const payloads = packPayloads(
     'me',

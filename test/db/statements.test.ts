@@ -17,7 +17,7 @@ const OTHERWISE: Readonly<Record<string, string>> = {
   'agent/listening/current-listeners.ts connection':
     'By the ids of streams that are open here, each of which was found with its agent before.',
   'agent/telegram-albums.ts album_part': `${SWEEPER} The rest has the agent in its key.`,
-  'move/fence.ts webhook': OF_WORKSPACE,
+  'move/closing.ts webhook': OF_WORKSPACE,
   'move/obstacles.ts blob': OF_WORKSPACE,
   'event/after-restore.ts event_log': 'Goes through the logs of all agents, once, after a restore.',
   'message/receiving/refused.ts message': OF_WORKSPACE,

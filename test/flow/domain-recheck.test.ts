@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { leaveDomain } from '../../src/agent/address/leave-domain.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import type { Domain } from '../../src/db/generated/prisma/client.ts'
-import { apartFrom } from '../../src/db/transaction.ts'
+import { outsideTransactionOf } from '../../src/db/transaction.ts'
 import { addDomain, recordsOf } from '../../src/email-domain/domain.ts'
 import { type RecheckDeps, recheckDomains } from '../../src/email-domain/recheck.ts'
 import { verifyDomain } from '../../src/email-domain/verify.ts'
@@ -43,7 +43,7 @@ beforeAll(async () => {
   const resolver = fakeResolver(zone)
   deps = {
     ...db,
-    apart: apartFrom(db),
+    outsideTransaction: outsideTransactionOf(db),
     externalCalls: new ExternalCalls(),
     ...PLACE,
     clock,

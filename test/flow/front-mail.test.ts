@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { Dots } from '../../src/front/dots.ts'
+import { DotStuffing } from '../../src/front/dot-stuffing.ts'
 import { startCells, type TestCells } from '../support/cells.ts'
 import { fakeResolver } from '../support/dns.ts'
 import { newest, post } from '../support/letter.ts'
@@ -77,25 +77,14 @@ test('the front takes TLS, and a session several mails', async () => {
 })
 
 test('the installation sees the client’s address, name and parameters, and SPF is about them', async () => {
-  const session = await dialSmtp(world.service.smtp.port)
-  session.socket.destroy()
-  const { connect } = await import('node:net')
-  const socket = connect(world.service.smtp.port, '127.0.0.1')
-  let text = ''
-  socket.on('data', (bytes) => {
-    text += bytes
+  const session = await dialSmtp(world.service.smtp.port, {
+    ...{ header: `PROXY TCP4 ${CLIENT} 192.0.2.1 56324 25\r\n`, helo: 'mx.example.com' },
   })
-  const says = (what: RegExp) => until(() => what.test(text))
-  socket.write(`PROXY TCP4 ${CLIENT} 192.0.2.1 56324 25\r\n`)
-  await says(/^220 /m)
-  socket.write('EHLO mx.example.com\r\n')
-  await says(/250[ -].*\r\n$/)
-  socket.write(
-    `MAIL FROM:<${from}> SIZE=100 BODY=8BITMIME SMTPUTF8\r\nRCPT TO:<${agents[1].address}>\r\nDATA\r\n`,
-  )
-  await says(/354 /)
-  socket.write('From: ann@example.com\r\nSubject: Proven\r\n\r\nhi\r\n.\r\nQUIT\r\n')
-  await says(/221 /)
+  const mail = `MAIL FROM:<${from}> SIZE=100 BODY=8BITMIME SMTPUTF8`
+  for (const line of [mail, `RCPT TO:<${agents[1].address}>`, 'DATA'])
+    expect(await session.send(line)).toMatch(/^[23]5/)
+  expect(await session.send(`From: ${from}\r\nSubject: Proven\r\n\r\nhi\r\n.`)).toMatch(/^250/)
+  session.socket.destroy()
   const [message] = await newest(agents[1])
   expect(message.subject).toBe('Proven')
   expect(message.checks.find(({ name }: { name: string }) => name === 'spf')).toMatchObject({
@@ -103,7 +92,7 @@ test('the installation sees the client’s address, name and parameters, and SPF
   })
   const sent = world.cells[1].smtpTap.sent()
   expect(sent).toContain('EHLO mx.example.com\r\n')
-  expect(sent).toContain(`MAIL FROM:<${from}> SIZE=100 BODY=8BITMIME SMTPUTF8\r\n`)
+  expect(sent).toContain(`${mail}\r\n`)
 })
 
 test('a mail arrives byte for byte as it does without a front', async () => {
@@ -274,7 +263,7 @@ describe('the dots of a mail', () => {
       const end = text === '' || text.endsWith('\r\n') ? '.\r\n' : '\r\n.\r\n'
       for (let cut = 0; cut <= text.length; cut++)
         for (let next = cut; next <= text.length; next++) {
-          const dots = new Dots()
+          const dots = new DotStuffing()
           const parts = [text.slice(0, cut), text.slice(cut, next), text.slice(next)]
           const written = parts.flatMap((part) => dots.next(Buffer.from(part)))
           expect(Buffer.concat([...written, dots.end()]).toString()).toBe(expected + end)

@@ -5,9 +5,9 @@ import { cancelMove, examineMove, moveWorkspace, type Step } from '../../src/mov
 import { hashToken } from '../../src/workspace/token/token.ts'
 import { afterFile } from '../support/after-file.ts'
 import { openEvents } from '../support/events.ts'
-import { furnish } from '../support/furnished.ts'
 import { post } from '../support/letter.ts'
 import { createReceiver, type Receiver } from '../support/receiver.ts'
+import { seed } from '../support/seed.ts'
 import { type Api, apiOf, createTestAgent, type Tenant, type TestService } from '../support/service.ts'
 import { dialSmtp } from '../support/smtp-session.ts'
 import { surf } from '../support/surfer.ts'
@@ -138,7 +138,7 @@ test('refuses, before anything starts, what the other installation cannot take',
 
 test('everything arrives, as it was, and goes on where it was', async () => {
   const tenant = await source.workspace('Moving')
-  const { support } = await furnish(source, tenant, `${receiver.url}/shop`)
+  const { support } = await seed(source, tenant, `${receiver.url}/shop`)
   const { api } = tenant
   const path = `/agents/${support.id}`
   await api('PATCH', path, { approval: 'none' })

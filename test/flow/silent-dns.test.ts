@@ -59,7 +59,7 @@ const holdUp = async (mails: number, perAddress: number) => {
   const answers: string[] = []
   const sending = Array.from({ length: mails }, async (_, n) => {
     const domain = `silent${n}.example`
-    const session = await dialSmtp(port(), `127.0.1.${1 + Math.floor(n / perAddress)}`)
+    const session = await dialSmtp(port(), { localAddress: `127.0.1.${1 + Math.floor(n / perAddress)}` })
     for (const line of [`MAIL FROM:<ann@${domain}>`, 'RCPT TO:<bot@agents.localhost>', 'DATA'])
       expect(await session.send(line)).toMatch(/^[23]/)
     answers.push(await session.send(`From: ann@${domain}\r\nSubject: hi\r\n\r\nhello\r\n.`))

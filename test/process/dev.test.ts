@@ -20,12 +20,12 @@ afterAll(async () => {
   rmSync(copy, { recursive: true, force: true })
 })
 
-test('npm run dev serves a furnished workspace, and a changed source after a restart', async () => {
+test('npm run dev serves a seeded workspace, and a changed source after a restart', async () => {
   for (const name of ['src', 'prisma', 'dist', 'test', 'package.json', 'package-lock.json', 'tsconfig.json'])
     cpSync(join(root, name), join(copy, name), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
   const { PATH = '', HOME = '' } = process.env
-  const dev = spawn(process.execPath, [join(copy, 'src', 'dev.mjs'), '--furnished'], {
+  const dev = spawn(process.execPath, [join(copy, 'src', 'dev.mjs'), '--seed'], {
     env: { PATH, HOME, PORT: '0', SMTP_PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'warn' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -82,7 +82,7 @@ test('it is told that the service starts, is ready, works although the database 
 
 test('it is told nothing while the event loop does not turn', async () => {
   const blockWhile = join(dataDir, 'block')
-  const blocker = join(root, 'test', 'support', 'block-when-told.mjs')
+  const blocker = join(root, 'test', 'support', 'block-on-signal.mjs')
   const blocked = start('blocked', { NODE_OPTIONS: `--import=${blocker}`, BLOCK_WHILE: blockWhile })
   await blocked.service.ready()
   const other = start('other')

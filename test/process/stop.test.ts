@@ -123,7 +123,7 @@ test('a service that exits because of an error that nobody caught leaves no Post
   service.kill('SIGKILL')
   await service.exited
   expect(lives(postgres.pid)).toBe(true)
-  const thrower = join(import.meta.dirname, '..', 'support', 'throw-when-told.mjs')
+  const thrower = join(import.meta.dirname, '..', 'support', 'throw-on-signal.mjs')
   const second = run({ ...settings, NODE_OPTIONS: `--import=${thrower}` })
   await second.ready()
   expect(postgresOf(dataDir)).toBe(postgres.pid)

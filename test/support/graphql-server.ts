@@ -14,7 +14,7 @@ import { type Logger, silentLogger } from '../../src/core/logger.ts'
 import type { RootDb } from '../../src/db/client.ts'
 import { News } from '../../src/db/news.ts'
 import { createNotifier } from '../../src/db/notify.ts'
-import { apartFrom } from '../../src/db/transaction.ts'
+import { outsideTransactionOf } from '../../src/db/transaction.ts'
 import { Feed } from '../../src/event/feed.ts'
 import { Texts } from '../../src/event/texts.ts'
 import type { GraphqlDeps } from '../../src/graphql/context/deps.ts'
@@ -148,7 +148,7 @@ export const startServer = async (
   const deps = {
     ...shared,
     ...limits,
-    ...{ apart: apartFrom(db), afterFailure: apartFrom(db) },
+    ...{ outsideTransaction: outsideTransactionOf(db), afterFailure: outsideTransactionOf(db) },
     blobs,
     externalCalls: new ExternalCalls(),
     postForm: async () => 200,

@@ -9,8 +9,14 @@ export interface SmtpSession {
   send(line: string): Promise<string>
 }
 
-/** Connects to a port of this machine from one of its addresses, and waits for the greeting. */
-export const dialSmtp = async (port: number, localAddress = '127.0.0.1'): Promise<SmtpSession> => {
+/**
+ * Connects to a port of this machine from one of its addresses, sends the header of a proxy if there is one, waits for the greeting,
+ * and sends EHLO.
+ */
+export const dialSmtp = async (
+  port: number,
+  { localAddress = '127.0.0.1', header = '', helo = 'client.example' } = {},
+): Promise<SmtpSession> => {
   const socket = connect({ port, host: '127.0.0.1', localAddress })
   let text = ''
   let closed = false
@@ -33,7 +39,8 @@ export const dialSmtp = async (port: number, localAddress = '127.0.0.1'): Promis
     socket.write(`${line}\r\n`)
     return receive()
   }
+  socket.write(header)
   await receive()
-  await send('EHLO client.example')
+  await send(`EHLO ${helo}`)
   return { socket, receive, send }
 }

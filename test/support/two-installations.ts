@@ -3,8 +3,8 @@ import { silentLogger } from '../../src/core/logger.ts'
 import { dkimKeys } from '../../src/email-domain/index.ts'
 import { type MoveOptions, moveWorkspace, type Step } from '../../src/move/move.ts'
 import { fakeResolver } from './dns.ts'
-import { NORTHWIND } from './furnished.ts'
 import { execute } from './postgres.ts'
+import { NORTHWIND } from './seed.ts'
 import { startService, type TestService } from './service.ts'
 
 /** Two installations of one operator, behind one URL, of which the second signs mail of the first one's domain. */

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { silentLogger } from '../../src/core/logger.ts'
 import type { RootDb } from '../../src/db/client.ts'
 import type { Notifier } from '../../src/db/notify.ts'
-import { apartFrom } from '../../src/db/transaction.ts'
+import { outsideTransactionOf } from '../../src/db/transaction.ts'
 import { type LoggedEvent, MESSAGE_RECEIVED } from '../../src/event/event.ts'
 import type { News } from '../../src/event/feed.ts'
 import { createAllow } from '../../src/outgoing-http/allowed-address.ts'
@@ -101,7 +101,7 @@ export const createWebhookBench = (db: RootDb, masterKey: Uint8Array = randomByt
     keyring,
     operations: {
       ...db,
-      ...{ apart: apartFrom(db), afterFailure: apartFrom(db) },
+      ...{ outsideTransaction: outsideTransactionOf(db), afterFailure: outsideTransactionOf(db) },
       externalCalls: new ExternalCalls(),
       keyring,
       clock,

@@ -8,17 +8,17 @@ import { createFakeClock } from '../support/clock.ts'
 
 const WORKSPACE = '00000000-0000-7000-8000-000000000001'
 
-/** An installation that has these keys; `leaving` as long as their workspace moves. Null: it does not answer. */
+/** An installation that has these keys; `moving` as long as their workspace moves. Null: it does not answer. */
 const fakeCell = (has: readonly Key[] | null) => {
   const questions: Key[][] = []
-  const state = { has, leaving: [] as Key[], late: Promise.resolve() }
+  const state = { has, moving: [] as Key[], late: Promise.resolve() }
   const cell = {
     async find(keys: readonly Key[]): Promise<FindAnswer | null> {
       questions.push([...keys])
       await state.late
       if (state.has === null) return null
       const found = keys.filter((key) => state.has?.includes(key))
-      return { found: Object.fromEntries(found.map((key) => [key, WORKSPACE])), leaving: state.leaving }
+      return { found: Object.fromEntries(found.map((key) => [key, WORKSPACE])), moving: state.moving }
     },
   }
   return { cell: cell as unknown as Cell, questions, state }
@@ -75,7 +75,7 @@ test('what nobody has is not found only if all say so', async () => {
 describe('what moves', () => {
   test('is where it was until the other installation has it, and is asked for often', async () => {
     const { fakes, at, clock } = open([['id:a'], []])
-    fakes[0]!.state.leaving = ['id:a']
+    fakes[0]!.state.moving = ['id:a']
     expect(await at('id:a')).toEqual([0])
     fakes[1]!.state.has = ['id:a']
     expect(await at('id:a')).toEqual([0])

@@ -3,12 +3,12 @@ import { afterEach, beforeAll, expect, test } from 'vitest'
 import { silentLogger } from '../../src/core/logger.ts'
 import type { RootDb } from '../../src/db/client.ts'
 import type { Notifier } from '../../src/db/notify.ts'
-import { type Cipher, packPayloads, readPayload, type Told } from '../../src/db/payload.ts'
+import { type Cipher, type Contents, packPayloads, readPayload } from '../../src/db/payload.ts'
 import type { LoggedEvent } from '../../src/event/event.ts'
 import { Feed } from '../../src/event/feed.ts'
 import type { FeedItem } from '../../src/event/follower.ts'
+import { contentOf, eventsIn } from '../../src/event/notification.ts'
 import { Texts } from '../../src/event/texts.ts'
-import { tellEvent, toldEvents } from '../../src/event/told.ts'
 import { createFakeClock } from '../support/clock.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { gatePool } from '../support/gate.ts'
@@ -50,20 +50,21 @@ const createFeed = (pool = db.pool) => {
   const sealer = { seal: async () => Buffer.alloc(0), open: async () => Buffer.alloc(0) }
   const texts = new Texts({ notifier, sealer, clock, log: silentLogger })
   const feed = new Feed({ ...db, pool, notifier, clock, log: silentLogger, texts })
-  const notify = (topic: string, key: string, told: Told | null = null) => listeners.get(topic)?.(key, told)
+  const notify = (topic: string, key: string, contents: Contents | null = null) =>
+    listeners.get(topic)?.(key, contents)
   return { feed, clock, published, notify }
 }
 
-/** What another process tells of committed events of an agent. */
-const tell = (events: readonly LoggedEvent[]): Told => {
+/** The contents of another process's notification of an agent's committed events. */
+const contentsOf = (events: readonly LoggedEvent[]): Contents => {
   const cipher: Cipher = { seal: (plain) => Buffer.from(plain), open: String }
-  const texts = events.map((event) => tellEvent(event)!)
+  const texts = events.map((event) => contentOf(event)!)
   const [payload] = packPayloads(
     'other',
     new Map([['events', new Map([[events[0]!.agentId, texts]])]]),
     cipher,
   )
-  return readPayload(payload!, 'me', () => cipher)!.told!
+  return readPayload(payload!, 'me', () => cipher)!.contents!
 }
 
 const follow = (feed: Feed, agentId: string, after: number) => {
@@ -106,36 +107,36 @@ test('events notified out of order are delivered in order', async () => {
   expect(reader.ids()).toEqual([1, 2, 3, 4])
 })
 
-test('events that another process tells are delivered without a read if they follow, and read otherwise', async () => {
+test('events in a notification are delivered without a read if they are the next ones, and read otherwise', async () => {
   const gate = gatePool(db.pool)
   const { feed, notify } = createFeed(gate.pool)
   feed.start()
   const { id } = await bench.agent()
   const reader = follow(feed, id, 0)
-  notify('events', id, tell(await bench.store(id, 1)))
+  notify('events', id, contentsOf(await bench.store(id, 1)))
   await reader.got(1)
   const [second, third, lost, fifth] = await bench.store(id, 4)
   gate.set('away')
-  notify('events', id, tell([second!, third!]))
+  notify('events', id, contentsOf([second!, third!]))
   expect((await reader.got(3)) && reader.ids()).toEqual([1, 2, 3])
-  notify('events', id, tell([fifth!]))
+  notify('events', id, contentsOf([fifth!]))
   expect(reader.ids()).toEqual([1, 2, 3])
   gate.set('open')
   await reader.got(5)
-  notify('events', id, tell([lost!, fifth!]))
+  notify('events', id, contentsOf([lost!, fifth!]))
   expect(reader.ids()).toEqual([1, 2, 3, 4, 5])
   feed.stop()
 })
 
-test('what is told of an event is all that it is; a text that is stored nowhere is not told', async () => {
+test('a notification has the whole event, unless its text is stored nowhere', async () => {
   const { id } = await bench.agent()
   const place = { threadId: id, conversation: 'order-7', addressed: 'to', mayInstruct: true } as const
   const events = (await bench.store(id, 2, { subject: 'Grüße "quoted"' })).map((event) => ({
     ...event,
     ...place,
   }))
-  expect(toldEvents(id, tell(events))).toEqual(events)
-  expect(tellEvent({ ...events[0]!, channel: 'url', text: 'between us' })).toBeNull()
+  expect(eventsIn(contentsOf(events), id)).toEqual(events)
+  expect(contentOf({ ...events[0]!, channel: 'url', text: 'between us' })).toBeNull()
 })
 
 test('events without a notification are found within 1.5 seconds', async () => {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts'
 import type { Turns } from '../../core/turns.ts'
 import type { News } from '../../db/news.ts'
-import type { Apart } from '../../db/transaction.ts'
+import type { OutsideTransaction } from '../../db/transaction.ts'
 import type { Viewer } from '../../workspace/index.ts'
 import type { Subscriptions, Via } from './subscriptions.ts'
 
@@ -16,7 +16,7 @@ export interface Waiting {
 
 export interface AwaitNewsDeps {
   clock: Clock
-  apart: Apart
+  outsideTransaction: OutsideTransaction
   subscriptions: Subscriptions
 }
 
@@ -75,7 +75,7 @@ export const findOrAwait = async <Found>(
       const found = await find(gone.aborted)
       if (found !== null || gone.aborted || deps.clock.now().getTime() >= until) return found
       const wait = () => awaitOne(deps, viewer, { agentId, until, heard: listening.heard() }, { via, gone })
-      await deps.apart(() => (requests ? requests.aside(viewer.tokenId, wait) : wait()), {
+      await deps.outsideTransaction(() => (requests ? requests.aside(viewer.tokenId, wait) : wait()), {
         changesNothing: true,
       })
     }

@@ -3,7 +3,7 @@ import type { Clock } from '../../core/clock.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
 import type { Address, Agent, Prisma } from '../../db/generated/prisma/client.ts'
-import { audit, ensureStays, hashToken, type LinkState, linkState } from '../../workspace/index.ts'
+import { audit, ensureNotMoving, hashToken, type LinkState, linkState } from '../../workspace/index.ts'
 
 /**
  * Common to the set-ups of all channels: redeeming a link once, adding an address to the agent, and adding
@@ -50,7 +50,7 @@ export const findSetup = async (
   const link = await prisma.setupLink.findUnique({ where: { tokenHash: hashOf(token) }, include })
   const state = linkState(link, clock.now())
   const setup = link && setupOf(link)
-  if (setup) await ensureStays({ prisma }, setup.agent.workspaceId)
+  if (setup) await ensureNotMoving({ prisma }, setup.agent.workspaceId)
   return state === 'open' && setup ? { state, setup } : { state: state as Exclude<LinkState, 'open'>, setup }
 }
 
@@ -76,7 +76,7 @@ export const redeem = async <Result>(
     })
     if (count === 0) return null
     const setup = setupOf(await tx.setupLink.findUniqueOrThrow({ where: which, include }))
-    await ensureStays({ prisma: tx }, setup.agent.workspaceId)
+    await ensureNotMoving({ prisma: tx }, setup.agent.workspaceId)
     await tx.$queryRaw`select 1 from agent where id = ${setup.agent.id}::uuid for no key update`
     return work(tx, setup)
   }

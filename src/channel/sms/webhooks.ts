@@ -1,4 +1,10 @@
-import type { Entrance, Route, RouteAnswer, RouteCall, RouteHead } from '../../core/channel/callback-route.ts'
+import type {
+  Authentication,
+  Route,
+  RouteAnswer,
+  RouteCall,
+  RouteHead,
+} from '../../core/channel/callback-route.ts'
 import type { Sink } from '../../core/channel/inbound.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
@@ -33,7 +39,7 @@ const forbidden = () => new AppError('forbidden', 'The signature is missing or d
 /** An HMAC-SHA1 in base64. It signs the form, so nothing is proven before the body is read. */
 const SIGNATURE = /^[A-Za-z0-9+/]{27}=$/
 
-const enter = async ({ headers }: RouteHead): Promise<Entrance> => {
+const authenticate = async ({ headers }: RouteHead): Promise<Authentication> => {
   if (!SIGNATURE.test(String(headers['x-twilio-signature'] ?? ''))) throw forbidden()
   return { proven: false }
 }
@@ -68,7 +74,7 @@ const messages = (deps: WebhookDeps, sink: Sink): Route => ({
   method: 'POST',
   path: MESSAGES,
   maxBytes: MAX_BYTES,
-  enter,
+  authenticate,
   handle: async (call) => {
     const form = proven(deps, call)
     const claim = answerOf(form)
@@ -87,7 +93,7 @@ const status = (deps: WebhookDeps, sink: Sink): Route => ({
   method: 'POST',
   path: STATUS,
   maxBytes: MAX_BYTES,
-  enter,
+  authenticate,
   handle: async (call) => {
     const form = proven(deps, call)
     const [, messageId = ''] = call.url.split('?', 1)[0]!.split(`${STATUS}/`)

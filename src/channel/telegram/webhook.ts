@@ -1,4 +1,4 @@
-import type { Entrance, Route, RouteHead } from '../../core/channel/callback-route.ts'
+import type { Authentication, Route, RouteHead } from '../../core/channel/callback-route.ts'
 import type { Sink } from '../../core/channel/inbound.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
@@ -98,7 +98,7 @@ export const createWebhook = (options: WebhookOptions, sink: Sink): Route => {
     method: 'POST',
     path: WEBHOOK_PATH,
     maxBytes: MAX_BYTES,
-    async enter(head): Promise<Entrance> {
+    async authenticate(head): Promise<Authentication> {
       await prove(head)
       return { proven: true }
     },

@@ -14,7 +14,7 @@ export interface Route {
    * Checks the headers before the body is read. Throws an `AppError` to refuse the call. Undefined if the
    * headers prove nothing.
    */
-  enter?(call: RouteHead): Promise<Entrance>
+  authenticate?(call: RouteHead): Promise<Authentication>
   /**
    * Reads the body; by default, all of it is in memory while it arrives. Null if it is longer than `maxBytes`. Throws
    * an `AppError` to refuse the call.
@@ -38,7 +38,7 @@ export interface RouteHead {
 }
 
 /** Result of checking the headers. */
-export interface Entrance {
+export interface Authentication {
   /**
    * Whether they authenticate the caller. The number of bodies from unauthenticated callers in memory is
    * limited.
@@ -47,7 +47,7 @@ export interface Entrance {
 }
 
 /** A call whose headers were checked. */
-export interface ReadHead extends RouteHead, Pick<Entrance, 'proven'> {}
+export interface ReadHead extends RouteHead, Pick<Authentication, 'proven'> {}
 
 /** A body in memory. */
 export interface ReadBody {

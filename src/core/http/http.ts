@@ -89,7 +89,7 @@ export const clientOf = (request: object): string => origins.get(request)?.sourc
 export const arrivalOf = (request: object): Arrival => origins.get(request)?.arrival ?? NO_BODY
 
 /** Classes of HTTP routes, for metrics. */
-export const DOORS = [
+export const ROUTE_CLASSES = [
   'rest_read',
   'rest_write',
   'message_url',
@@ -100,4 +100,4 @@ export const DOORS = [
   'callback',
   'monitoring',
 ] as const
-export type Door = (typeof DOORS)[number]
+export type RouteClass = (typeof ROUTE_CLASSES)[number]

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { authenticateCredential, type Credential, credentialOf } from '../../auth/index.ts'
+import { drained } from '../../core/drained.ts'
 import { AppError } from '../../core/errors.ts'
 import { noteRequester } from '../../core/http/http.ts'
 import type { Slot } from '../../core/http/transfer-slots.ts'
@@ -231,7 +232,7 @@ class Server implements Graphql {
     response.once('close', () => void results.return())
     for await (const result of results) {
       if (response.write(frameOf(result))) continue
-      await this.#readers.ready(response)
+      await drained(response)
       if (response.closed) return
     }
     response.end(COMPLETE)

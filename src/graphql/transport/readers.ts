@@ -40,18 +40,6 @@ export class Readers {
     response.once('close', () => this.#watched.delete(response))
   }
 
-  /** Resolves when the reader can accept more data, or is gone. */
-  async ready(response: ServerResponse): Promise<void> {
-    if (response.closed || !response.writableNeedDrain) return
-    await new Promise<void>((resolve) => {
-      const done = () => {
-        response.off('drain', done).off('close', done)
-        resolve()
-      }
-      response.once('drain', done).once('close', done)
-    })
-  }
-
   stop(): void {
     clearInterval(this.#timer)
   }

@@ -111,7 +111,7 @@ export const createHttpIn = (options: HttpInOptions): Route => ({
   method: 'POST',
   path: '/inbound/email',
   maxBytes: MAX_BYTES,
-  enter: async ({ headers }) => checkHead(headers, options),
+  authenticate: async ({ headers }) => checkHead(headers, options),
   read: (body, head) => collect(body, head, options.intake),
   async handle(call) {
     const answer = await receive(call, options)

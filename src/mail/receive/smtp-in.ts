@@ -2,7 +2,6 @@ import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import { sourceOf } from '../../core/address/source.ts'
 import type { Listening } from '../../core/channel/inbound.ts'
 import { messageOf } from '../../core/errors.ts'
-import { Arrivals } from '../../core/http/arrivals.ts'
 import { oneLine } from '../../core/text/sanitize-text.ts'
 import type { TlsFiles, TlsPair } from '../../core/tls-pair.ts'
 import { noTracer, type Tracer, traced } from '../../core/tracer.ts'
@@ -13,6 +12,7 @@ import type { ArrivingMail, Intake } from './intake.ts'
 import type { DeliveryInfo } from './reception.ts'
 import { collect } from './smtp-collect.ts'
 import type { SmtpLimits } from './smtp-limits.ts'
+import { SmtpPace } from './smtp-pace.ts'
 import { openPort } from './smtp-port.ts'
 import { type RecipientOptions, SmtpRecipients } from './smtp-recipients.ts'
 import { isExpected, replyTo } from './smtp-reply.ts'
@@ -36,56 +36,42 @@ export interface SmtpInOptions extends RecipientOptions {
   limits: SmtpLimits
 }
 
-type Done = (error?: Error | null, message?: string) => void
-
 /**
  * Starts an SMTP server (STARTTLS, SIZE, 8BITMIME, SMTPUTF8, PIPELINING; no AUTH). Rejects if it cannot
  * listen on the port.
  */
 export const listenSmtp = (options: SmtpInOptions): Promise<Listening> => {
   const sessions = new Sessions(options, options.limits)
-  return openPort(sessions.server, options, (graceMs) => sessions.stop(graceMs))
+  return openPort(sessions.server, options, sessions.stopping)
 }
 
 class Sessions {
   readonly server: PromptSmtpServer
+  readonly stopping = new AbortController()
   readonly #options: SmtpInOptions
   readonly #limits: SmtpLimits
-  readonly #arrivals: Arrivals
+  readonly #pace: SmtpPace
   readonly #recipients: SmtpRecipients
-  readonly #stopping = new AbortController()
 
   constructor(options: SmtpInOptions, limits: SmtpLimits) {
     this.#options = options
     this.#limits = limits
-    this.#recipients = new SmtpRecipients(options, limits, this.#stopping.signal)
-    const { minBytesPerSecond, paceGraceMs: graceMs, paceWindowMs: windowMs, tickMs } = limits
-    this.#arrivals = new Arrivals(options.clock, { minBytesPerSecond, graceMs, windowMs, tickMs })
+    this.#recipients = new SmtpRecipients(options, limits, this.stopping.signal)
     this.server = new PromptSmtpServer(
       {
         name: options.mailDomain,
         tls: options.tls,
         trustProxy: options.trustProxy ?? [],
-        onRcptTo: (address, session, done) => this.#settle(this.#recipients.check(address, session), done),
-        onData: (stream, session, done) => this.#settle(this.#data(stream, session), done),
+        onRecipient: (address, session) => this.#recipients.check(address, session),
+        onMessage: (stream, session) => this.#receive(stream, session),
       },
       limits,
       options.clock,
     )
-    // Broken handshakes, resets and invalid input are caused by the client.
-    this.server.on('error', (error) =>
-      options.log.debug({ event: 'smtp.error', reason: messageOf(error) }, 'SMTP connection failed'),
-    )
+    this.#pace = new SmtpPace(this.server, limits, options.clock)
   }
 
-  #settle(work: Promise<string | undefined>, done: Done): void {
-    work.then(
-      (message) => done(null, message),
-      (error: unknown) => done(replyTo(error)),
-    )
-  }
-
-  async #data(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string> {
+  async #receive(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string> {
     const started = performance.now()
     this.server.busy.add(session.id)
     const recipients = this.#recipients.of(session)
@@ -137,31 +123,15 @@ class Sessions {
     }
   }
 
-  /**
-   * Receives the whole message. If it arrives too slowly, the client gets an error, the connection is closed,
-   * and the data is discarded at once.
-   */
+  /** Receives the whole message. If it arrives too slowly, it is discarded at once. */
   #collect(
     stream: SMTPServerDataStream,
     session: SMTPServerSession,
     wait: Wait,
   ): { mail: ArrivingMail; raw: Promise<Buffer> } {
-    const abort = (reason: string) => {
-      this.server.hangUp(session.id, reason)
-      stream.destroy(new Error(reason))
-    }
-    const timer = setTimeout(() => abort('Message took too long'), this.#limits.dataMs)
-    const arrival = this.#arrivals.watch({
-      received: () => stream.byteLength,
-      starved: () => stream.readableLength === 0,
-      cut: (why) =>
-        abort(
-          why === 'slow' ? 'Message arrived too slowly' : 'Message arrived slowly, and its place was needed',
-        ),
-    })
+    const { arrival, end } = this.#pace.watch(stream, session.id)
     const mail = this.#options.intake.begin(arrival, sourceOf(session.remoteAddress))
-    const raw = collect(stream, mail, this.#limits.size, wait).finally(() => clearTimeout(timer))
-    return { mail, raw }
+    return { mail, raw: collect(stream, mail, this.#limits.size, wait).finally(end) }
   }
 
   #finish(
@@ -179,11 +149,6 @@ class Sessions {
       'message received over SMTP',
     )
     // Deferred until the reply has been sent.
-    if (this.#stopping.signal.aborted) setImmediate(() => this.server.hangUp(session.id, STOPPING))
-  }
-
-  stop(graceMs: number): Promise<void> {
-    this.#stopping.abort()
-    return this.server.shutDown(graceMs)
+    if (this.stopping.signal.aborted) setImmediate(() => this.server.hangUp(session.id, STOPPING))
   }
 }

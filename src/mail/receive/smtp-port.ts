@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import type { Listening } from '../../core/channel/inbound.ts'
 import type { Clock } from '../../core/clock.ts'
+import { messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { TlsFiles, TlsPair } from '../../core/tls-pair.ts'
 import { FollowedTls } from './followed-tls.ts'
@@ -15,12 +16,19 @@ export interface PortOptions {
   log: Logger
 }
 
-/** Opens the port of an SMTP server, and follows the files of its certificate. Rejects if it cannot listen. */
+/**
+ * Opens the port of an SMTP server, and follows the files of its certificate. Rejects if it cannot listen. `stopping` is aborted
+ * when the server begins to stop.
+ */
 export const openPort = async (
   server: PromptSmtpServer,
   { host, port, tls, clock, log }: PortOptions,
-  stop: (graceMs: number) => Promise<void>,
+  stopping: AbortController,
 ): Promise<Listening> => {
+  // Broken handshakes, resets and invalid input are caused by the client.
+  server.on('error', (error) =>
+    log.debug({ event: 'smtp.error', reason: messageOf(error) }, 'SMTP connection failed'),
+  )
   await new Promise<void>((resolve, reject) => {
     server.server.once('error', reject)
     server.listen(port, host, () => {
@@ -40,7 +48,8 @@ export const openPort = async (
     ...(certificate && { certificate }),
     stop(graceMs) {
       void certificate?.stop() // not awaited: a network file system may not answer
-      return stop(graceMs)
+      stopping.abort()
+      return server.shutDown(graceMs)
     },
   }
 }

@@ -49,17 +49,14 @@ export class SmtpRecipients {
   }
 
   /** Rejects with the reply to the client when the recipient does not exist. */
-  async check(address: SMTPServerAddress, session: SMTPServerSession): Promise<undefined> {
+  async check(address: SMTPServerAddress, session: SMTPServerSession): Promise<void> {
     const { mailDomain, log } = this.#options
     const source = this.#sourceOf(session)
     if (source !== '' && this.#guesses.of(source) >= this.#limits.unknownPerSource)
       throw new Reply(450, 'Too many unknown recipients from your address, try again later')
     const recipient = address.address.includes('@') ? address.address : `${address.address}@${mailDomain}`
     const normalized = await firstAccepted(recipient, (candidate) => this.#accepts(candidate))
-    if (normalized !== null) {
-      this.#accepted.set(address, normalized)
-      return undefined
-    }
+    if (normalized !== null) return void this.#accepted.set(address, normalized)
     log.info(
       {
         event: 'smtp.rcpt',

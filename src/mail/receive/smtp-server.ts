@@ -1,5 +1,11 @@
 import type { Socket } from 'node:net'
-import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+import {
+  SMTPServer,
+  type SMTPServerAddress,
+  type SMTPServerDataStream,
+  type SMTPServerOptions,
+  type SMTPServerSession,
+} from 'smtp-server'
 import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js'
 import { takeProxyHeader } from '../../core/address/proxy-header.ts'
 import { publicSourceOf, sourceOf } from '../../core/address/source.ts'
@@ -10,6 +16,7 @@ import { WindowCounts } from '../../core/window-counts.ts'
 import type { Wait } from '../reading/mail-reader.ts'
 import { type EvictableSession, sessionToEvict } from './smtp-eviction.ts'
 import type { SmtpLimits } from './smtp-limits.ts'
+import { replyTo } from './smtp-reply.ts'
 
 /** Open sockets allowed per session: a disconnected client may keep its end open for some seconds. */
 const SOCKETS_PER_SESSION = 2
@@ -20,13 +27,23 @@ const ERRORS_WINDOW_MS = 600_000
  */
 const PROXY_HEADER_MS = 500
 
-type Handlers = Pick<SMTPServerOptions, 'name' | 'onRcptTo' | 'onData' | 'onClose'>
-
-export interface PromptOptions extends Handlers {
+export interface PromptOptions extends Pick<SMTPServerOptions, 'name' | 'onClose'> {
   tls: TlsPair
   /** Addresses and CIDRs of proxies that may say who their client is. */
   trustProxy: readonly string[]
+  /** Rejects if a recipient is refused; see `replyTo`. */
+  onRecipient(address: SMTPServerAddress, session: SMTPServerSession): Promise<void>
+  /** Resolves with the text of the reply once the message is stored; rejects if it is not. */
+  onMessage(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string>
 }
+
+type Done = (error?: Error | null, message?: string) => void
+
+const settle = (work: Promise<unknown>, done: Done): void =>
+  void work.then(
+    (text) => done(null, typeof text === 'string' ? text : undefined),
+    (error: unknown) => done(replyTo(error)),
+  )
 
 /**
  * An SMTPServer that greets immediately and always has capacity for another sender. smtp-server delays its greeting to
@@ -46,7 +63,8 @@ export class PromptSmtpServer extends SMTPServer {
   readonly #isProxy: (address: string) => boolean
   #timer: NodeJS.Timeout | undefined
 
-  constructor({ tls, trustProxy, ...options }: PromptOptions, limits: SmtpLimits, clock: Clock) {
+  constructor(options: PromptOptions, limits: SmtpLimits, clock: Clock) {
+    const { tls, trustProxy, onRecipient, onMessage, ...others } = options
     super({
       banner: 'ready',
       cert: tls.cert,
@@ -60,7 +78,9 @@ export class PromptSmtpServer extends SMTPServer {
       authOptional: true,
       disableReverseLookup: true,
       logger: false,
-      ...options,
+      ...others,
+      onRcptTo: (address, session, done) => settle(onRecipient(address, session), done),
+      onData: (stream, session, done) => settle(onMessage(stream, session), done),
     })
     this.limits = limits
     this.clock = clock

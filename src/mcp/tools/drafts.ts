@@ -111,7 +111,7 @@ export const updateDrafts = tool({
       name: 'update_draft',
       asked: { key, draftId, action, ...fields, ...(files ? { files } : {}) },
       work: async (within) => {
-        const attachments = await within.apart(() => readFiles(call, deps, files))
+        const attachments = await within.outsideTransaction(() => readFiles(call, deps, files))
         if (isChanged) await updateDraft(within, viewer, draft, { ...fields, attachments })
         if (action === 'save') return { draftId, saved: true, next: CHANGED }
         return sentView(call, await sendDraft(within, viewer, { ...draft, filesStay: isChanged }))

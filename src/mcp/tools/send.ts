@@ -95,7 +95,7 @@ const send = (call: ToolCall, name: string, { key, draft, files }: Ways, input: 
   const { viewer, agentId } = call
   const withFiles = async (deps: Context): Promise<SendInput> => ({
     ...input,
-    attachments: files && (await deps.apart(() => readFiles(call, call.deps, files))),
+    attachments: files && (await deps.outsideTransaction(() => readFiles(call, call.deps, files))),
   })
   return atMostOnce(call, {
     name,

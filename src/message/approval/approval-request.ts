@@ -4,7 +4,13 @@ import { defanged } from '../../core/text/defanged.ts'
 import { quoted } from '../../core/text/quoted.ts'
 import type { Db } from '../../db/client.ts'
 import type { Agent, Member, Message } from '../../db/generated/prisma/client.ts'
-import { ensureStays, type Mailer, type MemberLinkDeps, readLink, signLink } from '../../workspace/index.ts'
+import {
+  ensureNotMoving,
+  type Mailer,
+  type MemberLinkDeps,
+  readLink,
+  signLink,
+} from '../../workspace/index.ts'
 import { APPROVAL_DAYS, awaitsApproval } from './hold.ts'
 
 /** What the mail says of a message. */
@@ -129,6 +135,6 @@ export const openApprovalRequest = async (
     }),
   ])
   if (!member || !agent || !message || message.workspaceId !== member.workspaceId) return null
-  await ensureStays(deps, member.workspaceId)
+  await ensureNotMoving(deps, member.workspaceId)
   return { member, agent, message, open: awaitsApproval(message) }
 }

@@ -90,7 +90,7 @@ const compared = async (
   ensureAwaitsApproval(message)
   const edits = await editsOf(deps, message, given)
   const fields = () =>
-    deps.apart(async ({ prisma }) => {
+    deps.outsideTransaction(async ({ prisma }) => {
       const where = { messageId, agentId }
       const files = await prisma.attachment.findMany({ where, orderBy: { index: 'asc' } })
       return fieldsOf(

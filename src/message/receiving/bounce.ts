@@ -8,7 +8,7 @@ import type { Db } from '../../db/client.ts'
 import type { Message, Prisma, Recipient } from '../../db/generated/prisma/client.ts'
 import type { Notifier } from '../../db/notify.ts'
 import type { Feed, LoggedEvent } from '../../event/index.ts'
-import { BOUNCED, changeUsage, ensureStays, noteChange, REPORTED } from '../../workspace/index.ts'
+import { BOUNCED, changeUsage, ensureNotMoving, noteChange, REPORTED } from '../../workspace/index.ts'
 import { MESSAGE_CHANGED } from '../stored/changed.ts'
 import { COMPLAINED, concludeMessage, lockMessage, logOutcome } from '../stored/status.ts'
 
@@ -147,7 +147,7 @@ export const applyBounce = async (deps: ApplyBounceDeps, returned: BounceReport)
   const { messageId, kind } = returned
   if (!message || (await isDeleted(deps, message.agentId)))
     return deps.log.info({ messageId, kind }, 'bounce or complaint ignored: the message no longer exists')
-  await ensureStays(deps, message.workspaceId)
+  await ensureNotMoving(deps, message.workspaceId)
   const events = await deps.prisma.$transaction((tx) => apply(tx, deps, message, returned))
   if (!events)
     return deps.log.warn(

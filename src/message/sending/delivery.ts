@@ -5,7 +5,7 @@ import type { Db } from '../../db/client.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
 import type { Notifier } from '../../db/notify.ts'
 import type { Feed } from '../../event/index.ts'
-import { ensureStays } from '../../workspace/index.ts'
+import { ensureNotMoving } from '../../workspace/index.ts'
 import { MESSAGE_CHANGED } from '../stored/changed.ts'
 import { concludeMessage, lockMessage } from '../stored/status.ts'
 
@@ -60,7 +60,7 @@ export const takeReport = async (deps: DeliveryDeps, report: DeliveryReport): Pr
       'delivery report ignored: no stored message matches',
     )
   const { messageId, agentId, address } = found
-  await ensureStays(deps, found.message.workspaceId)
+  await ensureNotMoving(deps, found.message.workspaceId)
   const now = deps.clock.now()
   const { where, data } = changeOf(report, now)
   const moved = await deps.prisma.$transaction(async (tx: Prisma.TransactionClient) => {

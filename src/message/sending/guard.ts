@@ -47,10 +47,12 @@ export const guarded = async (
     }
   const { message, attachments } = outgoing
   const fields = () => fieldsOf(deps, message, attachments)
-  const leaks = await comparison.leaksIn(await (attachments.length > 0 ? deps.apart(fields) : fields()))
+  const leaks = await comparison.leaksIn(
+    await (attachments.length > 0 ? deps.outsideTransaction(fields) : fields()),
+  )
   if (leaks.length === 0) return { guardVersion, held: null }
   const { agentId } = message
-  const current = await deps.apart((db) => deps.guards.current(db, agentId))
+  const current = await deps.outsideTransaction((db) => deps.guards.current(db, agentId))
   if (current && current.version !== guardVersion) return guarded(deps, viewer, outgoing, current)
   if (setting === 'refuse') throw new LeakError(leaks, ADVICE)
   await recordHeld(deps, viewer, agentId, leaks)

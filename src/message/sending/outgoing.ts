@@ -7,7 +7,7 @@ import type { Clock } from '../../core/clock.ts'
 import { AppError, invalidInput } from '../../core/errors.ts'
 import { withoutInvisible } from '../../core/text/invisible.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
-import type { Apart } from '../../db/transaction.ts'
+import type { OutsideTransaction } from '../../db/transaction.ts'
 import { contentOf, ensureFits, withQuoted } from '../approval/content.ts'
 import { checkSendAt } from '../approval/hold.ts'
 import { type AttachmentView, newMessage, type Unplaced } from '../stored/row.ts'
@@ -25,7 +25,7 @@ export interface OutgoingDeps extends IntentDeps {
   clock: Clock
   mailDomain: string
   blobs: Blobs
-  apart: Apart
+  outsideTransaction: OutsideTransaction
 }
 
 /**
@@ -97,14 +97,14 @@ const threadIdOf = (channel: Channel, { mode, original }: SendIntent, id: string
 
 /** What is in the object store is read outside the request's transaction, which has written nothing yet. */
 const attachmentsToForward = async (
-  { prisma, blobs, apart }: OutgoingDeps,
+  { prisma, blobs, outsideTransaction }: OutgoingDeps,
   { mode, original }: SendIntent,
 ): Promise<InboundAttachment[]> => {
   if (mode !== 'forward' || !original) return []
   const where = { messageId: original.id, agentId: original.agentId }
   const files = await prisma.attachment.findMany({ where, orderBy: { index: 'asc' } })
   const fill = () => Promise.all(files.map((file) => blobs.filled(file)))
-  return files.some(({ blobId }) => blobId !== null) ? apart(fill) : fill()
+  return files.some(({ blobId }) => blobId !== null) ? outsideTransaction(fill) : fill()
 }
 
 const attachmentsOf = async (

@@ -7,7 +7,7 @@ import type { Db } from '../../db/client.ts'
 import type { Draft as DraftRow, Prisma } from '../../db/generated/prisma/client.ts'
 import { sql } from '../../db/sql/sql.ts'
 import { composedOf } from '../../db/sql/statement.ts'
-import { apartFrom, atomically } from '../../db/transaction.ts'
+import { atomically, outsideTransactionOf } from '../../db/transaction.ts'
 import { recordingLeaks } from '../../secret/index.ts'
 import { noteChange, type Viewer } from '../../workspace/index.ts'
 import { authorOf, writerOf } from '../stored/author.ts'
@@ -258,7 +258,7 @@ const WITH_FILES = { files: { orderBy: { index: 'asc' } } } as const
  * up. Returns the objects of these files; all stay in the database if the draft was changed since.
  */
 const placeFiles = async (
-  { prisma, blobs, apart }: SendDeps,
+  { prisma, blobs, outsideTransaction }: SendDeps,
   { agentId, draftId }: DraftKey,
   workspaceId: string,
 ) => {
@@ -267,7 +267,7 @@ const placeFiles = async (
     ({ content }) => content,
   )
   if (!contents.some(({ byteLength }) => byteLength >= blobs.minBytes)) return () => []
-  const objects = await apart(() => blobs.place({ agentId, workspaceId }, contents))
+  const objects = await outsideTransaction(() => blobs.place({ agentId, workspaceId }, contents))
   return (files: readonly { content: Uint8Array }[]) => {
     const isSame = ({ content }: { content: Uint8Array }, index: number) =>
       contents[index] !== undefined && Buffer.compare(content, contents[index]) === 0
@@ -294,14 +294,15 @@ export const sendDraft = async <Given extends SendDeps>(
   const { workspaceId } = await findAgent(deps, viewer, agentId)
   const objectsOf = filesStay ? () => [] : await placeFiles(deps, { agentId, draftId: id }, workspaceId)
   // Known before the transaction: what one reads is not kept.
-  if (!filesStay && !deps.guards.known(agentId)) await deps.apart((db) => deps.guards.current(db, agentId))
+  if (!filesStay && !deps.guards.known(agentId))
+    await deps.outsideTransaction((db) => deps.guards.current(db, agentId))
   const send = () =>
     atomically(deps, async (within) => {
       await lock(within.prisma, { agentId, draftId: id })
       const where = { id_agentId: { id, agentId } }
       const draft = await within.prisma.draft.findUniqueOrThrow({ where, include: WITH_FILES })
       ensureUnchanged(draft, unchangedSince)
-      const here = { ...within, apart: apartFrom(within) }
+      const here = { ...within, outsideTransaction: outsideTransactionOf(within) }
       const options = { placed: objectsOf(draft.files) }
       const message = await sendWithin(here, viewer, agentId, sendInputOf(draft), options)
       await within.prisma.draft.delete({ where })

@@ -6,7 +6,7 @@ import { ensureScope } from '../../core/scopes.ts'
 import type { Notifier } from '../../db/notify.ts'
 import { sql } from '../../db/sql/sql.ts'
 import { statement } from '../../db/sql/statement.ts'
-import { apartFrom, within as withinTx } from '../../db/transaction.ts'
+import { outsideTransactionOf, within as withinTx } from '../../db/transaction.ts'
 import type { Feed } from '../../event/index.ts'
 import { type LeakDeps, recordingLeaks } from '../../secret/index.ts'
 import { ensureRoomToSend, type Plans, type RateLimits, type Viewer } from '../../workspace/index.ts'
@@ -33,11 +33,11 @@ export interface SendDeps extends OutgoingDeps, ApprovalRequestDeps, LeakDeps, F
 }
 
 /** Writes the contents that leave the database to the object store, outside the request's transaction. */
-const placeFiles = async ({ blobs, apart }: SendDeps, created: Outgoing): Promise<Outgoing> => {
+const placeFiles = async ({ blobs, outsideTransaction }: SendDeps, created: Outgoing): Promise<Outgoing> => {
   const { message, attachments } = created
   if (!attachments.some(({ content }) => content.byteLength >= blobs.minBytes)) return created
   const contents = attachments.map(({ content }) => content)
-  return { ...created, blobs: await apart(() => blobs.place(message, contents)) }
+  return { ...created, blobs: await outsideTransaction(() => blobs.place(message, contents)) }
 }
 
 /** The request's own files come after those that are forwarded, which stay in the database. */
@@ -88,8 +88,8 @@ const storeCompared = async (
   { limited, placed: objects }: { limited: boolean; placed: SendOptions['placed'] },
 ): Promise<{ placed: Placed | null; checks: Check[] }> => {
   const { agentId } = drafted.message
-  const read = async ({ apart }: SendDeps) =>
-    (await apart((db) => deps.guards.current(db, agentId))) ?? undefined
+  const read = async ({ outsideTransaction }: SendDeps) =>
+    (await outsideTransaction((db) => deps.guards.current(db, agentId))) ?? undefined
   let guard = deps.guards.known(agentId) ?? (limited ? await read(deps) : undefined)
   let created: Outgoing | undefined
   // Where sends are counted, the workspace is locked then, until the request's transaction ends.
@@ -100,7 +100,7 @@ const storeCompared = async (
     const outgoing = { ...created, guarded: compared }
     const placed = await (limited ? storeCounted(deps, outgoing) : deps.drafts.add(deps, outgoing))
     if (placed !== OUTDATED) return { placed, checks: compared.held ? [compared.held] : [] }
-    if (limited) within = { ...deps, apart: apartFrom(deps) }
+    if (limited) within = { ...deps, outsideTransaction: outsideTransactionOf(deps) }
     guard = await read(within)
   }
   throw new AppError('conflict', "The agent's secrets are being changed. Try again.")

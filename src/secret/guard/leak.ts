@@ -2,7 +2,7 @@ import { changeGuard } from '../../agent/index.ts'
 import type { Clock } from '../../core/clock.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Db } from '../../db/client.ts'
-import { type AfterFailure, type Apart, atomically } from '../../db/transaction.ts'
+import { type AfterFailure, atomically, type OutsideTransaction } from '../../db/transaction.ts'
 import { type Actor, audit } from '../../workspace/index.ts'
 import type { Field, Leak } from './comparison.ts'
 import type { Guard, Guards } from './guards.ts'
@@ -10,7 +10,7 @@ import type { Guard, Guards } from './guards.ts'
 export interface LeakDeps {
   clock: Clock
   guards: Guards
-  apart: Apart
+  outsideTransaction: OutsideTransaction
   afterFailure: AfterFailure
 }
 
@@ -83,7 +83,7 @@ export const recordHeld = (
   actor: Actor,
   agentId: string,
   leaks: readonly Leak[],
-): Promise<void> => deps.apart(record(deps, actor, agentId, { leaks, action: 'message.hold' }))
+): Promise<void> => deps.outsideTransaction(record(deps, actor, agentId, { leaks, action: 'message.hold' }))
 
 const waiting = (until: Date, { clock }: Pick<LeakDeps, 'clock'>) =>
   new AppError(

@@ -3,15 +3,15 @@ import type { Db } from '../../db/client.ts'
 
 /**
  * A workspace that is moving to another installation, or has moved there, is closed here: nothing is accepted or delivered for
- * it. Whoever asks is told to try again, and finds it where it is by then.
+ * it. Clients are asked to try again, and then find it in the other installation.
  */
 
-/** Topic that notifies every process that a workspace is closed, or has come from another installation; the key is its id. */
+/** Topic of notifications that a workspace is closed, or has come from another installation; the key is its id. */
 export const WORKSPACE_MOVES = 'workspace_moves'
 
 /**
- * SQL: whether the workspace with this id is closed. The table is nearly always empty, and is read once for a statement; a join with
- * it would be planned for many rows.
+ * SQL: whether the workspace with this id is closed. The table is nearly always empty, and is read once per statement, whereas
+ * PostgreSQL would plan a join for many rows.
  */
 export const isMoving = (workspaceId: string): string =>
   `(${workspaceId} = any(array(select workspace_id from workspace_move)))`
@@ -29,7 +29,7 @@ export const movingError = (): AppError =>
   })
 
 /** Throws `unavailable` for a workspace that is closed. */
-export const ensureStays = async (
+export const ensureNotMoving = async (
   { prisma }: { prisma: Pick<Db['prisma'], 'workspaceMove'> },
   workspaceId: string,
 ): Promise<void> => {

@@ -1,7 +1,7 @@
 import { AppError } from '../../core/errors.ts'
 import { Turns } from '../../core/turns.ts'
 import type { Db } from '../../db/client.ts'
-import type { Apart } from '../../db/transaction.ts'
+import type { OutsideTransaction } from '../../db/transaction.ts'
 import type { Viewer } from '../token/viewer.ts'
 
 /** Maximum number of requests of one token that wait for external systems (DNS, a provider). @limit Requests */
@@ -45,7 +45,7 @@ const tooMany = (max: number) =>
   )
 
 export interface ExternalCallDeps {
-  apart: Apart
+  outsideTransaction: OutsideTransaction
   externalCalls: ExternalCalls
 }
 
@@ -57,4 +57,5 @@ export const callExternally = <Result>(
   deps: ExternalCallDeps,
   { tokenId }: Pick<Viewer, 'tokenId'>,
   work: (db: Db) => Promise<Result>,
-): Promise<Result> => deps.apart((db) => deps.externalCalls.run(`token:${tokenId}`, () => work(db)))
+): Promise<Result> =>
+  deps.outsideTransaction((db) => deps.externalCalls.run(`token:${tokenId}`, () => work(db)))

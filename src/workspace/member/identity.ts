@@ -146,7 +146,9 @@ export const verifyIdentity = async (
   const { id: memberId, workspaceId } = viewer
   // Outside the transaction, so that a wrong code counts even if the request has an Idempotency-Key, which
   // rolls it back.
-  const claim = await deps.apart(({ prisma }) => tryClaim({ prisma, clock: deps.clock }, memberId, channel))
+  const claim = await deps.outsideTransaction(({ prisma }) =>
+    tryClaim({ prisma, clock: deps.clock }, memberId, channel),
+  )
   const expected = claim && (await deps.keyring.open(workspaceId, claim.code, boundTo(memberId, channel)))
   if (
     !claim ||

@@ -5,7 +5,7 @@ import type { Db } from '../../db/client.ts'
 import type { Invitation, Prisma } from '../../db/generated/prisma/client.ts'
 import type { MemberRole } from '../../db/generated/prisma/enums.ts'
 import { audit } from '../change/audit.ts'
-import { ensureStays } from '../change/moving.ts'
+import { ensureNotMoving } from '../change/moving.ts'
 import { needsCompany } from '../token/company-rule.ts'
 import { hashToken, type LinkState, linkState, newToken } from '../token/token.ts'
 import type { Viewer } from '../token/viewer.ts'
@@ -220,7 +220,7 @@ export const join = async (
       where: { tokenHash },
       include: { workspace: true },
     })
-    await ensureStays({ prisma }, workspaceId)
+    await ensureNotMoving({ prisma }, workspaceId)
     if (await needsCompany(prisma, { workspaceId, email }))
       throw new AppError('forbidden', 'Sign in with your company’s account to join this workspace.')
     await ensureRoom(prisma, workspaceId, 'members')

@@ -13,7 +13,7 @@ const GATHER_MS = 1000
 const MAX_ROWS = 5_000
 
 /** Something that happened to an agent. */
-export interface Happening {
+export interface CountedEvent {
   agentId: string
   workspaceId: string
   metric: Metric
@@ -35,7 +35,7 @@ export class DayCounter {
     this.#deps = deps
   }
 
-  add({ agentId, workspaceId, metric, at }: Happening): void {
+  add({ agentId, workspaceId, metric, at }: CountedEvent): void {
     const day = at.toISOString().slice(0, 10)
     const key = `${agentId} ${metric} ${day}`
     const known = this.#counts.get(key)

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Entrance, Route } from '../../../core/channel/callback-route.ts'
+import type { Authentication, Route } from '../../../core/channel/callback-route.ts'
 import type { Clock } from '../../../core/clock.ts'
 import { AppError, messageOf } from '../../../core/errors.ts'
 import type { Logger } from '../../../core/logger.ts'
@@ -73,7 +73,7 @@ export const createSesIn = (options: SesInOptions): Route => {
    * The headers of SNS prove nothing, but the body of a request that does not name our topic is not even
    * read.
    */
-  const enter = async (headers: IncomingHttpHeaders): Promise<Entrance> => {
+  const authenticate = async (headers: IncomingHttpHeaders): Promise<Authentication> => {
     if (topics.length === 0)
       throw forbidden('This service does not accept mail from Amazon SES: its SES_TOPIC_ARN is not set.')
     if (!topics.includes(String(headers['x-amz-sns-topic-arn'])))
@@ -95,7 +95,7 @@ export const createSesIn = (options: SesInOptions): Route => {
     method: 'POST',
     path: '/inbound/ses',
     maxBytes: MAX_BYTES,
-    enter: ({ headers }) => enter(headers),
+    authenticate: ({ headers }) => authenticate(headers),
     async handle({ body, source }) {
       const message = readSns(body)
       try {

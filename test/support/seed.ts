@@ -30,7 +30,7 @@ const strictly =
 type Place = Pick<TestService, 'http' | 'smtp' | 'db'>
 type Owner = Pick<Tenant, 'id' | 'api'>
 
-export interface Furnished {
+export interface Seeded {
   support: TestAgent
   /** A thread of several messages, one of which proves its sender. */
   thread: string
@@ -142,7 +142,7 @@ const fillSettings = async (owner: Owner, agent: TestAgent, webhook: string): Pr
  * NORTHWIND. Only what takes time in a real service is written into the database: the counts of past days, and addresses
  * that have bounced.
  */
-export const furnish = async (service: Place, tenant: Owner, webhook: string): Promise<Furnished> => {
+export const seed = async (service: Place, tenant: Owner, webhook: string): Promise<Seeded> => {
   const owner = { ...tenant, api: strictly(tenant.api) }
   const made = await createTestAgent(service, owner, 'Support')
   const support = { ...made, api: strictly(made.api) }

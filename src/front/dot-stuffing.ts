@@ -1,12 +1,12 @@
 const DOT = Buffer.from('.')
 const LINE_END = Buffer.from('\r\n')
 
-/** Writes the data of a mail as SMTP transfers it: lines that begin with a dot get another one, and a dot ends it (RFC 5321, 4.5.2). */
-export class Dots {
-  /** The last two bytes; it begins at the start of a line. */
+/** Encodes a message for DATA: lines that begin with a dot get another one, and a line with a dot ends it (RFC 5321, 4.5.2). */
+export class DotStuffing {
+  /** The last two bytes. A message begins at the start of a line. */
   #last: Buffer = LINE_END
 
-  /** Returns what to send of the next part. */
+  /** Returns what to send for the next part. */
   next(part: Buffer): Buffer[] {
     if (part.length === 0) return []
     const joined = Buffer.concat([this.#last, part])

@@ -5,8 +5,8 @@ import type { Logger } from '../core/logger.ts'
 import { WORKSPACE_MOVES } from '../workspace/index.ts'
 
 /**
- * A workspace that moves is closed: its row in `workspace_move` says so to every statement that accepts something for it, or takes work
- * of it. What has begun by then ends first.
+ * A workspace that moves is closed: every statement that accepts something for it, or takes its work, looks for its row in
+ * `workspace_move`. What is in progress when it is closed ends first.
  */
 
 /** Where a workspace moves to, and whether it may work there already. */
@@ -23,7 +23,10 @@ export const readMove = async (client: pg.Client, workspaceId: string): Promise<
   return rows[0] ?? null
 }
 
-/** Tells every process: streams end, and lanes are released after the POST in progress; in the other installation, providers are told its URL. */
+/**
+ * Notifies every process: streams end, and lanes are released after the POST in progress. Processes of the installation that it moves to
+ * set their callback URLs at the providers.
+ */
 export const announce = async (client: pg.Client, workspaceId: string): Promise<void> => {
   await client.query('select pg_notify($1, $2)', ['ams', JSON.stringify(['', WORKSPACE_MOVES, workspaceId])])
 }
@@ -52,7 +55,7 @@ export const setMoved = async (client: pg.Client, workspaceId: string, moved: bo
 }
 
 /** What is still in progress: POSTs to webhooks, messages that are being sent, numbers that are being rented, and transactions. */
-const BUSY = `
+const IN_PROGRESS = `
   select (select count(*)::int from webhook where workspace_id = $1 and lease_until > now()) as webhooks,
          (select count(*)::int from job where kind = 'send' and lease_until > now()
              and agent_id in (select id from agent where workspace_id = $1)) as sends,
@@ -62,17 +65,17 @@ const BUSY = `
              and (application_name = 'ams' or backend_xid is not null)
              and xact_start < (select started_at from workspace_move where workspace_id = $1)) as transactions`
 
-/** A request that was let in before does nothing in the database for less than this, in milliseconds. */
+/** Longest time in milliseconds for which a request that was accepted before leaves the database alone. */
 export const SETTLE_MS = 2_000
-const LOOK_MS = 250
-const PATIENCE_MS = 180_000
+const POLL_MS = 250
+const TIMEOUT_MS = 180_000
 
 /** Waits until nothing is in progress of a closed workspace. Throws `unavailable` when that takes too long. */
 export const untilQuiet = async (client: pg.Client, workspaceId: string, log: Logger): Promise<void> => {
-  const until = performance.now() + PATIENCE_MS
+  const until = performance.now() + TIMEOUT_MS
   await sleep(SETTLE_MS)
   for (;;) {
-    const { rows } = await client.query<Record<string, number>>(BUSY, [workspaceId])
+    const { rows } = await client.query<Record<string, number>>(IN_PROGRESS, [workspaceId])
     const busy = Object.entries(rows[0]!).filter(([, count]) => count > 0)
     if (busy.length === 0) return
     const what = busy.map(([name, count]) => `${name}: ${count}`).join(', ')
@@ -83,6 +86,6 @@ export const untilQuiet = async (client: pg.Client, workspaceId: string, log: Lo
       )
     log.debug({ busy: Object.fromEntries(busy) }, 'waiting for what is in progress')
     await announce(client, workspaceId)
-    await sleep(LOOK_MS)
+    await sleep(POLL_MS)
   }
 }

@@ -4,9 +4,9 @@ import { openFoundation } from '../../src/boot/foundation.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import { apiOf } from './api.ts'
-import { furnish } from './furnished.ts'
+import { seed } from './seed.ts'
 
-/** Fills the empty workspace of a running service, for `npm run dev -- --furnished`. Arguments: its addresses. */
+/** Fills the empty workspace of a running service, for `npm run dev -- --seed`. Arguments: its addresses. */
 
 const [, , http = '', smtp = ''] = process.argv
 const config = readConfig(process.env)
@@ -19,7 +19,7 @@ else {
   const { id } = (await api('GET', '/workspace')).body
   const { db, close } = await openFoundation(config, silentLogger, { service: false })
   try {
-    await furnish(
+    await seed(
       { http, smtp: { host, port: Number(port) }, db },
       { id, api },
       'https://shop.northwind.example/hooks',

@@ -2,22 +2,30 @@ import pg from 'pg'
 import { quoted, readTables, type Table } from '../backup/tables.ts'
 
 /** The rows of a table that belong to a workspace. */
-export interface Part extends Table {
+export interface WorkspaceTable extends Table {
   /** SQL: which they are. */
   where: string
   /** SQL for the columns that are another value in the other installation. */
   replaced: Readonly<Record<string, string>>
 }
 
-/** What belongs to an installation, not to a workspace. */
-const STAYS = new Set(['plan', 'postmaster_mail', 'rate_count', 'tls_result', 'worker', 'workspace_move'])
-
-/** Positions in this log are snapshots of its database: those who watch the workspace read everything again. */
-const WITHOUT_MEANING_ELSEWHERE = new Set(['workspace_change'])
+/**
+ * What belongs to an installation, not to a workspace. Positions in `workspace_change` are snapshots of its database: clients that
+ * follow the workspace read everything again.
+ */
+const NOT_COPIED = new Set([
+  'plan',
+  'postmaster_mail',
+  'rate_count',
+  'tls_result',
+  'worker',
+  'workspace_change',
+  'workspace_move',
+])
 
 /**
- * What workers of this installation go on with while a workspace is closed, and those of the other one do again: counts that are
- * added up, words and texts for the search, objects without a message. A copy is complete whenever it is made.
+ * Tables that workers of this installation go on writing while a workspace is closed: sums of counts, the search index, objects without
+ * a message. The workers of the other one do the same again, so it does not matter when they are copied.
  */
 const DERIVED = new Set([
   'agent_day',
@@ -35,8 +43,8 @@ const DERIVED = new Set([
 export const isDerived = ({ name }: Table): boolean => DERIVED.has(name)
 
 const FREE = { lease_owner: 'null::uuid', lease_until: 'null::timestamptz' }
-/** Leases are those of this installation's workers. A lane that is marked is looked at. */
-const REPLACED: Readonly<Record<string, Part['replaced']>> = {
+/** Leases are those of this installation's workers. Each webhook is due, so that a worker of the other one looks for its events. */
+const REPLACED: Readonly<Record<string, WorkspaceTable['replaced']>> = {
   job: FREE,
   webhook: { ...FREE, due_at: 'case when paused_at is null then now() end' },
 }
@@ -77,10 +85,13 @@ const agentsOf = (id: string) =>
   `select id from agent where workspace_id = ${id} union all select agent_id from deleted_agent where workspace_id = ${id}`
 
 /**
- * Returns what belongs to a workspace, so that each table comes after those that it refers to. Every table has a way to its workspace: a
- * column, a foreign key to one that has, or the agent. Throws for one that has not: somebody must decide what to do with it.
+ * Returns the tables with rows of a workspace, each after those that it refers to. A row belongs to the workspace by a column, by a
+ * foreign key to a table that does, or by its agent. Throws for a table with none of these: somebody must decide what to do with it.
  */
-export const readParts = async (client: pg.Client, workspaceId: string): Promise<Part[]> => {
+export const readWorkspaceTables = async (
+  client: pg.Client,
+  workspaceId: string,
+): Promise<WorkspaceTable[]> => {
   const id = `${pg.escapeLiteral(workspaceId)}::uuid`
   const known = new Map(Object.entries(special(id)))
   const { rows: references } = await client.query<Reference>(REFERENCES)
@@ -95,14 +106,14 @@ export const readParts = async (client: pg.Client, workspaceId: string): Promise
     if (columns.includes('agent_id')) return inside(['agent_id'], agentsOf(id))
     throw new Error(`nothing says to which workspace the rows of ${name} belong`)
   }
-  const parts: Part[] = []
+  const tables: WorkspaceTable[] = []
   for (const table of await readTables(client)) {
-    if (STAYS.has(table.name) || WITHOUT_MEANING_ELSEWHERE.has(table.name)) continue
+    if (NOT_COPIED.has(table.name)) continue
     const where = known.get(table.name) ?? conditionOf(table)
     known.set(table.name, where)
-    parts.push({ ...table, where, replaced: REPLACED[table.name] ?? {} })
+    tables.push({ ...table, where, replaced: REPLACED[table.name] ?? {} })
   }
-  // Those that are found by rows of tables that they do not refer to.
-  const isLast = ({ name }: Part) => name === 'opt_out'
-  return [...parts.filter((part) => !isLast(part)), ...parts.filter(isLast)]
+  // Found by the rows of a table that it does not refer to.
+  const isLast = ({ name }: WorkspaceTable) => name === 'opt_out'
+  return tables.toSorted((a, b) => Number(isLast(a)) - Number(isLast(b)))
 }

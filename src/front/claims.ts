@@ -1,0 +1,102 @@
+import { hash } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { normalizeLoosely } from '../core/address/email-address.ts'
+import type { Key } from '../core/cell.ts'
+import { invalidInput } from '../core/errors.ts'
+import { bearerOf } from '../core/http/bearer.ts'
+import { readUpTo } from '../core/http/body.ts'
+
+/** What says for which installation a request is. */
+export interface Claim {
+  readonly key: Key
+  /** What an installation that does not have the secret gets instead: its hash, which it refuses like any unknown token. */
+  readonly redacted?: { readonly url?: string; readonly authorization?: string; readonly body?: Buffer }
+}
+
+export const pathOf = (url: string): string => url.split('?', 1)[0]!
+
+/** Installations store the hashes of tokens. */
+const hashOf = (secret: string): string => hash('sha256', secret, 'hex')
+
+export const tokenKey = (secret: string): Key => `token:${hashOf(secret)}`
+
+/** Paths whose first UUID is an agent's, or of something in the same workspace. */
+const WITH_ID =
+  /^\/(?:a|agents|answer|approve|files|app\/sign-in\/company|channels\/telegram|channels\/sms\/status)\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/i
+
+/** Tokens in links: to join, and to set up an address. */
+const WITH_TOKEN = /^\/(?:join|setup)\/(a[is]t_[0-9A-Za-z]+)/
+
+/** Returns the claims of the headers and the path of a request, the most specific first. */
+export const claimsOf = ({ url = '/', headers }: IncomingMessage): Claim[] => {
+  const path = pathOf(url)
+  const bearer = bearerOf(headers.authorization)
+  const token = WITH_TOKEN.exec(path)?.[1]
+  const id = WITH_ID.exec(path)?.[1]
+  return [
+    ...(bearer ? [{ key: tokenKey(bearer), redacted: { authorization: `Bearer ${hashOf(bearer)}` } }] : []),
+    ...(token
+      ? [{ key: tokenKey(token), redacted: { url: url.replace(token, token.slice(0, 4) + hashOf(token)) } }]
+      : []),
+    ...(id ? [{ key: `id:${id.toLowerCase()}` as const }] : []),
+  ]
+}
+
+/** Returns the claim of a form; null if it has none. */
+type FormReader = (form: URLSearchParams) => Claim | null
+
+const bySecret = (form: URLSearchParams, field: string, secret: string | undefined, prefix = '') => {
+  if (!secret) return null
+  const redacted = new URLSearchParams(form)
+  redacted.set(field, prefix + hashOf(secret))
+  return { key: tokenKey(secret), redacted: { body: Buffer.from(redacted.toString()) } }
+}
+
+const byEmail: FormReader = (form) => {
+  const address = normalizeLoosely(form.get('email') ?? '')
+  return address ? { key: `member:${address}` } : null
+}
+
+const byLink: FormReader = (form) =>
+  bySecret(form, 'link', /asl_[0-9A-Za-z]+/.exec(form.get('link') ?? '')?.[0], 'asl_')
+
+const byToken: FormReader = (form) => bySecret(form, 'token', form.get('token')?.trim())
+
+const byPasskey: FormReader = (form) => {
+  try {
+    const { id } = JSON.parse(form.get('answer') ?? '') as { id?: unknown }
+    return typeof id === 'string' && /^[\w-]{1,1400}$/.test(id) ? { key: `passkey:${id}` } : null
+  } catch {
+    return null // the installation says what is wrong with it
+  }
+}
+
+const byNumber: FormReader = (form) => {
+  const number = form.get('To') ?? ''
+  return /^\+\d{1,15}$/.test(number) ? { key: `number:${number}` } : null
+}
+
+/** Forms that name a member, a token or a number only in their body: those for signing in, and SMS from Twilio. */
+const FORMS: Readonly<Record<string, FormReader>> = {
+  '/app/sign-in/company': byEmail,
+  '/app/sign-in/email': byEmail,
+  '/app/sign-in/link': byLink,
+  '/app/sign-in/passkey': byPasskey,
+  '/app/sign-in/token': byToken,
+  '/channels/sms/messages': byNumber,
+}
+
+/** Longer than what each of them accepts. */
+const MAX_FORM_BYTES = 128 * 1024
+
+/** Reads the body of such a form, and its claim. Returns null for all other requests. Throws `invalid_input` if it is too long. */
+export const readForm = async (
+  request: IncomingMessage,
+): Promise<{ body: Buffer; claim: Claim | null } | null> => {
+  const path = pathOf(request.url ?? '')
+  if (request.method !== 'POST' || !Object.hasOwn(FORMS, path)) return null
+  // Not destroyed: it can still be answered.
+  const body = await readUpTo(request.iterator({ destroyOnReturn: false }), MAX_FORM_BYTES)
+  if (!body) throw invalidInput('body', `must be at most ${MAX_FORM_BYTES} bytes`)
+  return { body, claim: FORMS[path]!(new URLSearchParams(body.toString())) }
+}
