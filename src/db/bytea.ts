@@ -1,4 +1,5 @@
 const BYTEA_OID = 17
+const TEXT_OID = 25
 const TSVECTOR_OID = 3614
 const UUID_OID = 2950
 const UUID_BYTES = 16
@@ -9,6 +10,13 @@ const HEADER = 20
  * hexadecimal text, which takes several times the memory. See docs/decisions.md#binary-arrays.
  */
 export const byteaArray = (values: readonly (Uint8Array | null)[]): Buffer => binaryArray(values, BYTEA_OID)
+
+/** Encodes values as the binary form of a `text[]` parameter. */
+export const textArray = (values: readonly (string | null)[]): Buffer =>
+  binaryArray(
+    values.map((value) => (value === null ? null : Buffer.from(value))),
+    TEXT_OID,
+  )
 
 /** Encodes binary values as a `tsvector[]` parameter. */
 export const tsvectorArray = (values: readonly (Uint8Array | null)[]): Buffer =>

@@ -170,7 +170,7 @@ test('once the database is available again, everything works without a restart, 
 })
 
 /** The statement that commits a mail and everything that belongs to it. */
-const STORING = 'store arrivals'
+const STORING = 'store bare arrivals'
 const SIDES = ['before', 'after'] as const
 
 test.each(SIDES)(

@@ -64,3 +64,37 @@ test('other work runs while a long text is split into words', async () => {
   await vector
   expect(turns).toBeGreaterThan(15)
 })
+
+/** The words of a vector with their positions. */
+const wordsIn = (vector: Buffer): [string, number[]][] => {
+  let at = 4
+  return Array.from({ length: vector.readInt32BE(0) }, () => {
+    const end = vector.indexOf(0, at)
+    const word = vector.toString('utf8', at, end)
+    const count = vector.readUInt16BE(end + 1)
+    at = end + 3 + 2 * count
+    return [word, Array.from({ length: count }, (_, n) => vector.readUInt16BE(end + 3 + 2 * n))]
+  })
+}
+
+/** Words of which each has the same hash as every other one of its length. */
+const COLLIDING = Array.from({ length: 32 }, (_, n) =>
+  Array.from({ length: 5 }, (_, bit) => ((n >> bit) & 1 ? 'c9' : 'aw')).join(''),
+)
+
+test('a vector has the words of an ASCII text at their positions, also those that have one hash', async () => {
+  const words = fc.constantFrom(...COLLIDING, 'Aw', 'AW', 'c9', 'a', '0', 'X'.repeat(499), 'x'.repeat(501))
+  const texts = fc.array(fc.tuple(words, fc.constantFrom(' ', '\n', '.', '@', '', '\0', '_')), {
+    maxLength: 200,
+  })
+  await fc.assert(
+    fc.asyncProperty(texts, async (pieces) => {
+      const text = pieces.flat().join('')
+      const expected = new Map<string, number[]>()
+      for (const [index, word] of searchWords(text).entries())
+        expected.set(word, [...(expected.get(word) ?? []), index + 1])
+      expect(new Map(wordsIn(await tsvectorOf(text)))).toEqual(expected)
+    }),
+    { numRuns: 200, seed: 7 },
+  )
+})

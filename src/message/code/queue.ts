@@ -24,14 +24,11 @@ export const codesOf = ({ codes = [], channel, from, proven }: Inbound): Prisma.
 }
 
 /** The part of a statement that makes the codes of messages, which it has stored, available to be taken. */
-export const queueCodes = (
-  arrival: Rows<'id' | 'message'>,
-  stored: Rows<'id' | 'agent_id' | 'created_at'>,
-): Sql => sql`
+export const queueCodes = (stored: Rows<'id' | 'agent_id' | 'codes' | 'created_at'>): Sql => sql`
     codes as (
       insert into untaken_code (message_id, agent_id, index, created_at)
       select s.id, s.agent_id, index, s.created_at
-        from ${arrival} a join ${stored} s using (id), generate_series(0, json_array_length(a.message->'codes') - 1) as index
+        from ${stored} s, generate_series(0, jsonb_array_length(s.codes) - 1) as index
     )`
 
 /** Which codes somebody takes; null means any. */

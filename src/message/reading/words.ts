@@ -106,22 +106,101 @@ const MAX_BYTES = 700_000
 /** The most bytes that a word takes in a tsvector, without its positions. */
 const sizeOf = (word: string): number => 3 * word.length + 8
 
+/** Characters of ASCII words, in lower case; 0 for what is in none. */
+const FOLDED = Uint8Array.from({ length: 128 }, (_, code) => {
+  const folded = String.fromCharCode(code).toLowerCase()
+  return /[a-z0-9]/.test(folded) ? folded.charCodeAt(0) : 0
+})
+
+/** Whether an ASCII text has this word at a place where a word of that length is. */
+const hasWordAt = (text: string, from: number, word: string): boolean => {
+  for (let n = 0; n < word.length; n++)
+    if (FOLDED[text.charCodeAt(from + n)] !== word.charCodeAt(n)) return false
+  return true
+}
+
+/** Words of which the hash is that of another one are looked for at so many places: an attacker may write many. */
+const MAX_TRIES = 4
+
+interface Word {
+  word: string
+  /** Its positions. */
+  places: number[]
+}
+
 /** Words with their positions. Of a text with too many different ones, the last are left out. */
 class Positions {
-  readonly of = new Map<string, number[]>()
+  readonly all: Word[] = []
+  readonly #known = new Map<string, Word>()
+  /** Words of texts that are ASCII, by their hashes (docs/decisions.md#words-by-their-hashes). */
+  readonly #hashed = new Map<number, Word>()
   #count = 0
   #bytes = 0
 
-  add(word: string): void {
-    const at = Math.min(++this.#count, LAST_POSITION)
-    const positions = this.of.get(word)
-    if (positions) {
-      if (positions.length < MAX_POSITIONS && positions.at(-1) !== at) positions.push(at)
-    } else if (this.#bytes < MAX_BYTES) {
-      this.of.set(word, [at])
-      this.#bytes += sizeOf(word)
+  /** Adds the words of a part of a text; `isAscii` if the whole text is. */
+  add(text: string, isAscii: boolean): void {
+    if (isAscii) this.#addAscii(text)
+    else for (const word of wordsOf(text)) this.#note(this.#wordOf(word))
+  }
+
+  /** The words that `wordsOf` returns. */
+  #addAscii(text: string): void {
+    let from = 0
+    let hash = 0
+    for (let at = 0; at <= text.length; at++) {
+      const folded = at < text.length ? FOLDED[text.charCodeAt(at)]! : 0
+      if (folded === 0) {
+        if (at > from) this.#note(this.#wordAt(text, from, Math.min(at, from + MAX_WORD), hash))
+        from = at + 1
+        hash = 0
+      } else if (at - from < MAX_WORD) hash = (Math.imul(hash, 31) + folded) | 0
     }
   }
+
+  #note({ places }: Word): void {
+    const at = Math.min(++this.#count, LAST_POSITION)
+    if (places.length < MAX_POSITIONS && places.at(-1) !== at) places.push(at)
+  }
+
+  #wordOf(word: string): Word {
+    return this.#known.get(word) ?? this.#begin(word, this.#known, word)
+  }
+
+  #wordAt(text: string, from: number, to: number, hash: number): Word {
+    for (let key = hash; key < hash + MAX_TRIES; key++) {
+      const one = this.#hashed.get(key)
+      if (one === undefined) return this.#begin(text.slice(from, to).toLowerCase(), this.#hashed, key)
+      if (one.word.length === to - from && hasWordAt(text, from, one.word)) return one
+    }
+    return this.#wordOf(text.slice(from, to).toLowerCase())
+  }
+
+  #begin<Key>(word: string, known: Map<Key, Word>, key: Key): Word {
+    const one: Word = { word, places: [] }
+    known.set(key, one)
+    if (this.#bytes < MAX_BYTES) this.all.push(one)
+    this.#bytes += sizeOf(word)
+    return one
+  }
+}
+
+/** Writes a word, of which most are short and ASCII; the call of `Buffer.write` would take longer than its bytes. */
+const writeWord = (bytes: Buffer, word: string, from: number): number => {
+  for (let n = 0; n < word.length; n++) {
+    const code = word.charCodeAt(n)
+    if (code > 127) return from + bytes.write(word, from)
+    bytes[from + n] = code
+  }
+  return from + word.length
+}
+
+const writePlaces = (bytes: Buffer, places: readonly number[], from: number): number => {
+  let at = bytes.writeUInt16BE(places.length, from)
+  for (const place of places) {
+    bytes[at++] = place >> 8
+    bytes[at++] = place & 0xff
+  }
+  return at
 }
 
 /**
@@ -130,22 +209,21 @@ class Positions {
  */
 export const tsvectorOf = async (text: string, label?: string, most = MAX_TEXT): Promise<Buffer> => {
   const positions = new Positions()
+  const isAscii = ASCII.test(text)
   for (const slice of slicesOf(text, most)) {
-    for (const word of wordsOf(slice)) positions.add(word)
+    positions.add(slice, isAscii)
     await setImmediate()
   }
-  const words: Map<string, readonly number[]> = positions.of
-  if (label !== undefined) words.set(label, [])
+  const words = positions.all
+  if (label !== undefined) words.push({ word: label, places: [] })
   let size = 4
-  for (const [word, places] of words) size += sizeOf(word) + 2 * places.length
+  for (const { word, places } of words) size += sizeOf(word) + 2 * places.length
   const bytes = Buffer.allocUnsafe(size)
-  let at = bytes.writeInt32BE(words.size, 0)
+  let at = bytes.writeInt32BE(words.length, 0)
   let written = 0
-  for (const [word, places] of words) {
-    at += bytes.write(word, at)
-    at = bytes.writeUInt8(0, at)
-    at = bytes.writeUInt16BE(places.length, at)
-    for (const place of places) at = bytes.writeUInt16BE(place, at)
+  for (const { word, places } of words) {
+    at = bytes.writeUInt8(0, writeWord(bytes, word, at))
+    at = writePlaces(bytes, places, at)
     if (++written % SLICE === 0) await setImmediate()
   }
   return bytes.subarray(0, at)

@@ -30,18 +30,16 @@ import { enqueueWebhookJobs } from '../../webhook/index.ts'
  * heard of.
  */
 export const delayEvents = (
-  arrival: Rows<'id' | 'message' | 'event'>,
-  stored: Rows<'id' | 'agent_id' | 'created_at'>,
+  events: Rows<'id' | 'sender' | 'from' | 'detail' | 'delay'>,
+  stored: Rows<'id' | 'agent_id' | 'thread_id' | 'created_at'>,
 ): Sql => sql`
     delayed as (
       insert into delayed_event (message_id, agent_id, thread_id, due_at, sender, "from", detail)
-      select s.id, s.agent_id, m.thread_id,
-             coalesce((select min(d.due_at) from delayed_event d where d.agent_id = s.agent_id and d.thread_id = m.thread_id),
+      select s.id, s.agent_id, s.thread_id,
+             coalesce((select min(d.due_at) from delayed_event d where d.agent_id = s.agent_id and d.thread_id = s.thread_id),
                       s.created_at + make_interval(secs => e.delay)),
              e.sender, e."from", e.detail
-        from ${arrival} a join ${stored} s using (id), json_to_record(a.message) as m(thread_id uuid),
-             json_to_record(a.event) as e(sender jsonb, "from" text, detail jsonb, delay float8)
-       where e.delay is not null
+        from ${events} e join ${stored} s using (id) where e.delay is not null
     )`
 
 /** Topic that tells the workers of an event that waits. The key is the time when it is due. */

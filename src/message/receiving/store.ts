@@ -1,7 +1,7 @@
 import type { Blobs } from '../../blob/index.ts'
 import type { InboundAttachment } from '../../core/channel/inbound.ts'
 import { type Batch, createBatch } from '../../db/batch.ts'
-import { byteaArray } from '../../db/bytea.ts'
+import { byteaArray, textArray } from '../../db/bytea.ts'
 import { type Db, isUnavailable } from '../../db/client.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 import { bind, define, empty, joined, rows, type Sql, sql } from '../../db/sql/sql.ts'
@@ -18,7 +18,7 @@ import {
 import { enqueueWebhookJobs } from '../../webhook/index.ts'
 import { countArrivals, noteChanges } from '../../workspace/index.ts'
 import { queueCodes } from '../code/queue.ts'
-import { insertMessages, noteUnindexed, toRow } from '../stored/row.ts'
+import { insertMessages, noteUnindexed, toRowWithoutTexts } from '../stored/row.ts'
 import { delayEvents } from './delayed-events.ts'
 
 /** How often messages may wake an agent. Null means no limit. */
@@ -65,16 +65,23 @@ export const sizeOf = ({ raw, attachments, blobs }: Arrival) =>
   (blobs?.raw ? 0 : (raw?.byteLength ?? 0)) +
   attachments.reduce((sum, { content }, index) => sum + (blobs?.files[index] ? 0 : content.byteLength), 0)
 
-const ARRIVAL = rows('arrival', 'ord', 'id', 'message', 'event')
 const STORED = rows(
   'stored',
-  ...(['id', 'agent_id', 'workspace_id', 'channel', 'status', 'refusal', 'subject', 'created_at'] as const),
+  ...([
+    ...['id', 'agent_id', 'workspace_id', 'channel', 'status', 'refusal', 'subject', 'created_at'],
+    ...['thread_id', 'codes'],
+  ] as const),
 )
+const GIVEN_EVENT = rows('given_event', 'id', 'ord', 'type', 'sender', 'from', 'detail', 'delay')
 
 /** A batch of messages; arrays of the same kind are of equal length. Each content is either in an object or here. */
 interface Batched {
-  /** The messages and their events as JSON. */
-  arrivals: string
+  /** The messages as JSON, without their texts, which PostgreSQL would read and copy (docs/decisions.md#texts-beside-json). */
+  messages: string
+  texts: Buffer
+  replyTexts: Buffer
+  /** Their events as JSON. */
+  events: string
   /** The messages that have a raw form, and its object. */
   raws: readonly string[]
   rawBlobs: readonly (string | null)[]
@@ -93,47 +100,52 @@ interface Contents {
   files: Sql
 }
 
+/** The text of a message `m` among those of its batch. */
+const textOf = (texts: Sql): Sql => sql`(${texts}::text[])[m.ordinality]`
+
+const storeFiles = (given: ParametersOf<Batched>, contents: Sql): Sql => sql`
+    files as (
+      insert into attachment (message_id, agent_id, index, name, type, size, blob_id, content)
+      select f.id, agent_id, f.index, f.name, f.type, f.size, f.blob_id, f.content
+        from unnest(${given.files}::uuid[], ${given.indexes}::int[], ${given.names}::text[], ${given.types}::text[], ${given.sizes}::int[],
+                    ${given.fileBlobs}::uuid[], ${contents}::bytea[]) as f(id, index, name, type, size, blob_id, content)
+        join ${STORED} using (id)
+    )`
+
 /**
  * Stores messages with their raw form, attachments, events and webhook jobs. A single statement writes a
  * whole batch, so that a message is never visible without the rest. A message that is already stored (same
  * fingerprint: it was resent because the response was lost) is skipped, with everything that belongs to it.
+ * Most have no files and codes, and delay no event: they are stored without these parts (docs/decisions.md#parts-of-a-statement).
  */
-const storing = (given: ParametersOf<Batched>, contents: Contents, delays: boolean): Sql => sql`
+const storing = (given: ParametersOf<Batched>, contents: Contents, isBare: boolean): Sql => sql`
     with
-    ${define(ARRIVAL)} as (
-      select * from json_to_recordset(${given.arrivals}) as a(ord int, id uuid, message json, event json)
-    ),
     ${define(STORED)} as (
-      ${insertMessages()} from ${ARRIVAL} a, json_populate_record(null::message, a.message) m order by a.ord
+      ${insertMessages({ text: textOf(given.texts), replyText: textOf(given.replyTexts) })}
+        from json_populate_recordset(null::message, ${given.messages}) with ordinality as m order by m.ordinality
       on conflict do nothing
       returning ${STORED.list}
+    ),
+    ${define(GIVEN_EVENT)} as (
+      select * from json_to_recordset(${given.events}) as e(id uuid, ord int, type text, sender jsonb, "from" text, detail jsonb, delay float8)
     ),
     raw as (
       insert into message_raw (message_id, agent_id, blob_id, content)
       select r.id, agent_id, r.blob_id, r.content
         from unnest(${given.raws}::uuid[], ${given.rawBlobs}::uuid[], ${contents.raws}::bytea[]) as r(id, blob_id, content) join ${STORED} using (id)
-    ),
-    files as (
-      insert into attachment (message_id, agent_id, index, name, type, size, blob_id, content)
-      select f.id, agent_id, f.index, f.name, f.type, f.size, f.blob_id, f.content
-        from unnest(${given.files}::uuid[], ${given.indexes}::int[], ${given.names}::text[], ${given.types}::text[], ${given.sizes}::int[],
-                    ${given.fileBlobs}::uuid[], ${contents.files}::bytea[]) as f(id, index, name, type, size, blob_id, content)
-        join ${STORED} using (id)
-    ),${noteUnindexed(STORED)},${queueCodes(ARRIVAL, STORED)},${countArrivals(STORED)},${noteChanges('message_arrived', STORED)},${delays ? sql`${delayEvents(ARRIVAL, STORED)},` : empty}
+    ),${isBare ? empty : sql`${storeFiles(given, contents.files)},${queueCodes(STORED)},${delayEvents(GIVEN_EVENT, STORED)},`}
+    ${noteUnindexed(STORED)},${countArrivals(STORED)},${noteChanges('message_arrived', STORED)},
     ${define(RAISED)} as (
-      select s.*, a.ord, e.type, e.sender, e."from", e.detail
-        from ${ARRIVAL} a join ${STORED} s using (id), json_to_record(a.event) as e(type text, sender jsonb, "from" text, detail jsonb, delay float8)
-       where e.type is not null and e.delay is null
+      select s.*, e.ord, e.type, e.sender, e."from", e.detail from ${GIVEN_EVENT} e join ${STORED} s using (id) where e.delay is null
     ),${APPEND_EVENTS},${enqueueWebhookJobs()}
     select s.id, a.event_id, a.agent_name from ${STORED} s left join ${APPENDED} a using (id)`
 
-/** Batches use a single statement, prepared once per connection. Another one delays events, so that others cost nothing. */
-const storeBatchOf = (name: string, delays: boolean) =>
+const storeBatchOf = (name: string, isBare: boolean) =>
   statement<Batched & { rawContents: Buffer; fileContents: Buffer }>(name, (given) =>
-    storing(given, { raws: given.rawContents, files: given.fileContents }, delays),
+    storing(given, { raws: given.rawContents, files: given.fileContents }, isBare),
   )
 const STORE = storeBatchOf('store arrivals', false)
-const STORE_DELAYED = storeBatchOf('store arrivals with delayed events', true)
+const STORE_BARE = storeBatchOf('store bare arrivals', true)
 
 /**
  * Messages of at least this many bytes pass their contents as separate parameters: an array would copy them
@@ -144,22 +156,16 @@ const LONG = 1024 * 1024
 type Content = Uint8Array | null
 
 /** A statement for a long message. */
-const storeLong = (
-  batched: Batched,
-  raws: readonly Content[],
-  files: readonly Content[],
-  delays: boolean,
-): Statement => {
+const storeLong = (batched: Batched, raws: readonly Content[], files: readonly Content[]): Statement => {
   const arrayOf = (contents: readonly Content[]) => sql`array[${joined(contents.map(bind))}]`
   const given = Object.fromEntries(Object.entries(batched).map(([name, of]) => [name, bind(of)]))
   return composedOf(
-    storing(
-      given as unknown as ParametersOf<Batched>,
-      { raws: arrayOf(raws), files: arrayOf(files) },
-      delays,
-    ),
+    storing(given as unknown as ParametersOf<Batched>, { raws: arrayOf(raws), files: arrayOf(files) }, false),
   )
 }
+
+const isBare = ({ message, attachments, event }: Arrival): boolean =>
+  attachments.length === 0 && (message.codes as unknown[]).length === 0 && !event?.delay
 
 const statementOf = (arrivals: readonly Arrival[]): Statement => {
   const raws = arrivals.filter(({ raw }) => raw !== null)
@@ -169,13 +175,11 @@ const statementOf = (arrivals: readonly Arrival[]): Statement => {
   const rawBytes = raws.map(({ raw, blobs }) => (blobs?.raw ? null : raw))
   const fileBytes = files.map(({ file, blobId }) => (blobId === null ? file.content : null))
   const batched: Batched = {
-    arrivals: JSON.stringify(
-      arrivals.map(({ message, event }, ord) => ({
-        ord,
-        id: message.id,
-        message: toRow(message),
-        event: event ?? {},
-      })),
+    messages: JSON.stringify(arrivals.map(({ message }) => toRowWithoutTexts(message))),
+    texts: textArray(arrivals.map(({ message }) => message.text)),
+    replyTexts: textArray(arrivals.map(({ message }) => message.replyText)),
+    events: JSON.stringify(
+      arrivals.flatMap(({ message, event }, ord) => (event ? [{ id: message.id, ord, ...event }] : [])),
     ),
     raws: raws.map(({ message }) => message.id),
     rawBlobs: raws.map(({ blobs }) => blobs?.raw ?? null),
@@ -186,10 +190,8 @@ const statementOf = (arrivals: readonly Arrival[]): Statement => {
     sizes: files.map(({ file }) => file.content.byteLength),
     fileBlobs: files.map(({ blobId }) => blobId),
   }
-  const delays = arrivals.some(({ event }) => event?.delay)
-  if (arrivals.length === 1 && sizeOf(arrivals[0]!) >= LONG)
-    return storeLong(batched, rawBytes, fileBytes, delays)
-  return (delays ? STORE_DELAYED : STORE)({
+  if (arrivals.length === 1 && sizeOf(arrivals[0]!) >= LONG) return storeLong(batched, rawBytes, fileBytes)
+  return (arrivals.every(isBare) ? STORE_BARE : STORE)({
     ...batched,
     ...{ rawContents: byteaArray(rawBytes), fileContents: byteaArray(fileBytes) },
   })

@@ -40,19 +40,26 @@ type UnplacedNew = Omit<NewMessage, 'addressId' | 'threadId'> & Pick<Unplaced, '
 const UNWRITTEN: readonly (keyof Message)[] = ['labels', 'readAt']
 const WRITTEN = FIELDS.filter((field) => !UNWRITTEN.includes(field))
 const WRITTEN_NAMES = WRITTEN.map((field) => [field, nameOf(field)] as const)
+const TEXTS: readonly (keyof Message)[] = ['text', 'replyText']
+const NAMES_WITHOUT_TEXTS = WRITTEN_NAMES.filter(([field]) => !TEXTS.includes(field))
 
 const toColumn = (value: unknown): unknown =>
   value instanceof Uint8Array ? `\\x${Buffer.from(value).toString('hex')}` : value
+
+const rowOf = (message: Unplaced, names: typeof WRITTEN_NAMES): Record<string, unknown> => {
+  const row: Record<string, unknown> = {}
+  for (const [field, name] of names) if (message[field] !== null) row[name] = toColumn(message[field])
+  return row
+}
 
 /**
  * A message keyed by column names, as `json_populate_record(null::message, …)` reads it: what is left out is null, as most
  * columns are.
  */
-export const toRow = (message: Unplaced): Record<string, unknown> => {
-  const row: Record<string, unknown> = {}
-  for (const [field, name] of WRITTEN_NAMES) if (message[field] !== null) row[name] = toColumn(message[field])
-  return row
-}
+export const toRow = (message: Unplaced) => rowOf(message, WRITTEN_NAMES)
+
+/** The same for a statement that is given the message's texts beside it. */
+export const toRowWithoutTexts = (message: Unplaced) => rowOf(message, NAMES_WITHOUT_TEXTS)
 
 /**
  * Inserts rows `m` in the format of `toRow`; must be followed by a `from`. It lists the columns, so that
