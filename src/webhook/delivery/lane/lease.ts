@@ -110,7 +110,7 @@ const LANES_WITH_EVENTS = sql`
     left join lateral (
       select ${EVENT}
         from event e join agent a on a.id = e.agent_id
-        left join job j on j.agent_id = e.agent_id and j.lane = leased.id and j.seq = e.id
+        left join job j on j.agent_id = e.agent_id and j.lane = leased.id and j.seq = e.id and j.seq > leased.position
        where e.agent_id = leased.agent_id and e.id > leased.position
        order by e.id limit ${FIRST_READ}
     ) n on true

@@ -65,17 +65,19 @@ const MINE = rows('mine', 'id', 'agent_id', 'workspace_id', 'turned')
 const TURNED = rowsOf<'id' | 'agent_id' | 'workspace_id'>(sql`select * from ${MINE} where turned`)
 
 /**
- * $1 progress as JSON, $3 the owner, $4 the lease in ms. Of the settled jobs, $2 has the entries of their logs and $5 to
- * $8 the other columns, because JSON takes longer to parse (docs/decisions.md#progress-in-columns). Only the lease's
+ * $1 is the owner, $2 the lease in ms. $3 to $10 are columns of the lanes, $11 what few of them have; $12 to $16 are columns of
+ * the settled jobs, because JSON takes longer to parse (docs/decisions.md#progress-in-columns). Only the lease's
  * owner can change a lane. The statement is idempotent, so it may be retried when its result was lost.
  */
 const SETTLE = {
   name: 'lanes settle',
   ...composedOf(sql`
     with p as materialized (
-      select *, now() as now, now() + $4 * interval '1 ms' as "leaseUntil" from jsonb_to_recordset($1::jsonb) as p(lane uuid, "agentId" uuid, position bigint, attempts int, error text, "retryAt" timestamptz,
-                                                     "lastDeliveredAt" timestamptz, release boolean, revision int, answered int,
-                                                     "failedAt" timestamptz, "givenUpAt" timestamptz, recovered boolean, turned boolean)
+      select p.*, r.error, r."retryAt", r."failedAt", r."givenUpAt", r.recovered, r.turned, now() as now, now() + $2 * interval '1 ms' as "leaseUntil"
+        from unnest($3::uuid[], $4::uuid[], $5::bigint[], $6::int[], $7::timestamptz[], $8::boolean[], $9::int[], $10::int[])
+             as p(lane, "agentId", position, attempts, "lastDeliveredAt", release, revision, answered)
+        left join jsonb_to_recordset($11::jsonb) as r(lane uuid, error text, "retryAt" timestamptz, "failedAt" timestamptz,
+                                                      "givenUpAt" timestamptz, recovered boolean, turned boolean) using (lane)
     ),
     ${define(MINE)} as (
       update webhook w
@@ -92,7 +94,7 @@ const SETTLE = {
                            when p."retryAt" is not null then p."retryAt"
                            when greatest(w.position, p.position) < (select last_id from event_log l where l.agent_id = w.agent_id) then p.now end
         from p
-       where w.id = p.lane and w.agent_id = p."agentId" and w.lease_owner = $3 and w.revision = p.revision
+       where w.id = p.lane and w.agent_id = p."agentId" and w.lease_owner = $1 and w.revision = p.revision
       returning w.id, w.agent_id, w.workspace_id, p.turned
     ),
     rewound as (
@@ -101,43 +103,62 @@ const SETTLE = {
              lease_until = case when p.release then null else w.lease_until end,
              due_at = case when not p.release then w.due_at when w.paused_at is null then p.now end
         from (select * from p where lane not in (select id from mine)) p
-       where w.id = p.lane and w.agent_id = p."agentId" and w.lease_owner = $3 and w.revision <> p.revision
+       where w.id = p.lane and w.agent_id = p."agentId" and w.lease_owner = $1 and w.revision <> p.revision
       returning w.id
     ),
     settled as materialized (
       select s.*, mine.agent_id
-        from rows from (unnest($5::uuid[]), unnest($6::bigint[]), unnest($7::"JobState"[]), unnest($8::int[]), jsonb_array_elements($2::jsonb))
-             as s(lane, seq, state, attempts, entry)
+        from rows from (unnest($12::uuid[]), unnest($13::bigint[]), unnest($14::"JobState"[]), unnest($15::int[]), jsonb_array_elements($16::jsonb))
+             as s(lane, seq, state, attempts, log)
         join mine on mine.id = s.lane
     ),
     done as (
       update job j
-         set state = s.state, attempts = s.attempts, log = case when s.entry = 'null' then j.log else j.log || s.entry end,
+         set state = s.state, attempts = s.attempts, log = case when s.log = 'null' then j.log when j.log = '[]' then s.log else j.log || s.log end,
              payload = case when s.state = 'pending' then j.payload end
         from settled s
        where j.agent_id = s.agent_id and j.lane = s.lane and j.seq = s.seq and j.state = 'pending' and (s.state <> 'pending' or j.attempts < s.attempts)
     ),${noteChanges('webhook', TURNED)}
-    select id, 'mine' as result from mine union all select id, 'rewound' from rewound`),
+    select (select string_agg(id::text, ',') from mine) as mine, (select string_agg(id::text, ',') from rewound) as rewound`),
 }
 
-/**
- * Returns what the statement reads; JSON leaves out what is undefined. `turned`: the webhook failed, delivers again, or got what
- * a member asked for, which those who watch the workspace hear of. Nothing is noted for each event.
- */
-const rowOf = (progress: Progress, manual: ReadonlySet<string>) => {
-  const { lane, agentId, position, attempts, error, retryAt, lastDeliveredAt, release } = progress
-  const { revision, answered, failedAt, givenUpAt, recovered } = progress
-  return {
-    ...{ lane, agentId, position, attempts, release, revision, answered, failedAt, givenUpAt, recovered },
-    error: error ?? undefined,
-    retryAt: retryAt ?? undefined,
-    lastDeliveredAt: lastDeliveredAt ?? undefined,
-    turned: recovered || failedAt || givenUpAt || manual.has(lane) ? true : undefined,
-  }
+/** Returns what few lanes have; null if it has nothing of it. JSON leaves out what is undefined. */
+const rareOf = (progress: Progress, manual: ReadonlySet<string>): object | null => {
+  const { lane, error, retryAt, failedAt, givenUpAt, recovered } = progress
+  const turned = Boolean(recovered || failedAt || givenUpAt || manual.has(lane))
+  if (error === null && retryAt === null && !turned) return null
+  return { lane, error, retryAt, failedAt, givenUpAt, recovered, turned }
 }
 
 /** An array of PostgreSQL of values that need no quotes. */
-const arrayOf = (values: readonly (string | number)[]): string => `{${values.join()}}`
+const arrayOf = (values: readonly (string | number | boolean)[]): string => `{${values.join()}}`
+const timesOf = (times: readonly (Date | null)[]): string =>
+  arrayOf(times.map((time) => time?.toISOString() ?? 'null'))
+
+/**
+ * Returns the statement's columns of lanes. `turned`: the webhook failed, delivers again, or got what a member asked for, which
+ * those who watch the workspace hear of. Nothing is noted for each event.
+ */
+const lanesOf = (progress: readonly Progress[], manual: ReadonlySet<string>): unknown[] => [
+  arrayOf(progress.map(({ lane }) => lane)),
+  arrayOf(progress.map(({ agentId }) => agentId)),
+  arrayOf(progress.map(({ position }) => position)),
+  arrayOf(progress.map(({ attempts }) => attempts)),
+  timesOf(progress.map(({ lastDeliveredAt }) => lastDeliveredAt)),
+  arrayOf(progress.map(({ release }) => release)),
+  arrayOf(progress.map(({ revision }) => revision)),
+  arrayOf(progress.map(({ answered }) => answered)),
+  JSON.stringify(progress.flatMap((each) => rareOf(each, manual) ?? [])),
+]
+
+/** Returns the statement's columns of settled jobs. */
+const jobsOf = (jobs: readonly Settled[]): unknown[] => [
+  arrayOf(jobs.map(({ lane }) => lane)),
+  arrayOf(jobs.map(({ seq }) => seq)),
+  arrayOf(jobs.map(({ state }) => state)),
+  arrayOf(jobs.map(({ attempts }) => attempts)),
+  JSON.stringify(jobs.map(({ entry }) => entry && [entry])),
+]
 
 /** Writes the progress of many lanes. Returns the result of each; lanes that are missing are lost. */
 export const settle = async (
@@ -147,14 +168,12 @@ export const settle = async (
   jobs: readonly Settled[],
 ): Promise<Map<string, WriteResult>> => {
   const manual = new Set(jobs.flatMap(({ lane, seq }) => (seq < 0 ? [lane] : [])))
-  const lanes = progress.map((each) => rowOf(each, manual))
-  const { rows } = await pool.query<{ id: string; result: WriteResult }>({
+  const { rows } = await pool.query<Record<Exclude<WriteResult, 'lost'>, string | null>>({
     ...SETTLE,
-    values: [
-      ...[JSON.stringify(lanes), JSON.stringify(jobs.map(({ entry }) => entry)), lease.owner, lease.ms],
-      ...[arrayOf(jobs.map(({ lane }) => lane)), arrayOf(jobs.map(({ seq }) => seq))],
-      ...[arrayOf(jobs.map(({ state }) => state)), arrayOf(jobs.map(({ attempts }) => attempts))],
-    ],
+    values: [lease.owner, lease.ms, ...lanesOf(progress, manual), ...jobsOf(jobs)],
   })
-  return new Map(rows.map(({ id, result }) => [id, result]))
+  const results = new Map<string, WriteResult>()
+  for (const result of ['mine', 'rewound'] as const)
+    for (const id of rows[0]?.[result]?.split(',') ?? []) results.set(id, result)
+  return results
 }

@@ -74,7 +74,8 @@ interface Asked {
 }
 
 /**
- * Starts from the log and joins the jobs: a lane must not skip an event because its job is missing.
+ * Starts from the log and joins the jobs: a lane must not skip an event because its job is missing. Says of the jobs too where
+ * they begin: a merge join would read all older ones of the lane (docs/decisions.md#jobs-of-a-read).
  */
 const READ = statement<Asked>('lanes read ahead', ({ lanes, agents, after, limits }) => {
   const asked = sql`unnest(${lanes}::uuid[], ${agents}::uuid[], ${after}::bigint[], ${limits}::int[]) with ordinality as w(lane, agent_id, after, most, ord)`
@@ -85,7 +86,7 @@ const READ = statement<Asked>('lanes read ahead', ({ lanes, agents, after, limit
       join agent a on a.id = w.agent_id
       left join lateral (
         select ${EVENT}
-          from event e left join job j on j.agent_id = w.agent_id and j.lane = w.lane and j.seq = e.id
+          from event e left join job j on j.agent_id = w.agent_id and j.lane = w.lane and j.seq = e.id and j.seq > w.after
          where e.agent_id = w.agent_id and e.id > w.after
          order by e.id limit w.most
       ) n on true
