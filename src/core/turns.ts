@@ -18,6 +18,12 @@ interface Waiter {
   start(): void
 }
 
+/**
+ * Keys without work that are remembered; with more, all of these are forgotten at once. A `Map` whose entries came and
+ * went with each piece of work would cost V8's garbage collector more than the work's turns: docs/decisions.md#sets-of-requests.
+ */
+const MAX_IDLE = 1_000
+
 /** The work of one key: an agent, a token, an address. */
 interface Line {
   running: number
@@ -31,7 +37,9 @@ interface Line {
 export class Turns {
   readonly #limits: TurnLimits
   readonly #lines = new Map<string, Line>()
+  #mostLines = MAX_IDLE
   #running = 0
+  #waiting = 0
   #arrived = 0
 
   constructor(limits: TurnLimits) {
@@ -59,18 +67,24 @@ export class Turns {
   }
 
   async #enter(key: string, { waiting, waitMs }: Pick<TurnLimits, 'waiting' | 'waitMs'>): Promise<void> {
-    const line = this.#lines.get(key) ?? { running: 0, waiting: [] }
-    this.#lines.set(key, line)
+    const line = this.#lines.get(key) ?? this.#open(key)
     if (this.#mayStart(line)) this.#count(line)
     else if (line.waiting.length >= (waiting ?? Number.POSITIVE_INFINITY)) throw this.#limits.tooMany()
-    else await this.#wait(key, line, waitMs)
+    else await this.#wait(line, waitMs)
   }
 
-  #wait(key: string, line: Line, waitMs: number | undefined): Promise<void> {
+  #open(key: string): Line {
+    if (this.#lines.size >= this.#mostLines) this.#forgetIdle()
+    const line: Line = { running: 0, waiting: [] }
+    this.#lines.set(key, line)
+    return line
+  }
+
+  #wait(line: Line, waitMs: number | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const giveUp = () => {
         line.waiting.splice(line.waiting.indexOf(waiter), 1)
-        this.#forget(key, line)
+        this.#waiting--
         reject(this.#limits.tooMany())
       }
       const timer = waitMs === undefined ? undefined : setTimeout(giveUp, waitMs)
@@ -81,6 +95,7 @@ export class Turns {
       }
       const waiter = { order: ++this.#arrived, start }
       line.waiting.push(waiter)
+      this.#waiting++
     })
   }
 
@@ -88,12 +103,13 @@ export class Turns {
     const line = this.#lines.get(key)!
     line.running--
     this.#running--
+    if (this.#waiting === 0) return
     const next = this.#limits.total === undefined ? line : this.#longestWaiting()
     if (next && next.waiting.length > 0 && this.#mayStart(next)) {
       this.#count(next)
+      this.#waiting--
       next.waiting.shift()!.start()
     }
-    this.#forget(key, line)
   }
 
   /** The line whose first waiter has waited longest, of those that may run. */
@@ -117,7 +133,9 @@ export class Turns {
     this.#running++
   }
 
-  #forget(key: string, { running, waiting }: Line): void {
-    if (running === 0 && waiting.length === 0) this.#lines.delete(key)
+  #forgetIdle(): void {
+    for (const [key, { running, waiting }] of this.#lines)
+      if (running === 0 && waiting.length === 0) this.#lines.delete(key)
+    this.#mostLines = this.#lines.size + MAX_IDLE
   }
 }

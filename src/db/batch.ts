@@ -162,7 +162,13 @@ export interface KindBatches<Kind, Item, Result> {
   add(db: Statements, of: { name: string; kind: Kind }, item: Item): Promise<Result>
 }
 
-/** Creates a batch for each kind, for as long as something of it waits or is being written. */
+/**
+ * Idle kinds that are kept: making a batch for each item would cost more than the batch does, and a `Map` whose entries
+ * come and go with the items costs as much again (docs/decisions.md#sets-of-requests).
+ */
+const IDLE_KINDS = 100
+
+/** Creates a batch for each kind. Idle ones are forgotten once there are many. */
 export const createKindBatches = <Kind, Item, Result>(
   root: Db,
   write: (db: Statements, kind: Kind, items: Item[]) => Promise<Result[]>,
@@ -179,7 +185,7 @@ export const createKindBatches = <Kind, Item, Result>(
       try {
         return await known.batch.add(db, item)
       } finally {
-        if (--known.inside === 0) batches.delete(name)
+        if (--known.inside === 0 && batches.size > IDLE_KINDS) batches.delete(name)
       }
     },
   }

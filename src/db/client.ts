@@ -3,6 +3,7 @@ import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import type { Logger } from '../core/logger.ts'
 import { PrismaClient } from './generated/prisma/client.ts'
+import { KeepingClient } from './kept-columns.ts'
 import type { Statement } from './sql/statement.ts'
 
 /**
@@ -167,6 +168,7 @@ export const openPool = (url: string, options: pg.PoolConfig = {}): pg.Pool => {
     keepAliveInitialDelayMillis: 10_000,
     application_name: 'ams',
     types: rawTypes,
+    Client: KeepingClient,
     ...timeouts,
     ...options,
   })

@@ -27,8 +27,7 @@ export class PipelinedRequests {
 
   run({ socket }: IncomingMessage, response: ServerResponse, work: Work): void {
     if (!socket.writable) return
-    const queue = this.#queues.get(socket) ?? { busy: false, waiting: [] }
-    this.#queues.set(socket, queue)
+    const queue = this.#queues.get(socket) ?? this.#begin(socket)
     const begin = () => {
       queue.busy = true
       response.on('close', () => this.#next(socket, queue))
@@ -37,6 +36,12 @@ export class PipelinedRequests {
     if (!queue.busy) begin()
     else if (queue.waiting.length < MAX_WAITING) queue.waiting.push(begin)
     else socket.destroy()
+  }
+
+  #begin(socket: Socket): Queue {
+    const queue: Queue = { busy: false, waiting: [] }
+    this.#queues.set(socket, queue)
+    return queue
   }
 
   #next(socket: Socket, queue: Queue): void {

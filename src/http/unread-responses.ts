@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { requesterOf } from '../core/http/http.ts'
+import { LinkedSet } from '../core/linked-set.ts'
 
 export interface UnreadResponseLimits {
   /**
@@ -30,7 +31,7 @@ const STRANGERS = ''
 export class UnreadResponses {
   readonly #limits: UnreadResponseLimits
   /** Responses that are not fully read yet, oldest first. */
-  readonly #open = new Set<ServerResponse>()
+  readonly #open = new LinkedSet<ServerResponse>()
   #timer: NodeJS.Timeout | undefined
 
   constructor(limits: UnreadResponseLimits) {
@@ -40,14 +41,16 @@ export class UnreadResponses {
   /** Monitors a server's responses. */
   follow(server: Server): void {
     server.on('request', (_request: IncomingMessage, response: ServerResponse) => {
-      this.#open.add(response)
+      const remove = this.#open.add(response)
       this.#timer ??= setInterval(() => this.#check(), this.#limits.unreadCheckMs).unref()
-      response.on('close', () => this.#forget(response))
+      response.on('close', () => {
+        remove()
+        this.#rest()
+      })
     })
   }
 
-  #forget(response: ServerResponse): void {
-    this.#open.delete(response)
+  #rest(): void {
     if (this.#open.size > 0) return
     clearInterval(this.#timer)
     this.#timer = undefined
@@ -74,7 +77,7 @@ export class UnreadResponses {
   /** Returns the unread responses by workspace. */
   #waiting(): Map<string, Unread[]> {
     const byRequester = new Map<string, Unread[]>()
-    for (const response of this.#open) {
+    for (const response of this.#open.all()) {
       const { socket } = response
       if (!socket || socket.writableLength === 0) continue
       const requester = requesterOf(response)?.workspaceId ?? STRANGERS

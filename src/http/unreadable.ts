@@ -78,18 +78,23 @@ const answerOn = (socket: Duplex, { error, status: override, headers = {} }: Ref
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`)
 }
 
+/** The response to the last request of a connection. */
+const ANSWER = Symbol('answer')
+
+interface Answered {
+  socket: Duplex & { [ANSWER]?: ServerResponse }
+}
+
 /**
  * Requests that Node cannot parse (not HTTP, an unknown method) and CONNECT get the error body too, if the
  * client still reads it.
  */
 export const refuseUnreadable = (server: Server, log: Logger): void => {
-  const answers = new WeakMap<Duplex, ServerResponse>()
-  server.prependListener(
-    'request',
-    ({ socket }: IncomingMessage, response: ServerResponse) => void answers.set(socket, response),
-  )
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    const begun = answers.get(socket)
+  server.prependListener('request', ({ socket }: IncomingMessage & Answered, response: ServerResponse) => {
+    socket[ANSWER] = response
+  })
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Answered['socket']) => {
+    const begun = socket[ANSWER]
     const inTheMiddle = begun?.headersSent && !begun.writableEnded
     if (!socket.writable || error.code === 'ECONNRESET' || inTheMiddle) socket.destroy()
     else answerOn(socket, refusalOf(error), log)

@@ -50,20 +50,47 @@ const usualOf = (
   ]
   if (version !== REVISION || given !== method || name !== named) return null
   if (!isJsonContentType(headers['content-type'] ?? null) || !takesJson(headers.accept)) return null
-  const received = {
+  return classified(body, { method, name })
+}
+
+/** How many kinds of requests are remembered as usual, and how long what distinguishes them may be. */
+const [MAX_REMEMBERED, MAX_LENGTH] = [100, 2_000]
+/** The `_meta` of requests that the SDK serves. */
+const served = new Set<string>()
+
+/** The id of a request in which nothing but its `_meta` is left to check; null for all others. */
+const plainIdOf = (body: object, expected: string): DirectRequest['id'] | null => {
+  const { jsonrpc, id, method } = body as Record<string, unknown>
+  if (jsonrpc !== '2.0' || method !== expected || Object.keys(body).length !== 4) return null
+  return typeof id === 'string' || Number.isSafeInteger(id) ? (id as DirectRequest['id']) : null
+}
+
+/**
+ * Lets the SDK classify a request that has parameters. What it looks at besides `_meta` is compared here, so that it
+ * need not see the same `_meta` again: that took longer than a tool (docs/decisions.md#direct-tool-calls).
+ */
+const classified = (
+  body: object,
+  { method, name }: { method: string; name: string | undefined },
+): DirectRequest | null => {
+  const id = plainIdOf(body, method)
+  const meta = JSON.stringify((body as { params: { _meta?: unknown } }).params._meta) ?? ''
+  if (id !== null && served.has(meta)) return { id }
+  const outcome = classifyInboundRequest({
     httpMethod: 'POST',
-    protocolVersionHeader: version,
+    protocolVersionHeader: REVISION,
     mcpMethodHeader: method,
     ...(name === undefined ? {} : { mcpNameHeader: name }),
     body,
-  }
-  const outcome = classifyInboundRequest(received)
+  })
   if (
     outcome.kind !== 'modern' ||
     outcome.messageKind !== 'request' ||
     outcome.classification.revision !== REVISION
   )
     return null
+  if (served.size >= MAX_REMEMBERED) served.clear()
+  if (id !== null && meta.length <= MAX_LENGTH) served.add(meta)
   return { id: outcome.message.id }
 }
 

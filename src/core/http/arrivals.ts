@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts'
+import { LinkedSet } from '../linked-set.ts'
 
 /** Incoming bytes: a request's body, or the content of a mail. */
 export interface Transfer {
@@ -30,7 +31,7 @@ export interface ArrivalLimits {
 export class Arrival {
   readonly transfer: Transfer
   readonly #limits: ArrivalLimits
-  readonly #leave: (arrival: Arrival) => void
+  readonly #leave: () => void
   readonly #begunAt: number
   #wholeMs: number
   #seenAt: number
@@ -44,7 +45,7 @@ export class Arrival {
   #windows = 0
   #over = false
 
-  constructor(transfer: Transfer, limits: ArrivalLimits, now: number, leave: (arrival: Arrival) => void) {
+  constructor(transfer: Transfer, limits: ArrivalLimits, now: number, leave: () => void) {
     this.transfer = transfer
     this.#limits = limits
     this.#leave = leave
@@ -74,7 +75,7 @@ export class Arrival {
 
   end(): void {
     this.#over = true
-    this.#leave(this)
+    this.#leave()
   }
 
   /** Ends the transfer with a response to its sender. */
@@ -115,7 +116,7 @@ NO_BODY.end()
 export class Arrivals {
   readonly #clock: Clock
   readonly #limits: ArrivalLimits
-  readonly #all = new Set<Arrival>()
+  readonly #all = new LinkedSet<Arrival>()
   #timer: NodeJS.Timeout | undefined
 
   constructor(clock: Clock, limits: ArrivalLimits) {
@@ -125,14 +126,14 @@ export class Arrivals {
 
   /** Monitors a transfer until its `end`. */
   watch(transfer: Transfer): Arrival {
-    const arrival = new Arrival(transfer, this.#limits, this.#now(), (each) => this.#leave(each))
-    this.#all.add(arrival)
+    const arrival: Arrival = new Arrival(transfer, this.#limits, this.#now(), () => this.#leave(remove))
+    const remove = this.#all.add(arrival)
     this.#timer ??= setInterval(() => this.#look(), this.#limits.tickMs).unref()
     return arrival
   }
 
-  #leave(arrival: Arrival): void {
-    this.#all.delete(arrival)
+  #leave(remove: () => void): void {
+    remove()
     if (this.#all.size > 0) return
     clearInterval(this.#timer)
     this.#timer = undefined
@@ -140,7 +141,7 @@ export class Arrivals {
 
   #look(): void {
     const now = this.#now()
-    for (const arrival of [...this.#all]) arrival.look(now)
+    for (const arrival of this.#all.all()) arrival.look(now)
   }
 
   #now(): number {

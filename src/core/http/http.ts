@@ -49,7 +49,19 @@ type KnownRequester = Pick<Requester, 'workspaceId'> & {
   [Part in 'kind' | 'id' | 'tokenId']?: Requester[Part] | undefined
 }
 
-const requesters = new WeakMap<object, KnownRequester>()
+/**
+ * What is noted of a request is a property of it or of its response: a `WeakMap` keeps all that was put into it since
+ * V8's last collection of young objects (docs/decisions.md#sets-of-requests).
+ */
+const REQUESTER = Symbol('requester')
+const ORIGIN = Symbol('origin')
+
+interface Noted {
+  [REQUESTER]?: KnownRequester
+  [ORIGIN]?: Origin
+}
+
+const notesOf = (of: object): Noted => of
 
 /**
  * Records the caller of the request that a response belongs to: the interface knows the caller, and the HTTP
@@ -60,12 +72,12 @@ export const noteRequester = <Caller extends KnownRequester>(
   caller: Caller,
 ): Caller & { requestId?: string | undefined } => {
   const { workspaceId, kind, id, tokenId } = caller
-  requesters.set(answer, { workspaceId, kind, id, tokenId })
+  notesOf(answer)[REQUESTER] = { workspaceId, kind, id, tokenId }
   return { ...caller, requestId: answer.getHeader('X-Request-Id')?.toString() }
 }
 
 /** Returns the caller of the request that a response belongs to; undefined without a valid token. */
-export const requesterOf = (answer: object): KnownRequester | undefined => requesters.get(answer)
+export const requesterOf = (answer: object): KnownRequester | undefined => notesOf(answer)[REQUESTER]
 
 /** Facts about a request before it is parsed. */
 interface Origin {
@@ -77,16 +89,16 @@ interface Origin {
   arrival: Arrival
 }
 
-const origins = new WeakMap<object, Origin>()
-
 /** Records the origin of a request: the HTTP server knows it, and the interfaces count by it. */
-export const noteOrigin = (request: object, origin: Origin): void => void origins.set(request, origin)
+export const noteOrigin = (request: object, origin: Origin): void => {
+  notesOf(request)[ORIGIN] = origin
+}
 
 /** Returns the address that limits by address count a request for; '' for none. */
-export const clientOf = (request: object): string => origins.get(request)?.source ?? ''
+export const clientOf = (request: object): string => notesOf(request)[ORIGIN]?.source ?? ''
 
 /** Returns the progress of a request's body. */
-export const arrivalOf = (request: object): Arrival => origins.get(request)?.arrival ?? NO_BODY
+export const arrivalOf = (request: object): Arrival => notesOf(request)[ORIGIN]?.arrival ?? NO_BODY
 
 /** Classes of HTTP routes, for metrics. */
 export const ROUTE_CLASSES = [
