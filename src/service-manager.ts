@@ -22,9 +22,9 @@ const send = promisify(execFile)
 
 /**
  * Talks to systemd by its own program, because Node.js has no datagram sockets in the file system. It may be missing in
- * a container; then nothing is told.
+ * a container; then nothing is reported.
  *
- * A watchdog is told that all is well while the event loop turns and a program can be started, for which file descriptors
+ * The watchdog is notified while the event loop turns and a program can be started, for which file descriptors
  * and memory must be left. Not while the database can be reached, nor while the ports answer quickly: a restart mends
  * neither an outage nor a flood.
  */

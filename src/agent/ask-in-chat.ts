@@ -78,7 +78,7 @@ const outboundOf = (
 }
 
 /**
- * Text messages an hour with which a member is asked: each costs money, and whoever writes to an agent may make it ask. More are only
+ * Text messages an hour with which a member is asked: each costs money, and people who write to an agent can make it ask. More are only
  * mailed and in the web application. @limit Questions
  */
 const TEXTS_AN_HOUR = 30
@@ -108,7 +108,7 @@ const send = async (deps: ChatDeps, kind: ChannelKind, outbound: Outbound): Prom
   }
 }
 
-/** What is told to who answers where the workspace wants more proof, as links in its mails do. */
+/** The reply to an answer by chat where the workspace requires more proof than that. */
 export const SIGN_IN_FIRST =
   'This workspace requires your passkey, or the account of your company: sign in to the web application, and answer there.'
 

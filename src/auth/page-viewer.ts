@@ -17,7 +17,7 @@ export interface PageViewer {
 const formTokenOf = (token: string): string =>
   createHash('sha256').update(`form ${token}`).digest('base64url')
 
-/** Returns the member who is signed in in the browser that sent a request; null if nobody is. */
+/** Returns the member who is signed in in the browser that sent a request; null if there is none. */
 export const findPageViewer = async (
   deps: CredentialDeps,
   request: IncomingMessage,

@@ -23,7 +23,7 @@ export interface SessionDeps extends Db {
 
 /** A session ends after 30 days at the latest. */
 export const SESSION_MS = 30 * 24 * 3_600_000
-/** Longest time of a session that was opened with a company's account: whoever has lost that is out by then. @limit Signing in */
+/** Longest time of a session that was opened with a company's account, so that whoever loses the account is signed out. @limit Signing in */
 const COMPANY_SESSION_MS = 12 * 3_600_000
 /** A member's session that was unused for the longest time ends when they have more than this. @limit Signing in */
 const MAX_SESSIONS = 50

@@ -58,6 +58,6 @@ export const createRemover = (deps: RemovalDeps): Routine =>
       clock: deps.clock,
       log: deps.log,
       everyMs: EVERY_MS,
-      failed: 'could not delete what deleted agents have left; retrying',
+      failed: 'could not delete the rows of deleted agents; retrying',
     },
   )

@@ -81,7 +81,7 @@ const pruneMail = async (deps: JanitorDeps, raws: RawRetention, signal: AbortSig
 
 const sweep = async (deps: JanitorDeps, signal: AbortSignal): Promise<void> => {
   const objects = await sweepBlobs(deps, signal)
-  if (objects > 0) deps.log.info({ objects }, 'deleted objects that no message has')
+  if (objects > 0) deps.log.info({ objects }, 'deleted unused objects')
 }
 
 const recheck = async (deps: JanitorDeps, signal: AbortSignal): Promise<void> => {
@@ -129,7 +129,7 @@ export const createJanitor = (deps: JanitorDeps): Routine[] => {
     chore(() => notifyOwners(deps), 'could not notify owners of failing webhooks'),
     new Routine((signal) => sweep(deps, signal), {
       everyMs: BLOBS_MS,
-      failed: 'could not delete objects that no message has; retrying',
+      failed: 'could not delete unused objects; retrying',
       clock,
       log,
     }),

@@ -93,7 +93,7 @@ export interface Config {
   readonly trustProxy: readonly string[]
   /** Maximum number of requests per minute and token. */
   readonly rateLimit: number
-  /** For how long a process that is to stop goes on while it says that it is not ready. */
+  /** How long a process that was asked to stop continues to serve while it reports that it is not ready. */
   readonly drainSeconds: number
   readonly graphql: {
     /** The only operations that GraphQL accepts, by id; undefined for no restriction. */

@@ -209,7 +209,7 @@ export const file: Parse<string> = (text) => {
   } catch (error) {
     throw takes(`a file that can be read (${(error as NodeJS.ErrnoException).code})`)
   }
-  throw takes('a file, and this is none')
+  throw takes('a file, and this is not one')
 }
 
 /** Parses a file with a JSON object of strings. */

@@ -37,7 +37,7 @@ const syncShared = (folder: string): Promise<void> => {
   return current
 }
 
-/** Root writes for the owner of the folder: the service, which is another user, could not read its key any more. */
+/** Root gives the file to the owner of the folder: otherwise the service, which runs as another user, could not read its key. */
 const giveToOwner = (opened: number, folder: string): void => {
   if (process.getuid?.() !== 0) return
   const { uid, gid } = statSync(folder)

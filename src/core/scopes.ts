@@ -31,7 +31,7 @@ export const scopesOf = (kind: 'member' | 'agent'): readonly Scope[] =>
  */
 export type Needed = 'any' | Scope | readonly Scope[]
 
-/** Whoever has scopes; null means everything that its holder may do. */
+/** A holder of scopes; null means everything that the holder may do. */
 export interface Scoped {
   readonly scopes: readonly Scope[] | null
 }

@@ -25,7 +25,7 @@ export interface BatchOptions<Item> {
   /** Maximum number of concurrent writes. */
   parallel: number
   /**
-   * Time in milliseconds to wait for a write before the next one starts beside it; 0 by default. A longer
+   * Time in milliseconds to wait for a write before the next one starts concurrently; 0 by default. A longer
    * time collects more items, and a slow write still delays only its own.
    */
   patienceMs?: number

@@ -189,7 +189,7 @@ async function connect(url: string): Promise<pg.Client> {
 
 /**
  * Returns the migrations that were applied, as this build has them, and those to record beside them: what its first one
- * stands in place of, and that one, are recorded with each other, so that builds that know only one side apply nothing again.
+ * replaces, and that one, are recorded with each other, so that builds that know only one side apply nothing again.
  */
 async function readAppliedOf(
   client: pg.Client,

@@ -22,7 +22,7 @@ export const followProgress = (
       connectionTimeoutMillis: 5000,
       query_timeout: 5000,
     })
-    client.on('error', () => undefined) // it is only told less then
+    client.on('error', () => undefined) // then progress is not reported
     const built = await client
       .connect()
       .then(() => client.query<{ phase: string; percent: number | null }>(BUILT))

@@ -138,7 +138,7 @@ export async function probeReplica(url: string, primary: Queryable): Promise<voi
     if ((await identityOf(client)) !== (await identityOf(primary)))
       throw new UnusableDatabaseError('it is another database than that of DATABASE_URL')
     const { rows } = await client.query<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby')
-    if (!rows[0]?.standby) throw new UnusableDatabaseError('it is no replica: it accepts changes')
+    if (!rows[0]?.standby) throw new UnusableDatabaseError('it is not a replica: it accepts changes')
   } catch (error) {
     if (error instanceof UnusableDatabaseError) throw error
     if (!isUnavailable(error)) throw new UnusableDatabaseError(reasonOf(error), error)

@@ -42,11 +42,11 @@ interface Named {
 
 export interface Migration extends Named {
   sql: string
-  /** Those that it stands in place of. */
+  /** The migrations that it replaces. */
   replaces: Named[]
 }
 
-/** This comment in the first migration names one that it stands in place of, with its checksum. Another such migration names these, too. */
+/** This comment in the first migration names a migration that it replaces, with its checksum. */
 const REPLACES = /^-- replaces (\S+) (\S+)$/gm
 
 const toMigration = (name: string, bytes: Buffer): Migration => {

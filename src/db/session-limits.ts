@@ -3,7 +3,7 @@ const LIMITS = `('statement_timeout', 'lock_timeout', 'idle_in_transaction_sessi
 
 /**
  * Ends the limits that a role may have for its sessions (ALTER ROLE … SET statement_timeout), which suit a service: a
- * migration, a dump or a restore of a large table takes longer, and would be stopped for ever.
+ * migration, a dump or a restore of a large table takes longer, and would never complete.
  */
 export const WITHOUT_LIMITS = `SET statement_timeout = 0; SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN ${LIMITS}`
 

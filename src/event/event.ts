@@ -36,7 +36,7 @@ interface MessageFacts {
 interface EventDefinition {
   /** Description for clients that choose event types. */
   description: string
-  /** What the event tells besides its message, each as it is stored in the log. */
+  /** What the event contains besides its message, each as it is stored in the log. */
   detail: Readonly<Record<string, z.ZodType>>
 }
 
@@ -112,7 +112,7 @@ type DetailOf<Type extends EventType> = {
   -readonly [Name in keyof Rules<Type>]: Rules<Type>[Name] extends z.ZodType<infer Value> ? Value : never
 }
 
-/** What an event tells besides its message, as it is stored in the log. */
+/** What an event contains besides its message, as it is stored in the log. */
 export type EventDetail = { [Type in EventType]: DetailOf<Type> }[EventType] & Facts
 
 interface Facts {
@@ -196,13 +196,13 @@ const TEXT_SCHEMA = {
   sender: { type: 'object', description: 'Only on the channel url: the member or agent that sent it.' },
 }
 
-/** What the event tells besides its message, without its text. */
+/** What the event contains besides its message, without its text. */
 const detailOf = (event: LoggedEvent | PayloadEvent): object => {
   const told = Object.keys(EVENT_TYPES[event.type].detail)
   return Object.fromEntries(told.map((name) => [name, event[name as keyof typeof event]]))
 }
 
-/** The text of a Message URL is stored nowhere else, so it is included. */
+/** The text of a Message URL message is stored nowhere else, so it is included. */
 const textOf = ({ channel, text, sender }: LoggedEvent | PayloadEvent): object =>
   channel === 'url' ? { text, sender } : {}
 
@@ -223,7 +223,7 @@ export const dataOf = (event: PayloadEvent): object => ({
   ...placeOf(event),
 })
 
-/** The JSON Schema of what an event tells. */
+/** The JSON Schema of what an event contains. */
 const schemaOf = (rule: z.ZodType): object => {
   const { description } = rule.meta() ?? {}
   if (rule instanceof z.ZodEnum) return { enum: rule.options, description }

@@ -19,7 +19,7 @@ export interface ExportDeps extends FileDeps {
 
 /** A reader that takes nothing for this long, in milliseconds, is cut off. */
 const STALL_MS = 60_000
-/** So is one that was waited for that long in all, and was slower than this: it would hold its place for ever. */
+/** So is one that was waited for that long in all, and was slower than this: it would hold its slot for ever. */
 const MIN_BYTES_PER_SECOND = 4 * 1024
 
 const tooSlow = () => new Error('the reader of an export has stopped reading')

@@ -96,7 +96,7 @@ export class Cell {
     if (bytes === null) throw new Error('its answer is too long')
     const answer = JSON.parse(bytes.toString()) as Partial<FindAnswer> | null
     if (typeof answer?.found !== 'object' || answer.found === null)
-      throw new Error('it is no installation of this service')
+      throw new Error('it did not answer as an installation of this service')
     return { ...answer, found: answer.found }
   }
 }

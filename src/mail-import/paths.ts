@@ -5,7 +5,7 @@ import { messageOf } from '../core/errors.ts'
 import { MAX_MAIL_BYTES, type MailEntry, splitMbox, tooLarge } from '../message/index.ts'
 import type { Meter } from './progress.ts'
 
-/** A file below the path. `isMail`: its place or name says so. */
+/** A file below the path. `isMail`: according to its folder or name. */
 interface Found {
   path: string
   /** Its name in messages. */

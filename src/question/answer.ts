@@ -52,7 +52,7 @@ const chosen = ({ options }: Pick<QuestionRow, 'options'>, text: string, byNumbe
   return option
 }
 
-/** Whoever has a mailed link, and whoever forges the number of a text, would otherwise instruct the agent. */
+/** Otherwise, somebody with a mailed link or a forged phone number could instruct the agent. */
 const PROVEN: readonly AnswerWay[] = ['app', 'api', 'telegram']
 
 const senderOf = (member: Decider) => ({

@@ -49,7 +49,7 @@ const sameOption = (options: readonly string[]): string | undefined => {
   return options.find((_, index) => known.indexOf(known[index]!) !== index)
 }
 
-/** Throws `invalid_input` for options that cannot be told apart. */
+/** Throws `invalid_input` for options that cannot be distinguished. */
 const check = ({ text, options = [] }: Asked): void => {
   if (text.trim() === '') throw invalidInput('text', 'must not be blank')
   const same = sameOption(options)

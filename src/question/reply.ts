@@ -12,7 +12,7 @@ type ReplyDeps = AnswerDeps & ChatDeps
 /** How many of the agent's questions a reply may be to: all that are open, and the newest of the others. */
 const MAX_LOOKED_AT = 1_000
 
-/** What is told in the chat: an error of the service's own is not. */
+/** The reply in the chat: internal errors are not shown. */
 const TOLD: readonly string[] = ['conflict', 'invalid_input', 'forbidden', 'rate_limited', 'unauthorized']
 
 const failureOf = (error: unknown): string => {

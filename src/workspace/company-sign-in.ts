@@ -104,7 +104,7 @@ const secretOf = async (
 ): Promise<Uint8Array<ArrayBuffer>> => {
   if (clientSecret !== undefined)
     return Uint8Array.from(await keyring.seal(workspaceId, clientSecret, bindingOf(workspaceId)))
-  // A new issuer must not be told the secret of another one.
+  // The secret of one issuer must not be sent to another.
   if (stored && isSameClient(stored, { issuer, clientId })) return stored.clientSecret
   throw invalidInput('signIn.clientSecret', 'is required for a new issuer or client')
 }
@@ -159,7 +159,7 @@ const ensureNotLockedOut = async (
   throw new AppError('conflict', 'Sign in with the company’s account yourself before you require it.')
 }
 
-/** Tells every owner who may sign in as members now: a stolen session may have set it. */
+/** Notifies every owner of who can sign in as a member now: a stolen session may have changed it. */
 export const notifyOwnersOfSignIn = async (
   { prisma, mailer, afterCommit }: Db & { mailer: Pick<Mailer, 'send'> },
   { workspaceId, name, email: viewerEmail }: Viewer,

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDescription, type Described, type Description } from '../support/description.ts'
+import { type FuzzRequest, fuzzRequest, type Pool } from '../support/fuzz-requests.ts'
 import { post } from '../support/letter.ts'
 import {
   createTestAgent,
@@ -11,7 +12,6 @@ import {
   type TestAgent,
   type TestService,
 } from '../support/service.ts'
-import { type Pool, type WildRequest, wildRequest } from '../support/wild.ts'
 
 /** Another seed generates other requests: FUZZ_SEED=7 FUZZ_RUNS=2000 npx vitest run … */
 const SEED = Number(process.env.FUZZ_SEED ?? 20261121)
@@ -29,7 +29,7 @@ const STATUSES: Record<string, number[]> = {
   rate_limited: [429],
 }
 
-interface WildAnswer {
+interface FuzzAnswer {
   status: number
   headers: Record<string, string | string[] | undefined>
   text: string
@@ -94,7 +94,7 @@ const endsQuietly = (socket: Socket): void => {
 }
 
 /** Sends a request unchanged: fetch refuses to send some of them. Reads only the head of a stream. */
-const send = ({ method, path, headers, body, who }: WildRequest): Promise<WildAnswer> =>
+const send = ({ method, path, headers, body, who }: FuzzRequest): Promise<FuzzAnswer> =>
   new Promise((resolve, reject) => {
     const token = tokens[who]()
     const sent = {
@@ -119,7 +119,7 @@ const send = ({ method, path, headers, body, who }: WildRequest): Promise<WildAn
     outgoing.end(body ?? undefined)
   })
 
-const checkFailure = ({ status, headers, text }: WildAnswer, method: string): void => {
+const checkFailure = ({ status, headers, text }: FuzzAnswer, method: string): void => {
   expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
   expect(headers['content-type']).toMatch(/^application\/json/)
   if (status === 405) expect(headers.allow).toMatch(/^[A-Z]+(, [A-Z]+)*$/)
@@ -138,9 +138,9 @@ const checkFailure = ({ status, headers, text }: WildAnswer, method: string): vo
   expect(STATUSES[body.error.code] ?? []).toContain(status)
 }
 
-const check = (wild: WildRequest, answer: WildAnswer): void => {
-  const { method, broken } = wild
-  const operation = description.operations.find(({ id }) => id === wild.id)!
+const check = (fuzzed: FuzzRequest, answer: FuzzAnswer): void => {
+  const { method, broken } = fuzzed
+  const operation = description.operations.find(({ id }) => id === fuzzed.id)!
   const { status } = answer
   expect(status).toBeGreaterThanOrEqual(200)
   expect(status).toBeLessThan(500)
@@ -160,7 +160,7 @@ test('random requests never cause a 5xx, and every failure has the documented er
   timeout: MAX_MS + 30_000,
 }, async () => {
   const counts: Record<number, number> = {}
-  const requests = fc.array(wildRequest(description, poolOf), {
+  const requests = fc.array(fuzzRequest(description, poolOf), {
     minLength: CONCURRENCY,
     maxLength: CONCURRENCY,
   })

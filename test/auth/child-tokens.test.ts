@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { createSignInLink } from '../../src/auth/sign-in-link.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { hashToken, newToken } from '../../src/workspace/token/token.ts'
+import { cookieClient, signedIn } from '../support/cookie-client.ts'
 import { openEvents } from '../support/events.ts'
 import { postRpc } from '../support/mcp.ts'
 import { connect, discover } from '../support/oauth.ts'
@@ -13,7 +14,6 @@ import {
   type TestAgent,
   type TestService,
 } from '../support/service.ts'
-import { signedIn, surf } from '../support/surfer.ts'
 import { until } from '../support/until.ts'
 
 /** Tokens that were made with a token: they have no more than it, expire no later, and end with it. */
@@ -115,8 +115,8 @@ const CREATE =
   'mutation ($input: CreateTokenInput!) { createToken(input: $input) { token record { id parentId } } }'
 
 /** Makes a token of the agent in a browser. */
-const makeIn = async (surfer: Awaited<ReturnType<typeof signedIn>>) => {
-  const { data } = (await (await surfer.ask(CREATE, { input: { agentId: agent.id } })).json()) as {
+const makeIn = async (browser: Awaited<ReturnType<typeof signedIn>>) => {
+  const { data } = (await (await browser.ask(CREATE, { input: { agentId: agent.id } })).json()) as {
     data: { createToken: { token: string; record: { parentId: string | null } } }
   }
   return data.createToken
@@ -125,29 +125,29 @@ const makeIn = async (surfer: Awaited<ReturnType<typeof signedIn>>) => {
 test('what a member makes in the web application outlives the session', async () => {
   const deps = { ...service.db, clock: systemClock, publicUrl: () => service.http }
   const { url } = await createSignInLink(deps, owner.member, { browser: null, path: '/app' })
-  const surfer = surf(service)
-  await surfer.submit('/app/sign-in/link', { link: url })
-  const made = await makeIn(surfer)
+  const browser = cookieClient(service)
+  await browser.submit('/app/sign-in/link', { link: url })
+  const made = await makeIn(browser)
   expect(made.record.parentId).toBeNull()
-  await surfer.ask('mutation { revokeSessions(input: { everyone: true }) { count } }')
+  await browser.ask('mutation { revokeSessions(input: { everyone: true }) { count } }')
   expect(await statusOf(made.token)).toBe(200)
 })
 
 test('a session that was opened with a token ends with it, and so does what was made in it', async () => {
   const pasted = await make(owner.token, '/tokens')
-  const surfer = await signedIn(service, pasted.token)
-  const made = await makeIn(surfer)
+  const browser = await signedIn(service, pasted.token)
+  const made = await makeIn(browser)
   expect(made.record.parentId).toBe(pasted.id)
   await owner.api('DELETE', `/tokens/${pasted.id}`)
-  expect((await surfer.ask('{ viewer { id } }')).status).toBe(401)
+  expect((await browser.ask('{ viewer { id } }')).status).toBe(401)
   expect(await statusOf(made.token)).toBe(401)
 })
 
 test('an app that is connected in such a session ends with the token, too', async () => {
   const expiresAt = inHours(1)
   const pasted = await make(owner.token, '/tokens', { expiresAt })
-  const surfer = await signedIn(service, pasted.token)
-  const { accessToken } = await connect(await discover(service), surfer, agent.id)
+  const browser = await signedIn(service, pasted.token)
+  const { accessToken } = await connect(await discover(service), browser, agent.id)
   const app = (await owner.api('GET', '/connected-apps')).body.at(-1)
   expect(app.expiresAt).toBe(expiresAt)
   const mcp = async () => (await postRpc(service.http, accessToken, 'tools/list')).status
@@ -159,13 +159,13 @@ test('an app that is connected in such a session ends with the token, too', asyn
 
 test('a session does not outlast the token that it was opened with, which may not have scopes', async () => {
   const expiresAt = inHours(1)
-  const surfer = await signedIn(service, (await make(owner.token, '/tokens', { expiresAt })).token)
-  const { data } = (await (await surfer.ask('{ viewer { expiresAt } }')).json()) as {
+  const browser = await signedIn(service, (await make(owner.token, '/tokens', { expiresAt })).token)
+  const { data } = (await (await browser.ask('{ viewer { expiresAt } }')).json()) as {
     data: { viewer: { expiresAt: string } }
   }
   expect(new Date(data.viewer.expiresAt).getTime()).toBeLessThanOrEqual(new Date(expiresAt).getTime())
   const limited = await make(owner.token, '/tokens', { scopes: ['messages:read'] })
-  const refused = await surf(service).submit('/app/sign-in/token', { token: limited.token })
+  const refused = await cookieClient(service).submit('/app/sign-in/token', { token: limited.token })
   expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('has only some scopes')])
 })
 

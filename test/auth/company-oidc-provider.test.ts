@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net'
 import Provider from 'oidc-provider'
 import { beforeAll, expect, test } from 'vitest'
 import { afterFile } from '../support/after-file.ts'
+import { cookieClient } from '../support/cookie-client.ts'
 import { fakeResolver, type Zone } from '../support/dns.ts'
 import { ownDomain } from '../support/own-domain.ts'
 import { startService, type Tenant, type TestService } from '../support/service.ts'
-import { surf } from '../support/surfer.ts'
 
 /** Signing in with the account of a company, at an OpenID provider that others have written (certified by the OpenID Foundation). */
 
@@ -78,13 +78,13 @@ const follow = async (url: string): Promise<URL> => {
 }
 
 test('a person signs in, and is told apart by what the userinfo endpoint says', async () => {
-  const surfer = surf(service)
-  const begun = await surfer.submit('/app/sign-in/company', { email: 'ann@company.example' })
+  const browser = cookieClient(service)
+  const begun = await browser.submit('/app/sign-in/company', { email: 'ann@company.example' })
   const url = /content="0; url=([^"]+)"/.exec(begun.text)![1]!.replaceAll('&amp;', '&')
   const back = await follow(url)
-  const page = await surfer.get(back.pathname + back.search)
+  const page = await browser.get(back.pathname + back.search)
   expect(page.text).toContain('Continue')
-  expect(await (await surfer.ask('{ viewer { name email role } }')).json()).toEqual({
+  expect(await (await browser.ask('{ viewer { name email role } }')).json()).toEqual({
     data: { viewer: { name: 'Ann', email: 'ann@company.example', role: 'member' } },
   })
 })

@@ -9,12 +9,12 @@ import {
   signedWithSecret,
   unsigned,
 } from '../support/company.ts'
+import { type CookieClient, cookieClient, signedIn, type Visited } from '../support/cookie-client.ts'
 import { fakeResolver, type Zone } from '../support/dns.ts'
 import { proves } from '../support/domain.ts'
 import { createTestLog } from '../support/log.ts'
 import { type ListedDomain, ownDomain, verify, withdraw } from '../support/own-domain.ts'
 import { apiOf, startService, type Tenant, type TestService } from '../support/service.ts'
-import { type Surfer, signedIn, surf, type Visited } from '../support/surfer.ts'
 
 /** Signing in with the account of a company, at a provider that also does what none may. */
 
@@ -50,9 +50,10 @@ const settings = (more: object = {}) => ({
   ...{ domains: [domain.name], ...more },
 })
 const set = (more: object = {}) => owner.api('PATCH', '/workspace', { signIn: settings(more) })
-const isIn = async (surfer: Surfer) => (await surfer.ask('{ viewer { id } }')).status === 200
-const emailOf = async (surfer: Surfer) =>
-  ((await (await surfer.ask('{ viewer { email role } }')).json()) as { data: { viewer: object } }).data.viewer
+const isIn = async (browser: CookieClient) => (await browser.ask('{ viewer { id } }')).status === 200
+const emailOf = async (browser: CookieClient) =>
+  ((await (await browser.ask('{ viewer { email role } }')).json()) as { data: { viewer: object } }).data
+    .viewer
 
 let clients = 0
 const from = () => ({ 'X-Forwarded-For': `198.51.${100 + (++clients >> 8)}.${clients & 255}` })
@@ -60,22 +61,22 @@ const nextOf = ({ text }: Visited): string =>
   (/content="0; url=([^"]+)"/.exec(text)?.[1] ?? '').replaceAll('&amp;', '&')
 
 /** Begins in a browser; returns the URL at the provider. */
-const begin = async (surfer: Surfer, email: string, to = '') => {
-  const page = await surfer.submit('/app/sign-in/company', { email, to }, from())
+const begin = async (browser: CookieClient, email: string, to = '') => {
+  const page = await browser.submit('/app/sign-in/company', { email, to }, from())
   expect(page.status, page.text).toBe(200)
   return nextOf(page)
 }
 /** Signs in with these claims; returns the page that the provider has led back to. */
-const signInAs = async (claims: Record<string, unknown>, surfer = surf(service)) => {
+const signInAs = async (claims: Record<string, unknown>, browser = cookieClient(service)) => {
   company.claims = { email_verified: true, ...claims }
-  const back = company.approve(await begin(surfer, at('ann')))
-  return { surfer, page: await surfer.get(back, from()) }
+  const back = company.approve(await begin(browser, at('ann')))
+  return { browser, page: await browser.get(back, from()) }
 }
 const refused = async (claims: Record<string, unknown>, words: RegExp | string) => {
-  const { surfer, page } = await signInAs(claims)
+  const { browser, page } = await signInAs(claims)
   expect(page.text).toMatch(words)
   expect(page.status).toBe(403)
-  expect(await isIn(surfer)).toBe(false)
+  expect(await isIn(browser)).toBe(false)
 }
 const members = async () =>
   (await owner.api('GET', '/members')).body.map(({ email }: { email: string }) => email).sort()
@@ -134,28 +135,28 @@ describe('the settings', () => {
 
 const join = async (email: string) => {
   const { body } = await owner.api('POST', '/members/invitations', { email })
-  const page = await surf(service).submit(new URL(body.url).pathname, {})
+  const page = await cookieClient(service).submit(new URL(body.url).pathname, {})
   const token = /amt_\w+/.exec(page.text)![0]
   return { token, api: apiOf(service.http, token) }
 }
 const expectMember = async (claims: Record<string, unknown>) => {
-  const { surfer, page } = await signInAs(claims)
+  const { browser, page } = await signInAs(claims)
   expect(page.text).toContain('Continue')
-  expect(await emailOf(surfer)).toMatchObject({ email: String(claims.email).toLowerCase() })
-  return surfer
+  expect(await emailOf(browser)).toMatchObject({ email: String(claims.email).toLowerCase() })
+  return browser
 }
 
 describe('a person', () => {
   test('becomes a member the first time, and comes back as the same one', async () => {
     await set()
-    const surfer = await expectMember({ email: at('Ann'), sub: 'a', name: 'Ann Arbor' })
-    expect(await emailOf(surfer)).toMatchObject({ role: 'member' })
+    const browser = await expectMember({ email: at('Ann'), sub: 'a', name: 'Ann Arbor' })
+    expect(await emailOf(browser)).toMatchObject({ role: 'member' })
     expect(await members()).toEqual([at('ann'), owner.email].sort())
     expect((await owner.api('GET', '/members')).body).toContainEqual(
       expect.objectContaining({ name: 'Ann Arbor' }),
     )
     // Their name and address at the company may change: their subject does not.
-    const { surfer: later } = await signInAs({ email: at('ann.zion'), sub: 'a' })
+    const { browser: later } = await signInAs({ email: at('ann.zion'), sub: 'a' })
     expect(await emailOf(later)).toMatchObject({ email: at('ann') })
     expect(await members()).toHaveLength(2)
     const [entry] = (await owner.api('GET', '/audit?action=session.create')).body.items
@@ -168,34 +169,34 @@ describe('a person', () => {
     await owner.api('POST', '/members/invitations', { email: at('cy'), role: 'owner' })
     await set()
     await expectMember({ email: at('bo'), sub: 'b' })
-    const surfer = await expectMember({ email: at('cy'), sub: 'c' })
-    expect(await emailOf(surfer)).toMatchObject({ role: 'member' })
+    const browser = await expectMember({ email: at('cy'), sub: 'c' })
+    expect(await emailOf(browser)).toMatchObject({ role: 'member' })
     expect((await owner.api('GET', '/members/invitations')).body).toEqual([])
     expect(boss.id).not.toBe(owner.id)
   })
 
   test('returns to the page that they wanted to see', async () => {
     await set()
-    const surfer = surf(service)
+    const browser = cookieClient(service)
     company.claims = { email: at('ann'), email_verified: true }
-    const back = company.approve(await begin(surfer, at('ann'), '/app/inbox?a=b'))
-    expect(nextOf(await surfer.get(back, from()))).toBe('/app/inbox?a=b')
-    const other = company.approve(await begin(surfer, at('ann'), '//evil.example'))
-    expect(nextOf(await surfer.get(other, from()))).toBe('/app')
+    const back = company.approve(await begin(browser, at('ann'), '/app/inbox?a=b'))
+    expect(nextOf(await browser.get(back, from()))).toBe('/app/inbox?a=b')
+    const other = company.approve(await begin(browser, at('ann'), '//evil.example'))
+    expect(nextOf(await browser.get(other, from()))).toBe('/app')
   })
 
   test('leaves an earlier session of the browser behind', async () => {
     await set()
-    const surfer = await expectMember({ email: at('ann'), sub: 'a' })
-    const before = new Map(surfer.cookies)
+    const browser = await expectMember({ email: at('ann'), sub: 'a' })
+    const before = new Map(browser.cookies)
     company.claims = { email: at('ann'), email_verified: true, sub: 'a' }
-    const back = company.approve(await begin(surfer, at('ann')))
-    const elsewhere = await surfer.get(back, { ...from(), 'Sec-Fetch-Site': 'cross-site' })
+    const back = company.approve(await begin(browser, at('ann')))
+    const elsewhere = await browser.get(back, { ...from(), 'Sec-Fetch-Site': 'cross-site' })
     expect(nextOf(elsewhere)).toBe(back)
-    await surfer.get(back, { ...from(), 'Sec-Fetch-Site': 'same-origin' })
-    const old = surf(service)
+    await browser.get(back, { ...from(), 'Sec-Fetch-Site': 'same-origin' })
+    const old = cookieClient(service)
     for (const [name, value] of before) old.cookies.set(name, value)
-    expect([await isIn(surfer), await isIn(old)]).toEqual([true, false])
+    expect([await isIn(browser), await isIn(old)]).toEqual([true, false])
   })
 
   test('does not get in beyond the plan', async () => {
@@ -206,8 +207,8 @@ describe('a person', () => {
       [JSON.stringify(plan)],
     )
     await service.db.pool.query('update workspace set plan_key = $1 where id = $2', [plan.key, owner.id])
-    const { page, surfer } = await signInAs({ email: at('ann') })
-    expect([page.status, await isIn(surfer)]).toEqual([402, false])
+    const { page, browser } = await signInAs({ email: at('ann') })
+    expect([page.status, await isIn(browser)]).toEqual([402, false])
     expect(await members()).toEqual([owner.email])
   })
 })
@@ -247,7 +248,7 @@ describe('claims', () => {
   test('of a domain that the workspace has lost are refused', async () => {
     withdraw(zone, domain, 'ownership')
     expect((await verify(owner, domain)).body.state).toBe('broken')
-    const page = await surf(service).submit('/app/sign-in/company', { email: at('ann') }, from())
+    const page = await cookieClient(service).submit('/app/sign-in/company', { email: at('ann') }, from())
     expect(page.status).toBe(404)
   })
 
@@ -278,8 +279,8 @@ describe('claims', () => {
     // Another client may be told other subjects: the same persons are bound anew, and told so.
     await owner.api('PATCH', '/workspace', { signIn: settings({ clientId: 'other' }) })
     company.claims = { aud: 'other', email: at('ann'), email_verified: true, sub: 'pairwise' }
-    const surfer = surf(service)
-    expect((await surfer.get(company.approve(await begin(surfer, at('ann'))), from())).status).toBe(200)
+    const browser = cookieClient(service)
+    expect((await browser.get(company.approve(await begin(browser, at('ann'))), from())).status).toBe(200)
     const [entry] = (await owner.api('GET', '/audit?action=member.update')).body.items
     expect(entry).toMatchObject({ detail: { way: 'company', issuer: company.issuer } })
   })
@@ -294,8 +295,8 @@ describe('a tenant of Entra ID', () => {
 
   test('verifies no addresses, and has all of its users’', async () => {
     await expectMember(entra({ email: at('ann'), sub: 'a' }))
-    const { surfer } = await signInAs(entra({ preferred_username: at('bo'), sub: 'b' }))
-    expect(await emailOf(surfer)).toMatchObject({ email: at('bo') })
+    const { browser } = await signInAs(entra({ preferred_username: at('bo'), sub: 'b' }))
+    expect(await emailOf(browser)).toMatchObject({ email: at('bo') })
   })
 
   test.each([
@@ -311,7 +312,7 @@ describe('a tenant of Entra ID', () => {
 
   test('is not the issuer of all tenants', async () => {
     company.metadata = { issuer: 'https://login.microsoftonline.com/{tenantid}/v2.0' }
-    const page = await surf(service).submit('/app/sign-in/company', { email: at('ann') }, from())
+    const page = await cookieClient(service).submit('/app/sign-in/company', { email: at('ann') }, from())
     expect([page.status, page.text]).toEqual([403, expect.stringContaining('cannot be reached')])
   })
 })
@@ -363,13 +364,13 @@ describe('what a provider, or whoever stands between, sends', () => {
     ['a megabyte', () => company.answers.set('/token', (response) => response.end('x'.repeat(1_000_000)))],
     ['a broken document', () => company.answers.set('/jwks', (response) => response.end('{'))],
   ])('%s signs nobody in', async (_what, change) => {
-    const surfer = surf(service)
+    const browser = cookieClient(service)
     company.claims = { email: at('ann'), email_verified: true }
-    const back = company.approve(await begin(surfer, at('ann')))
+    const back = company.approve(await begin(browser, at('ann')))
     change()
-    const page = await surfer.get(back, from())
+    const page = await browser.get(back, from())
     expect([page.status, page.text]).toEqual([403, expect.stringContaining('did not confirm who you are')])
-    expect([await isIn(surfer), await members()]).toEqual([false, [owner.email]])
+    expect([await isIn(browser), await members()]).toEqual([false, [owner.email]])
   })
 
   test('a clock that is a minute off, and new keys, are borne with', async () => {
@@ -381,39 +382,39 @@ describe('what a provider, or whoever stands between, sends', () => {
 
   test('another browser, another state, another issuer and a second use are refused', async () => {
     company.claims = { email: at('ann'), email_verified: true }
-    const surfer = surf(service)
-    const back = company.approve(await begin(surfer, at('ann')))
-    const stale = async (who: Surfer, path: string) => {
+    const browser = cookieClient(service)
+    const back = company.approve(await begin(browser, at('ann')))
+    const stale = async (who: CookieClient, path: string) => {
       const page = await who.get(path, from())
       expect([page.status, await isIn(who)], path).toEqual([403, false])
     }
-    await stale(surf(service), back)
-    await stale(surfer, back.replace(/state=[^&]+/, 'state=other'))
-    await stale(surfer, back.replace(/&state=[^&]+/, ''))
-    await stale(surfer, `${back}&iss=${encodeURIComponent('https://evil.example')}`)
-    await stale(surfer, back.replace(owner.id, randomUUID()))
-    const again = company.approve(await begin(surfer, at('ann')))
-    const cookies = new Map(surfer.cookies)
-    expect((await surfer.get(again, from())).status).toBe(200)
-    const copy = surf(service)
+    await stale(cookieClient(service), back)
+    await stale(browser, back.replace(/state=[^&]+/, 'state=other'))
+    await stale(browser, back.replace(/&state=[^&]+/, ''))
+    await stale(browser, `${back}&iss=${encodeURIComponent('https://evil.example')}`)
+    await stale(browser, back.replace(owner.id, randomUUID()))
+    const again = company.approve(await begin(browser, at('ann')))
+    const cookies = new Map(browser.cookies)
+    expect((await browser.get(again, from())).status).toBe(200)
+    const copy = cookieClient(service)
     for (const [name, value] of cookies) copy.cookies.set(name, value)
     await stale(copy, again)
   })
 
   test('whoever sets another provider meanwhile is not told the code', async () => {
-    const surfer = surf(service)
-    const back = company.approve(await begin(surfer, at('ann')))
+    const browser = cookieClient(service)
+    const back = company.approve(await begin(browser, at('ann')))
     const evil = await openCompany()
     company.seen.length = 0
     await owner.api('PATCH', '/workspace', { signIn: { ...settings(), issuer: evil.issuer } })
-    expect((await surfer.get(back, from())).status).toBe(403)
+    expect((await browser.get(back, from())).status).toBe(403)
     expect([...evil.seen, ...company.seen]).toEqual([])
   })
 
   test('settings that change while the provider answers do not let anybody in', async () => {
-    const surfer = surf(service)
+    const browser = cookieClient(service)
     company.claims = { email: at('ann'), email_verified: true }
-    const back = company.approve(await begin(surfer, at('ann')))
+    const back = company.approve(await begin(browser, at('ann')))
     company.answers.set('/jwks', (response) => {
       company.answers.delete('/jwks')
       void owner.api('PATCH', '/workspace', { signIn: null }).then(async () => {
@@ -421,28 +422,28 @@ describe('what a provider, or whoever stands between, sends', () => {
         response.end(await (await fetch(`${company.origin}/jwks`)).text())
       })
     })
-    const page = await surfer.get(back, from())
+    const page = await browser.get(back, from())
     expect([page.status, page.text]).toEqual([403, expect.stringContaining('was changed meanwhile')])
     expect(await members()).toEqual([owner.email])
   })
 
   test('an attempt ends after ten minutes, and an error is told in the provider’s word alone', async () => {
-    const surfer = surf(service)
-    const late = company.approve(await begin(surfer, at('ann')))
+    const browser = cookieClient(service)
+    const late = company.approve(await begin(browser, at('ann')))
     clock.advance(11 * 60_000)
-    expect((await surfer.get(late, from())).text).toContain('Start again')
-    const url = new URL(await begin(surfer, at('ann')))
+    expect((await browser.get(late, from())).text).toContain('Start again')
+    const url = new URL(await begin(browser, at('ann')))
     const path = (error: string) =>
       `/app/sign-in/company/${owner.id}?error=${encodeURIComponent(error)}&error_description=Call%20555&state=${url.searchParams.get('state')}`
-    const page = await surfer.get(path('access_denied'), from())
+    const page = await browser.get(path('access_denied'), from())
     expect(page.text).toContain('answered access_denied')
     expect(page.text).not.toContain('555')
-    expect((await surfer.get(path('<b>x'), from())).text).toContain('answered with an error')
+    expect((await browser.get(path('<b>x'), from())).text).toContain('answered with an error')
   })
 
   test('a provider that is down, or not one, is said to be', async () => {
     const page = async () =>
-      (await surf(service).submit('/app/sign-in/company', { email: at('ann') }, from())).text
+      (await cookieClient(service).submit('/app/sign-in/company', { email: at('ann') }, from())).text
     const without = (more: object) => JSON.stringify({ issuer: company.issuer, ...more })
     for (const answer of [
       '<html>',
@@ -460,14 +461,14 @@ describe('what a provider, or whoever stands between, sends', () => {
   })
 
   test('it is asked with PKCE, state and nonce, and the secret goes to nobody but its token endpoint', async () => {
-    const surfer = surf(service)
-    const url = new URL(await begin(surfer, at('ann')))
+    const browser = cookieClient(service)
+    const url = new URL(await begin(browser, at('ann')))
     expect(Object.fromEntries(url.searchParams)).toMatchObject({
       ...{ response_type: 'code', client_id: 'ams', code_challenge_method: 'S256', login_hint: at('ann') },
       ...{ scope: 'openid email profile', state: expect.any(String), nonce: expect.any(String) },
     })
     company.claims = { email: at('ann'), email_verified: true }
-    await surfer.get(company.approve(url.href), from())
+    await browser.get(company.approve(url.href), from())
     const [token, ...others] = company.seen.filter(({ authorization }) => authorization !== undefined)
     expect([token!.path, others]).toEqual(['/token', []])
     expect(JSON.stringify(company.seen)).not.toContain(company.clientSecret)
@@ -493,9 +494,9 @@ describe('when it is required', () => {
       )
     ).url
   const use = async (link: string) => {
-    const surfer = surf(service)
-    const page = await surfer.submit('/app/sign-in/link', { link })
-    return { isIn: await isIn(surfer), text: page.text }
+    const browser = cookieClient(service)
+    const page = await browser.submit('/app/sign-in/link', { link })
+    return { isIn: await isIn(browser), text: page.text }
   }
 
   test('members of its domains have no other way in, and what they have open ends', async () => {
@@ -504,7 +505,7 @@ describe('when it is required', () => {
     const stranger = await join('guest@example.org')
     const other = await signedIn(service, stranger.token)
     const invited = (await owner.api('POST', '/members/invitations', { email: at('new') })).body.url
-    const mailed = surf(service)
+    const mailed = cookieClient(service)
     expect(await isIn(opened)).toBe(true)
     expect((await set({ required: true })).status).toBe(200)
     expect([await isIn(opened), await isIn(other)]).toEqual([false, true])
@@ -514,8 +515,8 @@ describe('when it is required', () => {
       text: expect.stringContaining('requires your company’s account'),
     })
     for (const page of [
-      await surf(service).get(new URL(invited).pathname),
-      await surf(service).submit(new URL(invited).pathname, {}),
+      await cookieClient(service).get(new URL(invited).pathname),
+      await cookieClient(service).submit(new URL(invited).pathname, {}),
     ])
       expect([page.status, page.text]).toEqual([403, expect.stringContaining('account of their company')])
     const page = await mailed.submit('/app/sign-in/email', { email: at('ann') }, from())
@@ -532,17 +533,17 @@ describe('when it is required', () => {
       ({ email }: { email: string }) => email === at('boss'),
     )
     await owner.api('PATCH', `/members/${boss.id}`, { role: 'owner' })
-    const surfer = await signedIn(service, token)
+    const browser = await signedIn(service, token)
     const update = `mutation ($input: UpdateWorkspaceInput!) { updateWorkspace(input: $input) { workspace { settings { signIn { required } } } } }`
-    const require = async (who: Surfer) =>
+    const require = async (who: CookieClient) =>
       (await who.ask(update, { input: { signIn: settings({ required: true }) } })).json()
-    expect(await require(surfer)).toMatchObject({ errors: [{ extensions: { code: 'conflict' } }] })
+    expect(await require(browser)).toMatchObject({ errors: [{ extensions: { code: 'conflict' } }] })
     await set()
     const proven = await expectMember({ email: at('boss'), sub: 'b' })
     expect(await require(proven)).toMatchObject({
       data: { updateWorkspace: { workspace: { settings: { signIn: { required: true } } } } },
     })
-    expect([await isIn(surfer), await isIn(proven)]).toEqual([false, true])
+    expect([await isIn(browser), await isIn(proven)]).toEqual([false, true])
     expect((await use(await linkFor(at('boss')))).isIn).toBe(true)
     // Also where passkeys are required: with one of them alone, nobody would come back.
     await owner.api('PATCH', '/workspace', { requirePasskeys: true })
@@ -563,17 +564,17 @@ describe('a session', () => {
   })
 
   test('ends after twelve hours, used or not', async () => {
-    const surfer = await expectMember({ email: at('ann'), sub: 'a' })
+    const browser = await expectMember({ email: at('ann'), sub: 'a' })
     clock.advance(11 * HOUR_MS)
-    expect(await isIn(surfer)).toBe(true)
+    expect(await isIn(browser)).toBe(true)
     clock.advance(1.1 * HOUR_MS)
-    expect(await isIn(surfer)).toBe(false)
+    expect(await isIn(browser)).toBe(false)
   })
 
   test('counts as one with a passkey where those are required', async () => {
     await owner.api('PATCH', '/workspace', { requirePasskeys: true })
-    const surfer = await expectMember({ email: at('ann'), sub: 'a' })
-    expect((await surfer.get('/app')).status).toBe(200)
+    const browser = await expectMember({ email: at('ann'), sub: 'a' })
+    expect((await browser.get('/app')).status).toBe(200)
   })
 
   const logOut = (token: string, id = owner.id) =>
@@ -609,20 +610,20 @@ describe('a session', () => {
     ['nobody', () => company.logoutToken({})],
     ['an hour ago', () => company.logoutToken({ sub: 'a', iat: Math.floor(Date.now() / 1000) - 3_600 })],
   ])('does not end with %s', async (_what, make) => {
-    const surfer = await expectMember({ email: at('ann'), sub: 'a', sid: 's1' })
+    const browser = await expectMember({ email: at('ann'), sub: 'a', sid: 's1' })
     const answer = await logOut(await make())
     expect([answer.status, await answer.json()]).toEqual([
       400,
       { error: 'invalid_request', error_description: expect.any(String) },
     ])
     expect((await logOut(await make(), randomUUID())).status).toBe(400)
-    expect(await isIn(surfer)).toBe(true)
+    expect(await isIn(browser)).toBe(true)
   })
 })
 
 test('an address of no company is told so, and a place has a limit', async () => {
   const place = { 'X-Forwarded-For': '203.0.113.250' }
-  const ask = () => surf(service).submit('/app/sign-in/company', { email: 'ann@example.org' }, place)
+  const ask = () => cookieClient(service).submit('/app/sign-in/company', { email: 'ann@example.org' }, place)
   const first = await ask()
   expect([first.status, first.text]).toEqual([404, expect.stringContaining('No workspace signs in')])
   const statuses = new Set<number>()

@@ -3,6 +3,7 @@ import type { App } from '../../src/app.ts'
 import { createSession } from '../../src/auth/session.ts'
 import { createSignInLink } from '../../src/auth/sign-in-link.ts'
 import { createFakeClock } from '../support/clock.ts'
+import { type CookieClient, cookieClient, formTokenIn, signedIn } from '../support/cookie-client.ts'
 import { expectFailure } from '../support/failure.ts'
 import { expectPage } from '../support/page.ts'
 import { type Relay, startRelay } from '../support/relay.ts'
@@ -14,7 +15,6 @@ import {
   type Tenant,
   type TestService,
 } from '../support/service.ts'
-import { formTokenIn, type Surfer, signedIn, surf } from '../support/surfer.ts'
 import { until } from '../support/until.ts'
 
 const clock = createFakeClock()
@@ -51,7 +51,7 @@ const invite = async (api: Api, role: string): Promise<{ email: string; path: st
   return { email, path: new URL(body.url).pathname }
 }
 const joinAt = async (path: string): Promise<Person> => {
-  const page = await surf(service).submit(path, {})
+  const page = await cookieClient(service).submit(path, {})
   const token = /<code>(amt_\w+)<\/code>/.exec(page.text)![1]!
   const api = apiOf(service.http, token)
   return { ...(await api('PATCH', '/members/me', { name: 'Bo' })).body, token, api }
@@ -65,16 +65,16 @@ describe('who was an owner', () => {
   test('gives no more with an invitation than they may give when it is used', async () => {
     const bo = await hire('owner')
     const { email, path } = await invite(bo.api, 'owner')
-    expect((await surf(service).get(path)).text).toContain('an owner')
+    expect((await cookieClient(service).get(path)).text).toContain('an owner')
     await setRole(bo, 'member')
-    expect((await surf(service).get(path)).text).toContain('as a member')
+    expect((await cookieClient(service).get(path)).text).toContain('as a member')
     const { body } = await owner.api('GET', '/members/invitations')
     expect(body).toMatchObject([{ email, role: 'member' }])
-    await surf(service).submit(path, {})
+    await cookieClient(service).submit(path, {})
     expect(await roleOf(email)).toBe('member')
     const last = await invite(bo.api, 'member')
     await owner.api('DELETE', `/members/${bo.id}`)
-    expectPage(await surf(service).submit(last.path, {}), 404, /not valid/)
+    expectPage(await cookieClient(service).submit(last.path, {}), 404, /not valid/)
     expect(await roleOf(last.email)).toBeUndefined()
     const ours = await invite(owner.api, 'owner')
     expect(await joinAt(ours.path)).toMatchObject({ email: ours.email })
@@ -144,10 +144,10 @@ test('only owners change what deletes messages, and what is forbidden to others'
 
 describe('when a workspace begins to require passkeys', () => {
   const require = (requirePasskeys: boolean) => owner.api('PATCH', '/workspace', { requirePasskeys })
-  const statusOf = async (surfer: Surfer) => (await surfer.ask('{ viewer { id } }')).status
+  const statusOf = async (browser: CookieClient) => (await browser.ask('{ viewer { id } }')).status
   /** The same browser, at the other process. */
-  const there = async (surfer: Surfer) => {
-    const [[name, value] = []] = surfer.cookies
+  const there = async (browser: CookieClient) => {
+    const [[name, value] = []] = browser.cookies
     const headers = {
       ...{ Cookie: `${name}=${value}`, 'X-Requested-By': 'test', 'Content-Type': 'application/json' },
       Origin: service.http.replace('127.0.0.1', 'localhost'),
@@ -163,55 +163,61 @@ describe('when a workspace begins to require passkeys', () => {
       },
     })
   /** Signs in as with a passkey. */
-  const withPasskey = async ({ id, workspaceId }: { id: string; workspaceId: string }): Promise<Surfer> => {
+  const withPasskey = async ({
+    id,
+    workspaceId,
+  }: {
+    id: string
+    workspaceId: string
+  }): Promise<CookieClient> => {
     const deps = { ...service.db, clock, notifier: { publish: () => undefined } }
     const { token } = await createSession(deps, { id, workspaceId }, { way: 'passkey', browser: 'x' })
-    const surfer = surf(service)
-    surfer.cookies.set(`__Host-ams-${new URL(service.http).port}`, token)
-    return surfer
+    const browser = cookieClient(service)
+    browser.cookies.set(`__Host-ams-${new URL(service.http).port}`, token)
+    return browser
   }
 
   test('the sessions that are open only allow to register one, in every process', async () => {
-    const surfer = await signedIn(service, owner.token)
+    const browser = await signedIn(service, owner.token)
     const good = await withPasskey({ id: owner.member, workspaceId: owner.id })
-    const stream = await surfer.ask(
+    const stream = await browser.ask(
       'subscription { workspaceChanged { position } }',
       {},
       { Accept: 'text/event-stream' },
     )
     const heard = stream.text()
-    const page = await surfer.get('/app/passkeys')
-    expect([await statusOf(surfer), await statusOf(good), await there(surfer)]).toEqual([200, 200, 200])
+    const page = await browser.get('/app/passkeys')
+    expect([await statusOf(browser), await statusOf(good), await there(browser)]).toEqual([200, 200, 200])
     await require(true)
-    expect([await statusOf(surfer), await statusOf(good)]).toEqual([403, 200])
-    await expect.poll(() => there(surfer)).toBe(403)
+    expect([await statusOf(browser), await statusOf(good)]).toEqual([403, 200])
+    await expect.poll(() => there(browser)).toBe(403)
     expect(await heard).toContain('unauthorized')
-    expect((await surfer.get('/app')).location).toMatch(/^\/app\/passkeys/)
+    expect((await browser.get('/app')).location).toMatch(/^\/app\/passkeys/)
     const form = formTokenIn(page)
-    expect((await surfer.submit('/app/export', { form })).location).toBe('/app/passkeys')
-    expectPage(await surfer.get('/app/passkeys'), 200, /requires a passkey/)
+    expect((await browser.submit('/app/export', { form })).location).toBe('/app/passkeys')
+    expectPage(await browser.get('/app/passkeys'), 200, /requires a passkey/)
     await require(false)
-    expect(await statusOf(surfer)).toBe(200)
+    expect(await statusOf(browser)).toBe(200)
   })
 
   test('members who have one must sign in with it', async () => {
-    const surfer = await signedIn(service, owner.token)
+    const browser = await signedIn(service, owner.token)
     await addPasskey(owner.member)
     await require(true)
-    expect(await statusOf(surfer)).toBe(401)
+    expect(await statusOf(browser)).toBe(401)
     for (const path of ['/app', '/app/passkeys'])
-      expect((await surfer.get(path)).location).toMatch(/^\/app\/sign-in/)
+      expect((await browser.get(path)).location).toMatch(/^\/app\/sign-in/)
   })
 
   test('a session of the operator’s link registers no further one, unless the link came after the lost one', async () => {
-    const signIn = async (): Promise<Surfer> => {
+    const signIn = async (): Promise<CookieClient> => {
       const { url } = await createSignInLink(
         { ...service.db, clock, publicUrl: () => service.http },
         ...([owner.member, { browser: null, path: '/app' }] as const),
       )
-      const surfer = surf(service)
-      await surfer.submit('/app/sign-in/link', { link: url })
-      return surfer
+      const browser = cookieClient(service)
+      await browser.submit('/app/sign-in/link', { link: url })
+      return browser
     }
     const early = await signIn()
     clock.advance(1_000)
@@ -232,17 +238,18 @@ describe('when a workspace begins to require passkeys', () => {
     ).body
     const asked = await until(() => relay.mails.find(({ to }) => to.includes(owner.email)))
     const link = new URL(/http\S+\/approve\/\S+/.exec(asked.mail.text ?? '')![0]).pathname
-    const decide = (surfer: Surfer, headers = {}) => surfer.submit(link, { decision: 'approve' }, headers)
+    const decide = (browser: CookieClient, headers = {}) =>
+      browser.submit(link, { decision: 'approve' }, headers)
     const byOf = async () => (await owner.api('GET', `${path}/${id}`)).body.hold.by
     for (const Origin of ['https://evil.example', 'null', 'http://localhost:1', ''])
-      expectPage(await decide(surf(service), { Origin }), 403, /role="alert"/)
-    expectPage(await surf(service).get(link), 200, /secret plan/)
+      expectPage(await decide(cookieClient(service), { Origin }), 403, /role="alert"/)
+    expectPage(await cookieClient(service).get(link), 200, /secret plan/)
     await require(true)
     const bo = await hire('member')
     const others = await withPasskey({ id: bo.id, workspaceId: owner.id })
-    for (const surfer of [surf(service), await signedIn(service, owner.token), others]) {
-      expectPage(await decide(surfer), 403, /requires that you sign in with your passkey/)
-      const shown = await surfer.get(link)
+    for (const browser of [cookieClient(service), await signedIn(service, owner.token), others]) {
+      expectPage(await decide(browser), 403, /requires that you sign in with your passkey/)
+      const shown = await browser.get(link)
       expectPage(shown, 403, /requires that you sign in with your passkey/)
       expect(shown.text).not.toMatch(/secret plan|out\.test/)
     }

@@ -1,5 +1,6 @@
 import * as oauth from 'oauth4webapi'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { type CookieClient, cookieClient, formTokenIn, signedIn } from '../support/cookie-client.ts'
 import { postRpc } from '../support/mcp.ts'
 import {
   begin,
@@ -21,20 +22,19 @@ import {
   type TestAgent,
   type TestService,
 } from '../support/service.ts'
-import { formTokenIn, type Surfer, signedIn, surf } from '../support/surfer.ts'
 
 /** Attacks on the authorization server (RFC 9700): each is refused, and what it aimed at stays as it was. */
 
 let service: TestService
 let owner: Tenant
 let agent: TestAgent
-let surfer: Surfer
+let browser: CookieClient
 let found: Discovered
 beforeAll(async () => {
   service = await startService({ environment: { RATE_LIMIT: '100000' } })
   owner = await service.workspace()
   agent = await createTestAgent(service, owner)
-  surfer = await signedIn(service, owner.token)
+  browser = await signedIn(service, owner.token)
   found = await discover(service)
 })
 
@@ -45,7 +45,7 @@ const allow = () => ({ agent: agent.id, decision: 'allow' })
 const withCode = async () => {
   const client = await register(found)
   const begun = await begin(found, client)
-  const returned = await decide(surfer, await openConsent(surfer, begun), allow())
+  const returned = await decide(browser, await openConsent(browser, begun), allow())
   const form = {
     grant_type: 'authorization_code',
     code: returned.searchParams.get('code')!,
@@ -61,14 +61,14 @@ test('an authorization request of more than 8 KiB is refused, and not stored', a
   const client = await register(found)
   const { path } = await begin(found, client, { state: 'x'.repeat(9_000) })
   const rows = await service.db.prisma.oauthRecord.count()
-  expectPage(await surfer.get(path), 414, /longer than 8 KiB/)
+  expectPage(await browser.get(path), 414, /longer than 8 KiB/)
   expect(await service.db.prisma.oauthRecord.count()).toBe(rows)
 })
 
 /** Follows an authorization request, and returns the error that the client or the member gets. */
 const errorOf = async (changes: Record<string, string | null>) => {
   const begun = await begin(found, await register(found), changes)
-  const answer = await surfer.get(begun.path, { Accept: 'text/html' })
+  const answer = await browser.get(begun.path, { Accept: 'text/html' })
   if (answer.location === null) return { page: answer }
   return { toClient: new URL(answer.location) }
 }
@@ -153,7 +153,7 @@ describe('redirect URI', () => {
   test('of a loopback address the port is free (RFC 8252, 7.3), and nothing else', async () => {
     const client = await register(found, { redirect_uris: ['http://127.0.0.1/callback'] })
     const statusOf = async (redirect_uri: string) =>
-      (await surfer.get((await begin(found, client, { redirect_uri })).path)).status
+      (await browser.get((await begin(found, client, { redirect_uri })).path)).status
     expect(await statusOf('http://127.0.0.1:49152/callback')).toBe(303)
     expect(await statusOf('http://127.0.0.1:49152/other')).toBe(400)
     expect(await statusOf('http://localhost:49152/callback')).toBe(400)
@@ -179,7 +179,7 @@ describe('another resource', () => {
 })
 
 test('refresh reuse: a used refresh token ends the whole connection', async () => {
-  const { client, accessToken, refreshToken } = await connect(found, surfer, agent.id)
+  const { client, accessToken, refreshToken } = await connect(found, browser, agent.id)
   const renewed = await refresh(found, client, refreshToken)
   expect(await mcpStatus(renewed.access_token)).toBe(200)
   await expect(refresh(found, client, refreshToken)).rejects.toMatchObject({ error: 'invalid_grant' })
@@ -195,7 +195,7 @@ test('refresh reuse: a used refresh token ends the whole connection', async () =
 })
 
 test('a refresh token is worthless to another client', async () => {
-  const { refreshToken, accessToken } = await connect(found, surfer, agent.id)
+  const { refreshToken, accessToken } = await connect(found, browser, agent.id)
   const thief = await register(found)
   await expect(refresh(found, thief, refreshToken)).rejects.toMatchObject({ error: 'invalid_grant' })
   const revoked = await fetch(found.server.revocation_endpoint!, {
@@ -207,7 +207,7 @@ test('a refresh token is worthless to another client', async () => {
 })
 
 describe('forged consent', () => {
-  const waiting = async () => openConsent(surfer, await begin(found, await register(found)))
+  const waiting = async () => openConsent(browser, await begin(found, await register(found)))
   const apps = async () => (await owner.api('GET', '/connected-apps')).body.length
 
   test('a form of another site, or of another port of this host, connects nothing', async () => {
@@ -215,21 +215,21 @@ describe('forged consent', () => {
     const before = await apps()
     const form = { form: formTokenIn(page), ...allow() }
     for (const Origin of ['https://evil.example', 'http://localhost:1', 'null'])
-      expect((await surfer.submit(at, form, { Origin })).status).toBe(403)
+      expect((await browser.submit(at, form, { Origin })).status).toBe(403)
     expect(await apps()).toBe(before)
   })
 
   test('nor does a form without the page’s token, and a GET changes nothing', async () => {
     const { at } = await waiting()
     const before = await apps()
-    expect((await surfer.submit(at, allow())).status).toBe(403)
-    expect((await surfer.submit(at, { ...allow(), form: 'x'.repeat(43) })).status).toBe(403)
-    expect((await surfer.get(`${at}?${new URLSearchParams(allow())}`)).status).toBe(200)
+    expect((await browser.submit(at, allow())).status).toBe(403)
+    expect((await browser.submit(at, { ...allow(), form: 'x'.repeat(43) })).status).toBe(403)
+    expect((await browser.get(`${at}?${new URLSearchParams(allow())}`)).status).toBe(200)
     expect(await apps()).toBe(before)
   })
 
   test('a request that was made in another browser cannot be answered: its link does nothing', async () => {
-    const attacker = surf(service)
+    const attacker = cookieClient(service)
     const started = await attacker.get((await begin(found, await register(found))).path)
     const victim = await signedIn(service, owner.token)
     expectPage(await victim.get(started.location!), 400, /This request has expired/)
@@ -239,7 +239,7 @@ describe('forged consent', () => {
 
   /** An attacker's request, whose cookies a page on another port of the host has set in the victim's browser. */
   const planted = async (which: (name: string) => boolean) => {
-    const attacker = surf(service)
+    const attacker = cookieClient(service)
     const client = await register(found)
     const begun = await begin(found, client)
     const at = (await attacker.get(begun.path)).location!
@@ -269,18 +269,18 @@ describe('forged consent', () => {
   test('nothing goes on that nobody has decided, and what goes on does so once', async () => {
     const { at } = await waiting()
     const resume = at.replace('consent', 'authorize')
-    expectPage(await surfer.get(resume), 400, /This request has expired/)
-    await surfer.submit(at, { form: formTokenIn(await surfer.get(at)), ...allow() })
-    expect((await surfer.get(resume)).location).toContain('code=')
-    expectPage(await surfer.get(resume), 400, /This request has expired/)
+    expectPage(await browser.get(resume), 400, /This request has expired/)
+    await browser.submit(at, { form: formTokenIn(await browser.get(at)), ...allow() })
+    expect((await browser.get(resume)).location).toContain('code=')
+    expectPage(await browser.get(resume), 400, /This request has expired/)
   })
 
   test('an answered request cannot be answered again', async () => {
     const consent = await waiting()
     const form = { form: formTokenIn(consent.page), ...allow() }
-    expect((await surfer.submit(consent.at, form)).text).toContain('is connected')
+    expect((await browser.submit(consent.at, form)).text).toContain('is connected')
     const before = await apps()
-    expect((await surfer.submit(consent.at, form)).text).toContain('You have decided')
+    expect((await browser.submit(consent.at, form)).text).toContain('You have decided')
     expect(await apps()).toBe(before)
   })
 
@@ -296,10 +296,10 @@ describe('forged consent', () => {
   test('earlier consent does not count: each request asks', async () => {
     const client = await register(found)
     const first = await begin(found, client)
-    await decide(surfer, await openConsent(surfer, first), allow())
-    const second = await surfer.get((await begin(found, client)).path)
+    await decide(browser, await openConsent(browser, first), allow())
+    const second = await browser.get((await begin(found, client)).path)
     expect(second.location).toMatch(/^\/oauth\/consent\//)
-    const silent = await surfer.get((await begin(found, client, { prompt: 'none' })).path)
+    const silent = await browser.get((await begin(found, client, { prompt: 'none' })).path)
     expect(new URL(silent.location!).searchParams.get('error')).toBe('consent_required')
   })
 })

@@ -8,6 +8,7 @@ import { isWithin } from '../../src/web/oauth/limits.ts'
 import type { RateLimits } from '../../src/workspace/limit/rate-limits.ts'
 import { afterFile } from '../support/after-file.ts'
 import { createFakeClock, type FakeClock } from '../support/clock.ts'
+import { type CookieClient, signedIn } from '../support/cookie-client.ts'
 import { postRpc } from '../support/mcp.ts'
 import {
   begin,
@@ -28,7 +29,6 @@ import {
   type TestAgent,
   type TestService,
 } from '../support/service.ts'
-import { type Surfer, signedIn } from '../support/surfer.ts'
 
 /** Clients that introduce themselves: by a metadata document, whose URL is their id, or by registering. */
 
@@ -48,7 +48,7 @@ let service: TestService
 let guarded: TestService
 let owner: Tenant
 let agent: TestAgent
-let surfer: Surfer
+let browser: CookieClient
 let found: Discovered
 const get = vi.fn<(url: string) => Promise<Buffer>>()
 beforeAll(async () => {
@@ -58,7 +58,7 @@ beforeAll(async () => {
   guarded = await startService({ environment: { WEBHOOK_ALLOW: '' } })
   owner = await service.workspace()
   agent = await createTestAgent(service, owner)
-  surfer = await signedIn(service, owner.token)
+  browser = await signedIn(service, owner.token)
   found = await discover(service)
 })
 
@@ -66,7 +66,7 @@ const serving = (text: object | string) =>
   get.mockResolvedValue(Buffer.from(typeof text === 'string' ? text : JSON.stringify(text)))
 const ask = async (clientId: string, changes: Record<string, string> = {}) => {
   const begun = await begin(found, { client_id: clientId }, changes)
-  return surfer.get(begun.path, { Accept: 'text/html' })
+  return browser.get(begun.path, { Accept: 'text/html' })
 }
 /** Documents are cached; a URL of its own for each test. */
 const fresh = () => `https://client.example/${Math.random().toString(36).slice(2)}.json`
@@ -76,10 +76,10 @@ describe('a client metadata document', () => {
     serving(document())
     const client = { client_id: CLIENT, token_endpoint_auth_method: 'none' } as const
     const begun = await begin(found, client)
-    const consent = await openConsent(surfer, begun)
+    const consent = await openConsent(browser, begun)
     expect(consent.page.text).toContain('It is what <strong>client.example</strong> calls “Document Client”')
     expect(consent.page.text).not.toContain('Nobody has verified')
-    const returned = await decide(surfer, consent, { agent: agent.id, decision: 'allow' })
+    const returned = await decide(browser, consent, { agent: agent.id, decision: 'allow' })
     const tokens = await redeem(found, client, begun, returned)
     expect((await postRpc(service.http, tokens.access_token, 'tools/list')).status).toBe(200)
     expect(get.mock.calls.filter(([url]) => url === CLIENT)).toHaveLength(1)
@@ -177,7 +177,7 @@ describe('a client metadata document', () => {
     const from = { 'X-Forwarded-For': '203.0.113.7' }
     for (let index = 0; index < 35; index++) {
       const { path } = await begin(found, { client_id: fresh() })
-      await surfer.get(path, { Accept: 'text/html', ...from })
+      await browser.get(path, { Accept: 'text/html', ...from })
     }
     expect(get).toHaveBeenCalledTimes(30)
   })
@@ -303,7 +303,7 @@ describe('a registration', () => {
 
   const consentOf = async (client_name: string, uri = 'https://evil.example/cb') => {
     const client = await register(found, { client_name, redirect_uris: [uri] })
-    const { page } = await openConsent(surfer, await begin(found, client, { redirect_uri: uri }))
+    const { page } = await openConsent(browser, await begin(found, client, { redirect_uri: uri }))
     return page.text
   }
 
@@ -379,7 +379,7 @@ describe('a registration', () => {
 
   test('that nobody uses is deleted after a day; a client that is connected stays', async () => {
     const unused = await register(found)
-    const { client, refreshToken } = await connect(found, surfer, agent.id)
+    const { client, refreshToken } = await connect(found, browser, agent.id)
     clock.advance(25 * 3_600_000)
     expectPage(await ask(unused.client_id), 400, /This app could not be connected/)
     const renewed = await refresh(found, client, refreshToken)

@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
+import { type CookieClient, formTokenIn, signedIn } from '../support/cookie-client.ts'
 import { postRpc } from '../support/mcp.ts'
 import { begin, type Discovered, decide, discover, openConsent, redeem, register } from '../support/oauth.ts'
 import {
@@ -8,20 +9,19 @@ import {
   type TestAgent,
   type TestService,
 } from '../support/service.ts'
-import { formTokenIn, type Surfer, signedIn } from '../support/surfer.ts'
 
 /** What an app may do: what it asks for, of which the member takes some away. */
 
 let service: TestService
 let owner: Tenant
 let agent: TestAgent
-let surfer: Surfer
+let browser: CookieClient
 let found: Discovered
 beforeAll(async () => {
   service = await startService({ environment: { RATE_LIMIT: '100000' } })
   owner = await service.workspace()
   agent = await createTestAgent(service, owner)
-  surfer = await signedIn(service, owner.token)
+  browser = await signedIn(service, owner.token)
   found = await discover(service)
 })
 
@@ -37,8 +37,8 @@ const shownOn = (text: string) =>
 const connectWith = async (scope: string | null, form: Record<string, string> = {}) => {
   const client = await register(found)
   const begun = await begin(found, client, { scope })
-  const consent = await openConsent(surfer, begun)
-  const returned = await decide(surfer, consent, { agent: agent.id, decision: 'allow', ...form })
+  const consent = await openConsent(browser, begun)
+  const returned = await decide(browser, consent, { agent: agent.id, decision: 'allow', ...form })
   const tokens = await redeem(found, client, begun, returned)
   const apps = (await owner.api('GET', '/connected-apps')).body
   return { shown: shownOn(consent.page.text), tokens, app: apps.at(-1) }
@@ -91,10 +91,10 @@ test('an app gets what it asks for, and its tools are those alone', async () => 
 
 test('nobody widens what was asked for, or allows nothing', async () => {
   const client = await register(found)
-  const { at, page } = await openConsent(surfer, await begin(found, client, { scope: 'events' }))
+  const { at, page } = await openConsent(browser, await begin(found, client, { scope: 'events' }))
   const form = { form: formTokenIn(page), agent: agent.id, decision: 'allow', offered: 'events settings' }
   for (const wrong of [{}, { scope: 'settings' }]) {
-    const shown = await surfer.submit(at, { ...form, ...wrong })
+    const shown = await browser.submit(at, { ...form, ...wrong })
     expect([shown.status, shown.text]).toEqual([
       400,
       expect.stringContaining('Choose at least one thing that it may do.'),

@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { scopesOf } from '../../src/core/scopes.ts'
+import { type CookieClient, cookieClient, signedIn } from '../support/cookie-client.ts'
 import { openMcp, postRpc, streamRpc } from '../support/mcp.ts'
 import {
   begin,
@@ -25,7 +26,6 @@ import {
   type TestAgent,
   type TestService,
 } from '../support/service.ts'
-import { type Surfer, signedIn, surf } from '../support/surfer.ts'
 import { until } from '../support/until.ts'
 
 /** What a hosted client gets: from the 401 at /mcp to its tokens, what they are good for, and how they end. */
@@ -33,14 +33,14 @@ import { until } from '../support/until.ts'
 let service: TestService
 let owner: Tenant
 let agent: TestAgent
-let surfer: Surfer
+let browser: CookieClient
 let found: Discovered
 let other: { http: string }
 beforeAll(async () => {
   service = await startService({ environment: { RATE_LIMIT: '100000' } })
   owner = await service.workspace()
   agent = await createTestAgent(service, owner)
-  surfer = await signedIn(service, owner.token)
+  browser = await signedIn(service, owner.token)
   found = await discover(service)
   other = await service.again({ PUBLIC_URL: publicUrlOf(service) })
 })
@@ -78,13 +78,13 @@ test('the metadata says what there is, and nothing that is not there', async () 
 test('the member learns who asks for what, and the client acts as the agent that the member chose', async () => {
   const client = await register(found, { client_name: 'Hosted <b>Client</b>' })
   const begun = await begin(found, client)
-  const consent = await openConsent(surfer, begun)
+  const consent = await openConsent(browser, begun)
   expectPage(consent.page, 200, /Connect client.example\?/)
   expect(consent.page.text).toContain('You will return to <strong>client.example</strong>')
   expect(consent.page.text).toContain('Nobody has verified this name')
   expect(consent.page.text).toContain(owner.email)
 
-  const returned = await decide(surfer, consent, { agent: agent.id, decision: 'allow' })
+  const returned = await decide(browser, consent, { agent: agent.id, decision: 'allow' })
   expect(`${returned.origin}${returned.pathname}`).toBe('https://client.example/callback')
   expect(returned.searchParams.get('iss')).toBe(publicUrlOf(service))
   const tokens = await redeem(found, client, begun, returned)
@@ -113,7 +113,7 @@ test('a new agent is made on the consent page', async () => {
   const client = await register(found)
   const begun = await begin(found, client)
   const form = { agent: 'new', name: 'Made for an app', decision: 'allow' }
-  const returned = await decide(surfer, await openConsent(surfer, begun), form)
+  const returned = await decide(browser, await openConsent(browser, begun), form)
   const tokens = await redeem(found, client, begun, returned)
   const mcp = await openMcp(service.http, tokens.access_token)
   expect((await mcp.call('whoami')).text).toContain('Made for an app')
@@ -121,13 +121,13 @@ test('a new agent is made on the consent page', async () => {
 })
 
 test('a form with a mistake is shown again, and connects nothing', async () => {
-  const consent = await openConsent(surfer, await begin(found, await register(found)))
+  const consent = await openConsent(browser, await begin(found, await register(found)))
   const form = { form: /name="form" value="([^"]+)"/.exec(consent.page.text)![1]!, decision: 'allow' }
-  const nameless = await surfer.submit(consent.at, { ...form, agent: 'new', name: ' ' })
+  const nameless = await browser.submit(consent.at, { ...form, agent: 'new', name: ' ' })
   expectPage(nameless, 400, /Connect client.example\?/)
-  expect((await surfer.submit(consent.at, { ...form, agent: 'no-id' })).status).toBe(400)
+  expect((await browser.submit(consent.at, { ...form, agent: 'no-id' })).status).toBe(400)
   const foreign = await createTestAgent(service, await service.workspace('Foreign'))
-  const stolen = await surfer.submit(consent.at, { ...form, agent: foreign.id })
+  const stolen = await browser.submit(consent.at, { ...form, agent: foreign.id })
   expect([stolen.status, stolen.text]).toEqual([
     404,
     expect.stringContaining('There is no agent with this id'),
@@ -137,7 +137,7 @@ test('a form with a mistake is shown again, and connects nothing', async () => {
 test('a denied request tells the client so, and connects nothing', async () => {
   const before = await appsOf(owner)
   const begun = await begin(found, await register(found))
-  const returned = await decide(surfer, await openConsent(surfer, begun), { decision: 'deny' })
+  const returned = await decide(browser, await openConsent(browser, begun), { decision: 'deny' })
   expect(Object.fromEntries(returned.searchParams)).toEqual({
     error: 'access_denied',
     error_description: 'the user denied the request',
@@ -148,7 +148,7 @@ test('a denied request tells the client so, and connects nothing', async () => {
 })
 
 test('who is not signed in signs in first, and what was asked survives it', async () => {
-  const visitor = surf(service)
+  const visitor = cookieClient(service)
   const begun = await begin(found, await register(found))
   const started = await visitor.get(begun.path)
   expect([started.status, started.location]).toEqual([303, expect.stringMatching(/^\/oauth\/consent\//)])
@@ -164,7 +164,7 @@ test('who is not signed in signs in first, and what was asked survives it', asyn
 })
 
 test('an access token is for /mcp only', async () => {
-  const { accessToken } = await connect(found, surfer, agent.id)
+  const { accessToken } = await connect(found, browser, agent.id)
   const api = apiOf(service.http, accessToken)
   expect(await mcpStatus(accessToken)).toBe(200) // known to this process from here on
   expect((await api('GET', `/agents/${agent.id}`)).status).toBe(401)
@@ -173,7 +173,7 @@ test('an access token is for /mcp only', async () => {
 })
 
 test('a token that was issued for another resource is refused', async () => {
-  const { accessToken } = await connect(found, surfer, agent.id)
+  const { accessToken } = await connect(found, browser, agent.id)
   await service.db.pool.query(
     `update oauth_record set payload = jsonb_set(payload, '{aud}', '"https://other.example/mcp"') where kind = 'AccessToken'`,
   )
@@ -181,7 +181,7 @@ test('a token that was issued for another resource is refused', async () => {
 })
 
 test('a refresh replaces both tokens; the app stays the same', async () => {
-  const app: Connected = await connect(found, surfer, agent.id, { client_name: 'Renewed' })
+  const app: Connected = await connect(found, browser, agent.id, { client_name: 'Renewed' })
   const renewed = await refresh(found, app.client, app.refreshToken)
   expect(renewed.refresh_token).not.toBe(app.refreshToken)
   expect(await mcpStatus(renewed.access_token)).toBe(200)
@@ -191,7 +191,7 @@ test('a refresh replaces both tokens; the app stays the same', async () => {
 })
 
 test('a refresh that cannot be stored completely changes nothing, so that the client can repeat it', async () => {
-  const { client, refreshToken } = await connect(found, surfer, agent.id)
+  const { client, refreshToken } = await connect(found, browser, agent.id)
   // The last statement of the refresh fails.
   await service.db.pool.query(
     `alter table oauth_record add constraint broken check (kind <> 'AccessToken') not valid`,
@@ -204,7 +204,7 @@ test('a refresh that cannot be stored completely changes nothing, so that the cl
 })
 
 test('apps are listed, and a disconnected one loses its tokens and its stream in every process', async () => {
-  const { client, accessToken, refreshToken } = await connect(found, surfer, agent.id, {
+  const { client, accessToken, refreshToken } = await connect(found, browser, agent.id, {
     client_name: 'Gone',
   })
   const app = (await appsOf(owner)).find(({ name }: { name: string }) => name === 'Gone')
@@ -243,7 +243,7 @@ test('apps are listed, and a disconnected one loses its tokens and its stream in
 })
 
 test('a client that revokes its token is disconnected', async () => {
-  const { client, accessToken, refreshToken } = await connect(found, surfer, agent.id)
+  const { client, accessToken, refreshToken } = await connect(found, browser, agent.id)
   await revoke(found, client, refreshToken)
   expect(await mcpStatus(accessToken)).toBe(401)
 })
@@ -251,7 +251,7 @@ test('a client that revokes its token is disconnected', async () => {
 test('the app ends with the member who connected it, and with the agent', async () => {
   const email = 'leaving@example.com'
   const { body: invitation } = await owner.api('POST', '/members/invitations', { email })
-  const joined = await surf(service).submit(new URL(invitation.url).pathname, {}, { Origin: 'null' })
+  const joined = await cookieClient(service).submit(new URL(invitation.url).pathname, {}, { Origin: 'null' })
   const token = /<code>(amt_\w+)<\/code>/.exec(joined.text)![1]!
   const theirs = await connect(found, await signedIn(service, token), agent.id)
   expect(await mcpStatus(theirs.accessToken)).toBe(200)
@@ -261,7 +261,7 @@ test('the app ends with the member who connected it, and with the agent', async 
   expect(await mcpStatus(theirs.accessToken)).toBe(401)
 
   const brief = await createTestAgent(service, owner, 'Brief')
-  const app = await connect(found, surfer, brief.id)
+  const app = await connect(found, browser, brief.id)
   expect(await mcpStatus(app.accessToken)).toBe(200)
   expect((await owner.api('DELETE', `/agents/${brief.id}`)).status).toBe(204)
   expect(await mcpStatus(app.accessToken)).toBe(401)

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createOperatorLink } from '../../src/auth/operator-link.ts'
 import { createFakeClock, type FakeClock } from '../support/clock.ts'
+import { type CookieClient, cookieClient, formTokenIn, signedIn } from '../support/cookie-client.ts'
 import { expectPage } from '../support/page.ts'
 import { apiOf, startService, type Tenant, type TestService } from '../support/service.ts'
-import { formTokenIn, type Surfer, signedIn, surf } from '../support/surfer.ts'
 import { until } from '../support/until.ts'
 
 /** Links to sign in, printed and by email, and the last page of an invitation. */
@@ -27,9 +27,9 @@ const printed = async (email = owner.email) => {
   const deps = { ...service.db, clock, publicUrl: origin }
   return (await createOperatorLink(deps, { email })).url
 }
-const isSignedIn = async (surfer: Surfer) => (await surfer.ask('{ viewer { id } }')).status === 200
-const use = (surfer: Surfer, link: string, more: Record<string, string> = {}) =>
-  surfer.submit('/app/sign-in/link', { link, ...more })
+const isSignedIn = async (browser: CookieClient) => (await browser.ask('{ viewer { id } }')).status === 200
+const use = (browser: CookieClient, link: string, more: Record<string, string> = {}) =>
+  browser.submit('/app/sign-in/link', { link, ...more })
 /** The newest audit entries of an action. */
 const audited = async (action: string, count = 1) =>
   (await owner.api('GET', `/audit?action=${action}&limit=${count}`)).body.items as {
@@ -53,8 +53,8 @@ const linksTo = (address: string): string[] => {
 }
 /** Requests a link by email as another client each time: an address may request three an hour. */
 let clients = 0
-const requestLink = async (surfer: Surfer, email: string, to = '') => {
-  const page = await surfer.submit(
+const requestLink = async (browser: CookieClient, email: string, to = '') => {
+  const page = await browser.submit(
     '/app/sign-in/email',
     { email, to },
     { 'X-Forwarded-For': `192.0.2.${++clients}` },
@@ -71,12 +71,12 @@ describe('the link that the operator prints', () => {
       actor: { kind: 'operator', id: null },
       detail: { member: owner.member },
     })
-    const surfer = surf(service)
-    const answer = await use(surfer, url, { to: '/app?x=1' })
+    const browser = cookieClient(service)
+    const answer = await use(browser, url, { to: '/app?x=1' })
     expect([answer.status, answer.location]).toEqual([303, '/app?x=1'])
-    expect(await isSignedIn(surfer)).toBe(true)
+    expect(await isSignedIn(browser)).toBe(true)
     expect((await audited('session.create'))[0]).toMatchObject({ detail: { way: 'link' } })
-    const again = surf(service)
+    const again = cookieClient(service)
     expectPage(await use(again, url), 403, /has been used/)
     expect(await isSignedIn(again)).toBe(false)
     expect((await audited('session.refuse'))[0]).toMatchObject({
@@ -88,41 +88,41 @@ describe('the link that the operator prints', () => {
   test('is not used up by requests that scanners of mail make', async () => {
     const url = await printed()
     const { pathname, hash } = new URL(url)
-    const scanner = surf(service)
+    const scanner = cookieClient(service)
     for (const path of [pathname, `${pathname}?link=${hash.slice(1)}`, '/app/sign-in/link'])
       for (let turn = 0; turn < 3; turn++) await scanner.get(path)
     expect(scanner.cookies.size).toBe(0)
-    expect((await use(surf(service), url)).status).toBe(303)
+    expect((await use(cookieClient(service), url)).status).toBe(303)
   })
 
   test('has expired after 10 minutes', async () => {
     const [one, other] = [await printed(), await printed()]
     clock.advance(10 * MINUTE_MS - 1)
-    expect((await use(surf(service), one)).status).toBe(303)
+    expect((await use(cookieClient(service), one)).status).toBe(303)
     clock.advance(1)
-    expectPage(await use(surf(service), other), 403, /has expired/)
+    expectPage(await use(cookieClient(service), other), 403, /has expired/)
     expect((await audited('session.refuse'))[0]).toMatchObject({ detail: { reason: 'expired' } })
   })
 
   test('signs in one of 20 browsers that use it at the same moment', async () => {
     const url = await printed()
-    const browsers = Array.from({ length: 20 }, () => surf(service))
+    const browsers = Array.from({ length: 20 }, () => cookieClient(service))
     const answers = await Promise.all(browsers.map((browser) => use(browser, url)))
     expect(answers.map(({ status }) => status).sort()).toEqual([303, ...Array(19).fill(403)])
   })
 
   test('does not work when it is unknown, and its member’s removal ends it', async () => {
-    expectPage(await use(surf(service), `asl_${'x'.repeat(43)}`), 401, /This link is not valid/)
-    expectPage(await use(surf(service), 'https://example.com/'), 400, /not a link to sign in/)
+    expectPage(await use(cookieClient(service), `asl_${'x'.repeat(43)}`), 401, /This link is not valid/)
+    expectPage(await use(cookieClient(service), 'https://example.com/'), 400, /not a link to sign in/)
     const email = 'leaving@example.com'
     const { body } = await owner.api('POST', '/members/invitations', { email })
-    await surf(service).submit(new URL(body.url).pathname, {})
+    await cookieClient(service).submit(new URL(body.url).pathname, {})
     const url = await printed(email)
     const { id } = (await owner.api('GET', '/members')).body.find(
       (one: { email: string }) => one.email === email,
     )
     await owner.api('DELETE', `/members/${id}`)
-    expectPage(await use(surf(service), url), 401, /This link is not valid/)
+    expectPage(await use(cookieClient(service), url), 401, /This link is not valid/)
   })
 
   test('is for the first owner by default', async () => {
@@ -135,42 +135,42 @@ describe('the link that the operator prints', () => {
   })
 
   test('replaces the session that the browser had', async () => {
-    const surfer = await signedIn(service, owner.token)
-    const [earlier] = surfer.cookies.values()
-    await use(surfer, await printed())
-    expect([...surfer.cookies.values()][0]).not.toBe(earlier)
-    const copy = surf(service)
-    copy.cookies.set([...surfer.cookies.keys()][0]!, earlier!)
+    const browser = await signedIn(service, owner.token)
+    const [earlier] = browser.cookies.values()
+    await use(browser, await printed())
+    expect([...browser.cookies.values()][0]).not.toBe(earlier)
+    const copy = cookieClient(service)
+    copy.cookies.set([...browser.cookies.keys()][0]!, earlier!)
     expect(await isSignedIn(copy)).toBe(false)
   })
 })
 
 describe('a link by email', () => {
   test('signs in in the browser that requested it, and leads where it wanted to go', async () => {
-    const surfer = surf(service)
-    const page = await requestLink(surfer, ` ${owner.email} `, '/app?x=1')
+    const browser = cookieClient(service)
+    const page = await requestLink(browser, ` ${owner.email} `, '/app?x=1')
     expect(page.text).toContain(join(service.dataDir, 'outbox'))
-    expect([...surfer.cookies.keys()]).toEqual([`__Host-ams-browser-${new URL(service.http).port}`])
+    expect([...browser.cookies.keys()]).toEqual([`__Host-ams-browser-${new URL(service.http).port}`])
     const [link] = await until(() => {
       const links = linksTo(owner.email)
       return links.length > 0 && links
     })
     expect(link).toContain('/app/sign-in?to=%2Fapp%3Fx%3D1#asl_')
-    const other = surf(service)
-    other.cookies.set([...surfer.cookies.keys()][0]!, 'another browser')
-    const ofAnother = surf(service)
+    const other = cookieClient(service)
+    other.cookies.set([...browser.cookies.keys()][0]!, 'another browser')
+    const ofAnother = cookieClient(service)
     await requestLink(ofAnother, 'another@example.com')
-    for (const stranger of [other, ofAnother, surf(service)]) {
+    for (const stranger of [other, ofAnother, cookieClient(service)]) {
       expectPage(await use(stranger, link!), 403, /only in the browser in which you asked for it/)
       expect(await isSignedIn(stranger)).toBe(false)
     }
     expect((await audited('session.refuse'))[0]).toMatchObject({
       detail: { way: 'email', reason: 'browser' },
     })
-    expect((await use(surfer, link!)).status).toBe(303)
-    expect(await isSignedIn(surfer)).toBe(true)
+    expect((await use(browser, link!)).status).toBe(303)
+    expect(await isSignedIn(browser)).toBe(true)
     expect((await audited('session.create'))[0]).toMatchObject({ detail: { way: 'email' } })
-    expectPage(await use(surfer, link!), 403, /has been used/)
+    expectPage(await use(browser, link!), 403, /has been used/)
   })
 
   test('works beside others that were requested in the browser, to this address and to another one', async () => {
@@ -178,16 +178,16 @@ describe('a link by email', () => {
     const [email, other] = ['one-of-two@example.com', 'two-of-two@example.com']
     await service.workspace('One of two', email)
     await service.workspace('Two of two', other)
-    const surfer = surf(service)
+    const browser = cookieClient(service)
     const requested: string[] = []
     for (const address of [email, other, email]) {
-      await requestLink(surfer, address)
+      await requestLink(browser, address)
       requested.push(await until(() => linksTo(address).find((link) => !requested.includes(link))))
     }
     const [first, ofOther, second] = requested as [string, string, string]
     for (const link of [first, ofOther, second]) {
-      expect((await use(surfer, link)).status).toBe(303)
-      expectPage(await use(surfer, link), 403, /has been used/)
+      expect((await use(browser, link)).status).toBe(303)
+      expectPage(await use(browser, link), 403, /has been used/)
     }
   })
 
@@ -195,16 +195,16 @@ describe('a link by email', () => {
     clock.advance(HOUR_MS)
     const email = 'late@example.com'
     await service.workspace('Late', email)
-    const surfer = surf(service)
-    await requestLink(surfer, email)
+    const browser = cookieClient(service)
+    await requestLink(browser, email)
     await until(() => linksTo(email).length === 1)
     clock.advance(10 * MINUTE_MS)
-    await requestLink(surf(service), email)
+    await requestLink(cookieClient(service), email)
     const early = await until(() => linksTo(email)[1])
     clock.advance(1)
-    expectPage(await use(surfer, early), 403, /only in the browser in which you asked for it/)
-    await requestLink(surfer, email)
-    expect((await use(surfer, await until(() => linksTo(email)[2]))).status).toBe(303)
+    expectPage(await use(browser, early), 403, /only in the browser in which you asked for it/)
+    await requestLink(browser, email)
+    expect((await use(browser, await until(() => linksTo(email)[2]))).status).toBe(303)
   })
 
   test('is answered the same for unknown addresses, before anything is looked up', async () => {
@@ -216,7 +216,7 @@ describe('a link by email', () => {
     await client.query('lock table member, sign_in_link in access exclusive mode')
     const pages = []
     for (const email of ['unknown@example.com', 'known@example.com'])
-      pages.push((await requestLink(surf(service), email)).text.replaceAll(email, 'ADDRESS'))
+      pages.push((await requestLink(cookieClient(service), email)).text.replaceAll(email, 'ADDRESS'))
     await client.query('commit')
     client.release()
     expect(pages[0]).toBe(pages[1])
@@ -229,13 +229,13 @@ describe('a link by email', () => {
     const email = 'both@example.com'
     await service.workspace('First', email)
     await service.workspace('Second', email)
-    const surfer = surf(service)
-    await requestLink(surfer, email)
+    const browser = cookieClient(service)
+    await requestLink(browser, email)
     const links = await until(() => {
       const found = linksTo(email)
       return found.length === 2 && found
     })
-    for (const link of links) expect((await use(surfer, link)).status).toBe(303)
+    for (const link of links) expect((await use(browser, link)).status).toBe(303)
   })
 
   test.each([
@@ -245,24 +245,25 @@ describe('a link by email', () => {
     `${'x'.repeat(320)}@example.com`,
     'a@example.com\r\nBcc: b@example.com',
   ])('is not sent to %j', async (email) => {
-    expectPage(await surf(service).submit('/app/sign-in/email', { email }), 400, /role="alert"/)
+    expectPage(await cookieClient(service).submit('/app/sign-in/email', { email }), 400, /role="alert"/)
   })
 
   test('comes to the member while others ask for links to the address all day, whose mails are bounded', async () => {
     clock.advance(HOUR_MS)
     const email = 'wanted@example.com'
     const tenant = await service.workspace('Wanted', email)
-    const known = surf(service)
+    const known = cookieClient(service)
     /** Whether one of the last links that were mailed signs in in this browser, once they have arrived. */
-    const signsIn = (surfer: Surfer) =>
+    const signsIn = (browser: CookieClient) =>
       until(async () => {
-        for (const link of linksTo(email).slice(-4)) if ((await use(surfer, link)).status === 303) return true
+        for (const link of linksTo(email).slice(-4))
+          if ((await use(browser, link)).status === 303) return true
         return false
       })
     await requestLink(known, email)
     await signsIn(known)
     for (let turn = 0; turn < 24; turn++) {
-      for (let strangers = 0; strangers < 5; strangers++) await requestLink(surf(service), email)
+      for (let strangers = 0; strangers < 5; strangers++) await requestLink(cookieClient(service), email)
       clock.advance(5 * MINUTE_MS)
     }
     // Two hours, which touch three, and 24 times five minutes; the known browser gets mails of its own.
@@ -271,10 +272,10 @@ describe('a link by email', () => {
     expect(linksTo(email).length).toBeLessThanOrEqual(3 * 3 + 24 + 2)
 
     // In a browser that nobody knows, the link that strangers have just caused counts.
-    for (let strangers = 0; strangers < 20; strangers++) await requestLink(surf(service), email)
-    const fresh = surf(service)
+    for (let strangers = 0; strangers < 20; strangers++) await requestLink(cookieClient(service), email)
+    const fresh = cookieClient(service)
     expect((await requestLink(fresh, email)).text).toContain('A link that you got in the last five minutes')
-    expectPage(await use(surf(service), linksTo(email).at(-1)!), 403, /only in the browser/)
+    expectPage(await use(cookieClient(service), linksTo(email).at(-1)!), 403, /only in the browser/)
     await signsIn(fresh)
     expect(tenant.id).toBeTruthy()
   })
@@ -283,10 +284,10 @@ describe('a link by email', () => {
     clock.advance(HOUR_MS)
     const email = 'planter@example.com'
     await service.workspace('Planter', email)
-    const attacker = surf(service)
+    const attacker = cookieClient(service)
     await requestLink(attacker, email)
     const link = await until(() => linksTo(email).at(-1))
-    const victim = surf(service)
+    const victim = cookieClient(service)
     for (const [name, value] of attacker.cookies) victim.cookies.set(name.replace('__Host-', ''), value)
     expectPage(await use(victim, link), 403, /only in the browser in which you asked for it/)
     expect((await use(attacker, link)).status).toBe(303)
@@ -296,12 +297,12 @@ describe('a link by email', () => {
     clock.advance(HOUR_MS)
     const email = 'shared@example.com'
     await service.workspace('Shared', email)
-    const known = surf(service)
+    const known = cookieClient(service)
     await requestLink(known, email)
     await use(known, await until(() => linksTo(email).at(-1)))
-    const ask = (surfer: Surfer) => surfer.submit('/app/sign-in/email', { email })
-    for (let turn = 0; turn < 3; turn++) expectPage(await ask(surf(service)), 200, /If <strong>/)
-    expectPage(await ask(surf(service)), 429, /At most 3 links an hour/)
+    const ask = (browser: CookieClient) => browser.submit('/app/sign-in/email', { email })
+    for (let turn = 0; turn < 3; turn++) expectPage(await ask(cookieClient(service)), 200, /If <strong>/)
+    expectPage(await ask(cookieClient(service)), 429, /At most 3 links an hour/)
     for (let turn = 0; turn < 3; turn++) expectPage(await ask(known), 200, /If <strong>/)
     expectPage(await ask(known), 429, /At most 3 links an hour/)
   })
@@ -309,7 +310,7 @@ describe('a link by email', () => {
   test('is requested at most 3 times an hour from one place', async () => {
     clock.advance(HOUR_MS)
     const request = (number: number) =>
-      surf(service).submit('/app/sign-in/email', { email: `person${number}@example.com` })
+      cookieClient(service).submit('/app/sign-in/email', { email: `person${number}@example.com` })
     for (let turn = 0; turn < 3; turn++) expectPage(await request(turn), 200, /If <strong>/)
     expectPage(await request(3), 429, /At most 3 links an hour/)
     expect(apiOf(service.http, owner.token)).toBeTruthy()
@@ -325,10 +326,10 @@ describe('the last page of an invitation', () => {
 
   test('signs the new member in', async () => {
     const { path } = await invite()
-    const surfer = surf(service)
-    expectPage(await surfer.submit(path, { name: 'Ann' }), 200, /signed in in this browser/)
-    expect(await isSignedIn(surfer)).toBe(true)
-    expect(await (await surfer.ask('{ viewer { name } }')).json()).toEqual({
+    const browser = cookieClient(service)
+    expectPage(await browser.submit(path, { name: 'Ann' }), 200, /signed in in this browser/)
+    expect(await isSignedIn(browser)).toBe(true)
+    expect(await (await browser.ask('{ viewer { name } }')).json()).toEqual({
       data: { viewer: { name: 'Ann' } },
     })
     expect((await audited('session.create'))[0]).toMatchObject({ detail: { way: 'invitation' } })
@@ -336,9 +337,9 @@ describe('the last page of an invitation', () => {
 
   test('signs nobody in when another site submits it', async () => {
     const { path } = await invite()
-    const surfer = surf(service)
-    expectPage(await surfer.submit(path, {}, { Origin: 'https://evil.example' }), 200, /Welcome/)
-    expect(surfer.cookies.size).toBe(0)
+    const browser = cookieClient(service)
+    expectPage(await browser.submit(path, {}, { Origin: 'https://evil.example' }), 200, /Welcome/)
+    expect(browser.cookies.size).toBe(0)
   })
 })
 
@@ -346,22 +347,22 @@ describe('a workspace that requires passkeys', () => {
   test('lets members without one only register one', async () => {
     const strict = await service.workspace('Strict')
     await strict.api('PATCH', '/workspace', { requirePasskeys: true })
-    const surfer = await signedIn(service, strict.token)
-    expect((await surfer.ask('{ viewer { id } }')).status).toBe(403)
-    const home = await surfer.get('/app')
+    const browser = await signedIn(service, strict.token)
+    expect((await browser.ask('{ viewer { id } }')).status).toBe(403)
+    const home = await browser.get('/app')
     expect([home.status, home.location]).toEqual([303, '/app/passkeys?to=%2Fapp'])
-    const page = await surfer.get('/app/passkeys')
+    const page = await browser.get('/app/passkeys')
     expectPage(page, 200, /This workspace requires a passkey/)
     const form = formTokenIn(page)
-    expect((await surfer.submit('/app/export', { form })).location).toBe('/app/passkeys')
+    expect((await browser.submit('/app/export', { form })).location).toBe('/app/passkeys')
     for (const answer of ['', '{}', '[]', 'null', '{"id":"x"}', `{"id":"${'x'.repeat(10_000)}"}`])
-      expectPage(await surfer.submit('/app/passkeys', { form, answer, name: 'x' }), 400, /role="alert"/)
-    expect((await surfer.submit('/app/sign-out', { form })).location).toBe('/app/sign-in')
+      expectPage(await browser.submit('/app/passkeys', { form, answer, name: 'x' }), 400, /role="alert"/)
+    expect((await browser.submit('/app/sign-out', { form })).location).toBe('/app/sign-in')
   })
 
   test('is set by owners only', async () => {
     const { body } = await owner.api('POST', '/members/invitations', { email: 'plain@example.com' })
-    const joined = await surf(service).submit(new URL(body.url).pathname, {})
+    const joined = await cookieClient(service).submit(new URL(body.url).pathname, {})
     const api = apiOf(service.http, /<code>(amt_\w+)<\/code>/.exec(joined.text)![1]!)
     expect((await api('PATCH', '/workspace', { requirePasskeys: true })).status).toBe(403)
     expect((await api('PATCH', '/workspace', { name: 'Acme' })).body.settings.requirePasskeys).toBe(false)
@@ -374,30 +375,30 @@ describe('a workspace that requires passkeys', () => {
     '{"id":"AAAA"}',
     '{"id":"AAAA","rawId":"AAAA","response":{},"type":"public-key"}',
   ])('refuses %j as the answer of a passkey', async (answer) => {
-    const surfer = surf(service)
-    const page = await surfer.submit('/app/sign-in/passkey', { answer })
+    const browser = cookieClient(service)
+    const page = await browser.submit('/app/sign-in/passkey', { answer })
     expect([400, 401]).toContain(page.status)
     expect(page.text).toContain('role="alert"')
-    expect(surfer.cookies.size).toBe(0)
+    expect(browser.cookies.size).toBe(0)
   })
 })
 
 test('every way of signing in is on the page, which runs only its own scripts', async () => {
-  const page = await surf(service).get('/app/sign-in')
+  const page = await cookieClient(service).get('/app/sign-in')
   expectPage(page, 200, /Email me a link/)
   expect(page.headers.get('content-security-policy')).toContain("script-src 'self'")
   for (const [, path] of page.text.matchAll(/<script src="([^"]+)"/g)) {
-    const script = await surf(service).get(path!)
+    const script = await cookieClient(service).get(path!)
     expect([script.status, script.headers.get('content-type')]).toEqual([
       200,
       'text/javascript; charset=utf-8',
     ])
   }
-  expect((await surf(service).get('/app/scripts/../app.ts')).location).toMatch(/^\/app\/sign-in/)
+  expect((await cookieClient(service).get('/app/scripts/../app.ts')).location).toMatch(/^\/app\/sign-in/)
 })
 
 test('browsers get an icon for pages that name none', async () => {
-  const icon = await surf(service).get('/favicon.ico')
+  const icon = await cookieClient(service).get('/favicon.ico')
   expect([icon.status, icon.headers.get('content-type')]).toEqual([200, 'image/svg+xml'])
   expect(icon.text).toContain('<svg')
   expect(icon.headers.get('cache-control')).toBe('public, max-age=86400')
@@ -405,11 +406,11 @@ test('browsers get an icon for pages that name none', async () => {
 
 test('owners list and end the sessions of others over GraphQL, members their own', async () => {
   const { body } = await owner.api('POST', '/members/invitations', { email: 'bob@example.com' })
-  const bob = surf(service)
+  const bob = cookieClient(service)
   await bob.submit(new URL(body.url).pathname, {})
   const boss = await signedIn(service, owner.token)
-  const read = async (surfer: Surfer, query: string, variables = {}) =>
-    (await (await surfer.ask(query, variables)).json()) as {
+  const read = async (browser: CookieClient, query: string, variables = {}) =>
+    (await (await browser.ask(query, variables)).json()) as {
       // biome-ignore lint/suspicious/noExplicitAny: the schema defines the shape of the answers
       data: any
       errors?: { extensions: { code: string } }[]
@@ -424,8 +425,8 @@ test('owners list and end the sessions of others over GraphQL, members their own
     await signedIn(service, owner.token),
     await signedIn(service, (await service.workspace('Elsewhere')).token),
   ]
-  const idOf = async (surfer: Surfer): Promise<string> =>
-    (await read(surfer, '{ viewer { tokenId } }')).data.viewer.tokenId
+  const idOf = async (browser: CookieClient): Promise<string> =>
+    (await read(browser, '{ viewer { tokenId } }')).data.viewer.tokenId
   const [endedId, strangerId] = [await idOf(ended), await idOf(stranger)]
   await service.db.prisma.token.update({ where: { id: endedId }, data: { expiresAt: clock.now() } })
   const all = await read(boss, '{ sessions { id memberId current } }')
@@ -435,11 +436,11 @@ test('owners list and end the sessions of others over GraphQL, members their own
   expect(all.data.sessions.filter(({ current }: { current: boolean }) => current)).toHaveLength(1)
   expect((await read(bob, '{ sessions { id } }')).errors?.[0]?.extensions.code).toBe('forbidden')
   const end = 'mutation ($id: UUID!) { revokeSession(input: { sessionId: $id }) { sessionId } }'
-  for (const [surfer, other] of [
+  for (const [browser, other] of [
     [bob, await idOf(boss)],
     [boss, strangerId],
   ] as const)
-    expect((await read(surfer, end, { id: other })).errors?.[0]?.extensions.code).toBe('not_found')
+    expect((await read(browser, end, { id: other })).errors?.[0]?.extensions.code).toBe('not_found')
   expect((await read(boss, end, { id: sessions[0].id })).data.revokeSession).toEqual({
     sessionId: sessions[0].id,
   })
@@ -450,12 +451,12 @@ test('owners list and end the sessions of others over GraphQL, members their own
 })
 
 test('a session can use an Idempotency-Key, create tokens and sign out', async () => {
-  const surfer = await signedIn(service, owner.token)
+  const browser = await signedIn(service, owner.token)
   const create = 'mutation { createOwnToken(input: { name: "laptop" }) { token } }'
   const key = { 'Idempotency-Key': 'once' }
-  const [one, two] = [await surfer.ask(create, {}, key), await surfer.ask(create, {}, key)]
+  const [one, two] = [await browser.ask(create, {}, key), await browser.ask(create, {}, key)]
   expect(await one.text()).toBe(await two.text())
-  const form = formTokenIn(await surfer.get('/app/passkeys'))
-  expect((await surfer.submit('/app/sign-out', { form })).location).toBe('/app/sign-in')
-  expect(await isSignedIn(surfer)).toBe(false)
+  const form = formTokenIn(await browser.get('/app/passkeys'))
+  expect((await browser.submit('/app/sign-out', { form })).location).toBe('/app/sign-in')
+  expect(await isSignedIn(browser)).toBe(false)
 })

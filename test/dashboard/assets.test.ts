@@ -4,16 +4,16 @@ import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { beforeAll, expect, test } from 'vitest'
 import { browserTest, startBrowser } from '../support/browser.ts'
+import { type CookieClient, cookieClient, signedIn } from '../support/cookie-client.ts'
 import { openApp } from '../support/dashboard.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { type Surfer, signedIn, surf } from '../support/surfer.ts'
 
 /** How the web application is served. */
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
 let service: TestService
-let member: Surfer
+let member: CookieClient
 let script: string
 beforeAll(async () => {
   service = await startService()
@@ -50,7 +50,7 @@ test('every address of the application is its page, without caching and with a s
 })
 
 test('who is not signed in is asked to, and returns to the address', async () => {
-  const { status, location } = await surf(service).get('/app/inbox/x?agent=y')
+  const { status, location } = await cookieClient(service).get('/app/inbox/x?agent=y')
   expect([status, location]).toEqual([303, `/app/sign-in?to=${encodeURIComponent('/app/inbox/x?agent=y')}`])
 })
 
@@ -61,7 +61,7 @@ test('nothing is painted in the colours of another theme than the one that was c
 
 test('the pages for signing in and the application have the same colours', async () => {
   const style = readFileSync(join(ROOT, 'src', 'dashboard', 'parts', 'style.css'), 'utf8')
-  const { text } = await surf(service).get('/app/sign-in')
+  const { text } = await cookieClient(service).get('/app/sign-in')
   const colours = [...text.matchAll(/(--[a-z-]+): (light-dark\([^)]*\))/g)].map(([, name, value]) => [
     name,
     value,

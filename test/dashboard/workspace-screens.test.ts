@@ -9,11 +9,11 @@ import {
   type TestBrowser,
 } from '../support/browser.ts'
 import { openCompany } from '../support/company.ts'
+import { signedIn } from '../support/cookie-client.ts'
 import { expectAccessible, openApp, originOf } from '../support/dashboard.ts'
 import { fakeResolver, type Zone } from '../support/dns.ts'
 import { ownDomain } from '../support/own-domain.ts'
 import { createTestAgent, startService, type Tenant, type TestService } from '../support/service.ts'
-import { signedIn } from '../support/surfer.ts'
 
 /** The screens of the workspace, and of the member who is signed in. */
 

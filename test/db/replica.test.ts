@@ -231,7 +231,9 @@ test('a server that is no replica of the database is refused', async () => {
       (error: Error) => error.message,
     )
   }
-  expect(await refusal(primary.url)).toMatch(/^DATABASE_READ_URL is .*it is no replica: it accepts changes/)
+  expect(await refusal(primary.url)).toMatch(
+    /^DATABASE_READ_URL is .*it is not a replica: it accepts changes/,
+  )
   expect(await refusal(inject('postgres').url)).toMatch(/it is another database than that of DATABASE_URL/)
 })
 

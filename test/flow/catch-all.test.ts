@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ams, endAms } from '../support/ams.ts'
+import { cookieClient } from '../support/cookie-client.ts'
 import { fakeResolver, type Zone } from '../support/dns.ts'
 import { proves } from '../support/domain.ts'
 import { expectFailure } from '../support/failure.ts'
@@ -12,7 +13,6 @@ import {
   type TestAgent,
   type TestService,
 } from '../support/service.ts'
-import { surf } from '../support/surfer.ts'
 import { until } from '../support/until.ts'
 
 /** The agent of a domain that gets mail to addresses which nobody has. */
@@ -163,7 +163,7 @@ test('mail to members and invited people is not its own: such mail signs them in
 test('a member of another workspace signs in by mail, and no agent can instead', async () => {
   await setTo(agent.id)
   await service.workspace('Elsewhere', at('boss'))
-  await surf(service).submit('/app/sign-in/email', { email: at('boss') })
+  await cookieClient(service).submit('/app/sign-in/email', { email: at('boss') })
   expect(await refusal(at('boss'))).toBe(550)
   await mail(at('later'))
   expect((await newest(agent, 5)).map(({ subject }: { subject: string }) => subject)).toEqual(['Hello'])

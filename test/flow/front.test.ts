@@ -8,13 +8,13 @@ import { createOperatorLink } from '../../src/auth/operator-link.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { hashToken } from '../../src/workspace/token/token.ts'
 import { CELL_SECRET, startCells, type TestCells } from '../support/cells.ts'
+import { cookieClient } from '../support/cookie-client.ts'
 import { openEvents } from '../support/events.ts'
 import { expectFailure } from '../support/failure.ts'
 import { post } from '../support/letter.ts'
 import { openMcp } from '../support/mcp.ts'
 import { rawHttp } from '../support/raw-http.ts'
 import { apiOf, createTestAgent, type Tenant, type TestAgent } from '../support/service.ts'
-import { surf } from '../support/surfer.ts'
 import { until } from '../support/until.ts'
 
 /** HTTP through a front to two installations. */
@@ -163,7 +163,7 @@ describe('a stranger', () => {
     const label = (place: number) =>
       String.fromCodePoint(...Array.from({ length: 12 }, (_, n) => 0x4e00 + place * 1500 + n * 97))
     const email = `${'a'.repeat(180)}@${[0, 1, 2, 3, 4].map(label).join('.')}.de`
-    await surf(world.service).submit('/app/sign-in/email', { email })
+    await cookieClient(world.service).submit('/app/sign-in/email', { email })
     // A token that the front does not know yet.
     const { token } = await world.cells[0].workspace()
     expect((await apiOf(base(), token)('GET', '/workspace')).status).toBe(200)
@@ -268,23 +268,23 @@ describe('a browser', () => {
   const signIn = async (at: 0 | 1) => {
     const deps = { ...world.cells[at].db, clock: systemClock, publicUrl: () => base() }
     const { url } = await createOperatorLink(deps, { email: owners[at].email })
-    const surfer = surf(world.service)
-    expect((await surfer.submit('/app/sign-in/link', { link: url })).status).toBe(303)
-    return surfer
+    const browser = cookieClient(world.service)
+    expect((await browser.submit('/app/sign-in/link', { link: url })).status).toBe(303)
+    return browser
   }
 
   test.each(both)('signs in with a link, a token, and is known by its cookie (%i)', async (at) => {
-    const surfer = await signIn(at)
-    const { data } = (await (await surfer.ask('{ viewer { id } }')).json()) as {
+    const browser = await signIn(at)
+    const { data } = (await (await browser.ask('{ viewer { id } }')).json()) as {
       data: { viewer: { id: string } }
     }
     expect(data.viewer.id).toBe(owners[at].member)
-    const other = surf(world.service)
+    const other = cookieClient(world.service)
     await other.submit('/app/sign-in/token', { token: owners[at].token })
     expect((await other.ask('{ viewer { id } }')).status).toBe(200)
     expect((await other.get('/app/passkeys')).status).toBe(200)
     const elsewhere = world.cells[1 - at]!.httpTap.sent()
-    for (const { cookies } of [surfer, other])
+    for (const { cookies } of [browser, other])
       for (const value of cookies.values()) expect(elsewhere).not.toContain(value)
   })
 
@@ -309,9 +309,9 @@ describe('a browser', () => {
 
   test('gets the same page for a link that nobody knows, which no installation sees', async () => {
     const link = `asl_${randomBytes(40).toString('hex').slice(0, 43)}`
-    const page = await surf(world.service).submit('/app/sign-in/link', { link })
+    const page = await cookieClient(world.service).submit('/app/sign-in/link', { link })
     expect([page.status, page.text]).toEqual([401, expect.stringContaining('This link is not valid')])
-    expect((await surf(world.service).get(`/join/ait_${link.slice(4)}`)).status).toBe(404)
+    expect((await cookieClient(world.service).get(`/join/ait_${link.slice(4)}`)).status).toBe(404)
     for (const { httpTap } of world.cells) expect(httpTap.sent()).not.toContain(link.slice(4))
   })
 
@@ -328,13 +328,13 @@ describe('a browser', () => {
   test('gets links by email from every installation in which its person is a member, and each works there', async () => {
     const email = 'in-both@example.com'
     const made = await Promise.all(world.cells.map((cell) => cell.workspace('Both', email)))
-    const surfer = surf(world.service)
-    const page = await surfer.submit('/app/sign-in/email', { email })
-    expect([page.status, surfer.cookies.size]).toEqual([200, 1])
+    const browser = cookieClient(world.service)
+    const page = await browser.submit('/app/sign-in/email', { email })
+    expect([page.status, browser.cookies.size]).toEqual([200, 1])
     for (const [at, { dataDir }] of world.cells.entries()) {
       const link = await until(() => mailed(dataDir, email))
-      expect((await surfer.submit('/app/sign-in/link', { link })).status).toBe(303)
-      const answer = await (await surfer.ask('{ viewer { id } }')).json()
+      expect((await browser.submit('/app/sign-in/link', { link })).status).toBe(303)
+      const answer = await (await browser.ask('{ viewer { id } }')).json()
       expect(answer).toEqual({ data: { viewer: { id: made[at]!.member } } })
     }
   })

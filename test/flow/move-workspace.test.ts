@@ -4,13 +4,13 @@ import { beforeAll, expect, test, vi } from 'vitest'
 import { cancelMove, examineMove, moveWorkspace, type Step } from '../../src/move/move.ts'
 import { hashToken } from '../../src/workspace/token/token.ts'
 import { afterFile } from '../support/after-file.ts'
+import { cookieClient } from '../support/cookie-client.ts'
 import { openEvents } from '../support/events.ts'
 import { post } from '../support/letter.ts'
 import { createReceiver, type Receiver } from '../support/receiver.ts'
 import { seed } from '../support/seed.ts'
 import { type Api, apiOf, createTestAgent, type Tenant, type TestService } from '../support/service.ts'
 import { dialSmtp } from '../support/smtp-session.ts'
-import { surf } from '../support/surfer.ts'
 import {
   type Installations,
   MAIL_DOMAIN,
@@ -261,7 +261,7 @@ test('nobody joins a workspace that is closed', async () => {
     data: { tokenHash: Uint8Array.from(hashToken(token)) },
   })
   await moveKilledAt(both, tenant.id, 'closed')
-  const { status } = await surf(source).submit(
+  const { status } = await cookieClient(source).submit(
     `/join/${token}`,
     { name: 'Bo' },
     { Origin: 'https://ams.example' },

@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from 'vitest'
 import { createFakeClock, type FakeClock } from '../support/clock.ts'
 import { openEvents } from '../support/events.ts'
-import { tablesWith } from '../support/left.ts'
 import { receive } from '../support/letter.ts'
 import { deliver } from '../support/mail.ts'
+import { tablesWith } from '../support/remaining-rows.ts'
 import { apiOf, createTestAgent, startService, type Tenant, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 

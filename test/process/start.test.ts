@@ -3,13 +3,13 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { cookieClient } from '../support/cookie-client.ts'
 import { openEvents } from '../support/events.ts'
 import { deliver } from '../support/mail.ts'
 import { temporaryDir } from '../support/postgres.ts'
 import { cleanUp, lives, postgresOf, run, type ServiceProcess } from '../support/process.ts'
 import { type Api, apiOf } from '../support/service.ts'
 import { openTwilio } from '../support/sms.ts'
-import { surf } from '../support/surfer.ts'
 import { until } from '../support/until.ts'
 
 // Each start of Node and PostgreSQL takes seconds on a busy machine.
@@ -60,9 +60,9 @@ test('the first start prints the owner token and a link to sign in once, then a 
   expect((await owner('GET', '/agents')).body).toEqual([])
   const link = /http:\/\/localhost:\d+\/app\/sign-in#asl_[0-9A-Za-z]{43}$/.exec(lines[1]!)![0]
   expect(new URL(link).port).toBe(new URL(ready.http).port)
-  const surfer = surf({ http: ready.http })
-  expect((await surfer.submit('/app/sign-in/link', { link })).location).toBe('/app')
-  expect(await (await surfer.ask('{ viewer { email } }')).text()).toContain('boss@example.com')
+  const browser = cookieClient({ http: ready.http })
+  expect((await browser.submit('/app/sign-in/link', { link })).location).toBe('/app')
+  expect(await (await browser.ask('{ viewer { email } }')).text()).toContain('boss@example.com')
   expect(service.stderr).not.toMatch(/a(?:sl|ms)_[0-9A-Za-z]{8}/)
 })
 
@@ -175,9 +175,9 @@ test('the sign-in command prints one JSON line with a link that works in the run
     url: expect.stringMatching(/#asl_/),
     expiresAt: expect.any(String),
   })
-  const surfer = surf({ http: ready.http })
-  expect((await surfer.submit('/app/sign-in/link', { link: made.url })).status).toBe(303)
-  expect((await surfer.ask('{ viewer { email } }')).status).toBe(200)
+  const browser = cookieClient({ http: ready.http })
+  expect((await browser.submit('/app/sign-in/link', { link: made.url })).status).toBe(303)
+  expect((await browser.ask('{ viewer { email } }')).status).toBe(200)
   const unknown = run(settings, 'sign-in')
   expect((await unknown.exited).code).toBe(2)
   expect(unknown.stderr).toContain('set PUBLIC_URL')

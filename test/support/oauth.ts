@@ -1,6 +1,6 @@
 import * as oauth from 'oauth4webapi'
+import { type CookieClient, formTokenIn, type Visited } from './cookie-client.ts'
 import type { TestService } from './service.ts'
-import { formTokenIn, type Surfer, type Visited } from './surfer.ts'
 
 /** Plain http, as on a developer's machine. */
 const INSECURE = { [oauth.allowInsecureRequests]: true }
@@ -72,27 +72,27 @@ export const begin = async (
 
 /** The consent page of a request, in a browser in which a member is signed in. */
 export const openConsent = async (
-  surfer: Surfer,
+  browser: CookieClient,
   { path }: Begun,
 ): Promise<{ at: string; page: Visited }> => {
-  const started = await surfer.get(path)
+  const started = await browser.get(path)
   const at = new URL(started.location ?? '/', 'http://localhost').pathname
-  return { at, page: await surfer.get(at) }
+  return { at, page: await browser.get(at) }
 }
 
 /** Decides on the consent page. Returns the URL that the browser ends at: the client's. */
 export const decide = async (
-  surfer: Surfer,
+  browser: CookieClient,
   { at, page }: { at: string; page: Visited },
   form: Record<string, string>,
 ): Promise<URL> => {
-  const decided = await surfer.submit(at, { form: formTokenIn(page), ...form })
+  const decided = await browser.submit(at, { form: formTokenIn(page), ...form })
   const next = /http-equiv="refresh" content="0; url=([^"]+)"/
     .exec(decided.text)?.[1]
     ?.replaceAll('&amp;', '&')
   if (!next) throw new Error(`the consent page did not go on: ${decided.status} ${decided.text}`)
   const { pathname, search } = new URL(next)
-  const returned = await surfer.get(pathname + search)
+  const returned = await browser.get(pathname + search)
   return new URL(returned.location!)
 }
 
@@ -143,13 +143,13 @@ export interface Connected {
 /** Goes the whole way once: registers a client, and connects it to the agent. */
 export const connect = async (
   found: Discovered,
-  surfer: Surfer,
+  browser: CookieClient,
   agentId: string,
   metadata: Parameters<typeof register>[1] = {},
 ): Promise<Connected> => {
   const client = await register(found, metadata)
   const begun = await begin(found, client)
-  const returned = await decide(surfer, await openConsent(surfer, begun), {
+  const returned = await decide(browser, await openConsent(browser, begun), {
     agent: agentId,
     decision: 'allow',
   })

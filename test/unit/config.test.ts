@@ -410,7 +410,7 @@ test('a certificate file that cannot be read is named in the problem', () => {
   )
   execFileSync('mkfifo', [path])
   expect(problems({ SMTP_TLS_CERT: path, SMTP_TLS_KEY: path })[0]).toBe(
-    `SMTP_TLS_CERT is "${path}"; it takes a file, and this is none.`,
+    `SMTP_TLS_CERT is "${path}"; it takes a file, and this is not one.`,
   )
 })
 

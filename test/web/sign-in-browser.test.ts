@@ -15,9 +15,9 @@ import {
   startBrowser,
   type TestBrowser,
 } from '../support/browser.ts'
+import { signedIn as signedInSurfer } from '../support/cookie-client.ts'
 import { expectAccessible } from '../support/dashboard.ts'
 import { startService, type Tenant, type TestService } from '../support/service.ts'
-import { signedIn as signedInSurfer } from '../support/surfer.ts'
 import { until } from '../support/until.ts'
 
 /** Signing in and the pages of signed-in members, in a real browser. */

@@ -22,7 +22,7 @@ const tooMany = (field: string) => invalidInput(field, `must have at most ${MAX_
 export const canonicalEntry = (channel: Channel, given: string): string =>
   channel === 'email' ? normalizeGiven(given) : lowerCase(given.trim())
 
-/** What stands for all addresses of one domain, without its subdomains. */
+/** Prefix of an entry for all addresses of a domain, without its subdomains. */
 const ANYBODY = '*@'
 
 export const isDomain = (entry: string): boolean => entry.startsWith(ANYBODY)

@@ -93,7 +93,7 @@ export const findConnection = async (
 const BEGUN = rows('begun', 'id', 'agent_id', 'workspace_id')
 const GONE = rows('gone', 'id', 'agent_id', 'workspace_id')
 
-/** Those without a lease begin to listen, which is told to the members who watch. */
+/** Those without a lease begin to listen, and the members who watch the workspace are notified. */
 const RENEW = {
   name: 'renew leases',
   ...composedOf(sql`
@@ -292,7 +292,7 @@ const END_LAPSED = composedOf(sql`
   select count(*)::int as count from ended`)
 
 /**
- * Ends the leases that lapsed because the process that held them has died, so that members who watch are told.
+ * Ends the leases that lapsed because the process that held them has died, so that members who watch the workspace are notified.
  * Idempotent; any process may call it at any time. Returns their number.
  */
 export const endLapsedLeases = async ({ pool }: Db, now: Date): Promise<number> =>

@@ -37,7 +37,7 @@ const attemptOf = (deps: AttemptDeps, random: string, path: string): Attempt => 
   path,
 })
 
-/** The signature is over the provider too: another one that an owner sets meanwhile is not told the code. */
+/** The signature covers the provider too, so that the code is not sent to another one that an owner sets meanwhile. */
 const signed = (deps: AttemptDeps, { workspaceId, issuer, clientId }: Provider, text: string): string =>
   keyed(deps, 'attempt', `${workspaceId}\n${issuer}\n${clientId}\n${text}`)
 

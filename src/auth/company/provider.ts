@@ -134,7 +134,7 @@ export const claimsOf = async (
     const tells = configuration.serverMetadata().userinfo_endpoint !== undefined
     const isProven = claims.email_verified !== undefined || tenantOf(claims.iss) !== null
     if ((claims.email !== undefined && isProven) || !tells) return claims
-    // A provider need not repeat in the ID token what it tells whoever has the access token (OpenID Connect Core, 5.4).
+    // Claims at the userinfo endpoint need not be repeated in the ID token (OpenID Connect Core, 5.4).
     const told = await openid.fetchUserInfo(configuration, tokens.access_token, claims.sub)
     // Both of one source: what verifies one address must not count for another.
     const { email, email_verified } = told

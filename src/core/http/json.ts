@@ -40,7 +40,7 @@ const endOfString = (text: string, start: number): number => {
   return text.length
 }
 
-/** A name that rules leave out without a word, so that a filter by it would find everything. */
+/** A name that Zod drops silently, so that a filter by it would match everything. */
 export const UNNAMED = '__proto__'
 
 /** Whether a string of JSON, with its quotes, is that name. */

@@ -19,7 +19,7 @@ export function reasonOf(words: string): 'gone' | 'other' | null {
   const given = words.slice(0, MAX_WORDS)
   // Bare words are without host names, and those of block lists say more than the status.
   if (BLOCK_LIST.test(given)) return 'other'
-  // IronPort says so of every refusal, and quotes what the server said.
+  // IronPort uses this status for every refusal, and quotes the server's reply.
   const text = bareWords(given.replace(/\bunknown address error\b/gi, ''))
   if (NOT_IN_DIRECTORY.test(text)) return 'gone'
   if (OTHER_REASONS.some((pattern) => pattern.test(text))) return 'other'

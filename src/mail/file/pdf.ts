@@ -41,9 +41,7 @@ const open = async (content: Uint8Array): Promise<PDFDocumentProxy> => {
       ...{ isImageDecoderSupported: false, maxImageSize: 1, fontExtraProperties: false },
     }).promise
   } catch (error) {
-    throw (error as Error).name === 'PasswordException'
-      ? encrypted()
-      : broken('it is no PDF that can be read')
+    throw (error as Error).name === 'PasswordException' ? encrypted() : broken('it is not a readable PDF')
   }
 }
 

@@ -46,7 +46,7 @@ export const isHtml = (content: Uint8Array): boolean => HTML.test(decodeFile(con
 
 const textOf = (content: Uint8Array, type: string): string => {
   const text = decodeFile(content, type)
-  if (text === null) throw broken('it is no text')
+  if (text === null) throw broken('it is not text')
   return text
 }
 
@@ -61,9 +61,9 @@ export const readHtml = (content: Uint8Array, type: string, out: TextOutput): vo
 
 /** A mail as a file: its header, its text, and the names of its own files. */
 export const readMail = async (content: Uint8Array, out: TextOutput): Promise<void> => {
-  if (scanHeaders(content).length === 0) throw broken('it is no email')
+  if (scanHeaders(content).length === 0) throw broken('it is not an email')
   const { text, attachments, damage } = await parseMail(content, new Budget(MAX_MS))
-  if (damage !== null) throw broken('it is no email that can be read')
+  if (damage !== null) throw broken('it is not a readable email')
   const [, ...lines] = asForwarded(content, text).split('\n')
   out.line(lines.join('\n'))
   for (const { name, type, content: file } of attachments)
@@ -75,7 +75,7 @@ const MOST_EVENTS = 2_000
 export const readCalendar = (content: Uint8Array, type: string, out: TextOutput): void => {
   const source = textOf(content, type)
   const text = describeCalendar(source, true, new Budget(MAX_MS), MOST_EVENTS)
-  if (text === null && !/^BEGIN:VCALENDAR/im.test(source)) throw broken('it is no calendar')
+  if (text === null && !/^BEGIN:VCALENDAR/im.test(source)) throw broken('it is not a calendar')
   out.add(text ?? source)
 }
 
@@ -115,7 +115,7 @@ const contactLine = (line: string): string => {
 /** Reads contacts, with an empty line between two. */
 export const readContacts = (content: Uint8Array, type: string, out: TextOutput): void => {
   const source = textOf(content, type)
-  if (!/^BEGIN:VCARD/im.test(source)) throw broken('it is no contact')
+  if (!/^BEGIN:VCARD/im.test(source)) throw broken('it is not a contact')
   // Long lines go on after a space; quoted-printable ones after `=`.
   const lines = source.replace(/\r?\n[ \t]|=\r?\n/g, '').split(/\r?\n/)
   for (const line of lines) {

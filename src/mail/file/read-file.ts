@@ -54,7 +54,7 @@ const archivePlan = async (
   const plan = (await officePlan(archive, out)) ?? (await odfPlan(archive, out))
   if (plan && archive.hasMore) throw tooLarge('it has too many parts')
   if (!plan && declared !== 'zip' && declared !== 'other' && declared !== null)
-    throw broken(`it is no ${declared.toUpperCase()} that can be read`)
+    throw broken(`it is not a readable ${declared.toUpperCase()}`)
   return plan ?? { format: 'zip', read: () => listArchive(archive, out) }
 }
 
@@ -94,7 +94,7 @@ const plainPlan = (file: GivenFile, declared: FileFormat | null, out: TextOutput
       if (!isText(content)) throw unsupported()
       return plainPlan(file, isHtml(content) ? 'html' : 'text', out)
     default:
-      throw broken(`it is no ${declared.toUpperCase()} that can be read`)
+      throw broken(`it is not a readable ${declared.toUpperCase()}`)
   }
 }
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { decodeText, decodeWestern, isWestern } from '../decode/charset.ts'
 
-/** A header field as it stands in the message. */
+/** A header field as it is in the message. */
 export interface HeaderField {
   /** As it is written; '' for a line that is not a field. */
   name: string

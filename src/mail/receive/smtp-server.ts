@@ -161,7 +161,7 @@ export class PromptSmtpServer extends SMTPServer {
   }
 }
 
-/** What a session is told that must end. */
+/** The reply to a session that must end. */
 export const STOPPING = 'Server shutting down'
 
 /** Contexts, in smtp-server's terms, of replies that mean progress in a transaction. */

@@ -103,7 +103,7 @@ const compared = async (
   return edits
 }
 
-/** Runs a decision in a transaction, with the message locked: of two members who decide at once, one is told. */
+/** Runs a decision in a transaction, with the message locked: of two members who decide at once, the second gets a conflict. */
 const decide = async (
   deps: ApprovalDeps,
   viewer: Decider,

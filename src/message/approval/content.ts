@@ -6,7 +6,7 @@ import { html as markup } from '../../core/text/html.ts'
 import { withoutInvisible } from '../../core/text/invisible.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
 
-/** What a message says: its text, and perhaps HTML beside it. */
+/** The content of a message: its text, and HTML if it has some. */
 export interface Content {
   text: string
   html: string | null

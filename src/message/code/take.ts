@@ -67,7 +67,7 @@ const senderOf = (from: string | undefined): Sender => {
 
 const TRANSACTION = { timeout: 15_000, maxWait: 5_000 }
 
-/** Takes a code that is there, records to whom it was given, and makes it a secret if that was asked for: all of it or nothing. */
+/** Takes an available code, records to whom it was given, and makes it a secret if that was requested: all of it or nothing. */
 const takeStored = (
   deps: TakeDeps,
   viewer: Viewer,

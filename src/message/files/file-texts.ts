@@ -25,7 +25,7 @@ interface Deps extends Db {
   files: FileReader
 }
 
-/** Whoever waits has the file in memory. */
+/** Callers that wait have the file in memory. */
 const TURNS = {
   ...{ total: 6, perKey: 3, waiting: 50 },
   tooMany: () => new AppError('unavailable', 'Too many files are being read at once.', { retryAfter: 5 }),
@@ -65,7 +65,7 @@ const FIND = {
 export class FileTexts {
   readonly #deps: Deps
   readonly #turns = new Turns(TURNS)
-  /** What is being read: whoever asks for the same file meanwhile gets the same text. */
+  /** Files that are being read: callers that ask for the same one meanwhile share the result. */
   readonly #reading = new Map<string, Promise<FileText>>()
 
   constructor(deps: Deps) {

@@ -39,7 +39,7 @@ export interface Mailbox {
 const EARLIEST = Date.UTC(1971, 0, 1)
 
 /**
- * When it was sent, as it says, or else when it was stored. A date in the future would keep it at the top of
+ * Its Date, or else when it was stored. A date in the future would keep it at the top of
  * every list.
  */
 const dateOf = ({ sentAt }: ReadableMail, { storedAt = null }: Mail, now: Date): Date => {

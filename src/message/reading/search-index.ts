@@ -141,7 +141,7 @@ const write = async (client: pg.PoolClient, keys: readonly Key[]): Promise<void>
 
 type Deps = Pick<RootDb, 'pool'> & { log: Logger }
 
-/** Indexes a message on its own. If that fails, it is marked; so it is neither tried for ever nor in the way of others. */
+/** Indexes a message on its own. If that fails, it is marked, so that it is not tried again and does not block others. */
 const indexAlone = async (deps: Deps, key: Key): Promise<void> => {
   const values = [key.id, key.agent_id]
   const leave = (client: pg.PoolClient) => client.query({ ...DELETE_NEW, values })
@@ -157,7 +157,7 @@ const indexAlone = async (deps: Deps, key: Key): Promise<void> => {
       await leave(client)
     })
     const about = { message: key.id, agent: key.agent_id, error: messageOf(error) }
-    deps.log.warn(about, 'could not index a message for search, which does not find its words')
+    deps.log.warn(about, 'could not index a message for search: its words will not be found')
   }
 }
 

@@ -39,7 +39,7 @@ export const guarded = async (
   const { version: guardVersion, comparison, setting } = guard
   if (setting === 'allow') return { guardVersion, held: null }
   const until = heldUntil(guard, deps)
-  // What it contains is not said: whoever sends it must not learn that.
+  // The error does not say what it contains: the caller must not learn that.
   if (until)
     return {
       guardVersion,

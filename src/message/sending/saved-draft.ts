@@ -239,7 +239,7 @@ export const listDrafts = async (
   return (await readDrafts(deps, [agentId], request))[0]!
 }
 
-/** Returns the request to send that a draft has become. Throws `invalid_input` if it says nothing. */
+/** Returns the request to send that a draft has become. Throws `invalid_input` if it is empty. */
 const sendInputOf = (draft: DraftRow & { files: InboundAttachment[] }): SendInput => {
   const { sendAt, ...content } = draft.content as unknown as DraftContent
   if (!content.text && !content.html) throw invalidInput('text', 'must be 1 to 32000 characters long')

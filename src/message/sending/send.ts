@@ -141,7 +141,7 @@ const send = async (
   { refuseOptedOut = false, placed: objects }: SendOptions,
 ): Promise<MessageWithFiles> => {
   const { workspaceId, tokenId, requestId } = viewer
-  // What is forwarded is read by whoever gets it.
+  // The recipients read what is forwarded.
   if (input.forward !== undefined) ensureScope(viewer, 'messages:read')
   const sender = { agentId, workspaceId, by: writerOf(viewer), sentWith: { tokenId, requestId } }
   const drafted = await outgoingOf(deps, sender, input)

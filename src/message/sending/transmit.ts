@@ -144,7 +144,7 @@ const outcomesOf = (
   ]
 }
 
-/** Orders outcomes as the recipients are, of whom the database has told the order. */
+/** Sorts outcomes in the order of the recipients in the database. */
 const inOrderOf = (
   recipients: readonly { address: string }[],
   outcomes: readonly RecipientOutcome[],

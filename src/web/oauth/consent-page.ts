@@ -51,7 +51,7 @@ ${nameOf(asked)}`
 const TOOLS: Partial<Record<Scope, string>> = {
   'messages:read': 'read all messages and attachments of the agent, and take codes from them',
   'messages:write': 'send, answer and forward messages as the agent, and mark and label them',
-  events: 'be told about new messages',
+  events: 'get notified of new messages',
   settings:
     'read the names of the agent’s secrets, and create other agents, if your workspace allows agents to do that',
 }

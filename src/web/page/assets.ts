@@ -66,7 +66,7 @@ const build = (): Build | null => {
 
 const PATH = /^\/app\/assets\/([\w.-]+)$/
 
-/** Returns the name of the asset that a path means; null if it is another path. */
+/** Returns the name of the asset at a path; null if there is none. */
 export const assetNameOf = (path: string): string | null => PATH.exec(path)?.[1] ?? null
 
 /** Names contain a hash of the content, so that browsers may keep them for ever. */

@@ -116,7 +116,7 @@ const READS = new Set<Action>(['secret.reveal', 'workspace.export', 'agent.expor
 /** The operator, on the command line or by the service itself. */
 export const OPERATOR = { kind: 'operator', id: null, tokenId: null } as const
 
-/** What the members who watch a workspace are told of an action; null if nothing. Messages are told of apart. */
+/** The change that members who watch a workspace see of an action; null if none. Changes of messages are noted separately. */
 const changedBy = (action: Action): ChangeKind | null => {
   if (action === 'member.invite') return 'invitation'
   const [subject = ''] = action.split('.')

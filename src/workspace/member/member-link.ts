@@ -3,7 +3,7 @@ import type { Clock } from '../../core/clock.ts'
 
 /**
  * Links with which members decide on something of an agent, as they are mailed: signed, for one member, and not stored.
- * Whoever has one can decide in the member's name until it expires.
+ * Anybody who has the link can decide in the member's name until it expires.
  */
 
 export interface MemberLinkDeps {

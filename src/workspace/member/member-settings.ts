@@ -45,7 +45,7 @@ export const updateOwnMember = async (
   const changed = await deps.prisma.$transaction(async (prisma) => {
     if (Object.keys(data).length > 0)
       await audit({ ...deps, prisma }, viewer, { action: 'member.update', agentId: null, detail: data })
-    // What a member searches for is nobody else's concern: it is told to open pages, and not recorded.
+    // What a member searches for is private: open pages are notified, but it is not in the audit log.
     if (views) await noteChange(prisma, { workspaceId, kind: 'member', agentId: null })
     const saved = views && { views: views.map(({ name, path }) => ({ name, path })) }
     return prisma.member.update({ where: { id: viewer.id }, data: { ...data, ...saved } })

@@ -34,7 +34,7 @@ const hold = async (tx: Tx, id: string): Promise<ParentRow> => {
   return rows[0]
 }
 
-/** Whoever makes a token, as far as that matters here. */
+/** The creator of a token. */
 interface Maker {
   tokenId: string
   /** Null for a bearer token. */

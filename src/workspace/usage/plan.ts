@@ -150,7 +150,7 @@ export class Plans {
    * Throws `plan_limit` when the workspace has sent as many messages in the last 24 hours as its plan
    * includes. Returns whether there is a limit: concurrent requests may then send the last one, which
    * `ensureRoomToSend` prevents. Reads through the caller's `db`, which may be a transaction: one that waits for
-   * another connection may wait for ever, when all of them are used by transactions that do so.
+   * another connection may never end, if transactions that do so use all of them.
    */
   async ensureMaySend({ prisma, pool }: Db, workspaceId: string): Promise<boolean> {
     const { clock } = this.#deps

@@ -2,6 +2,7 @@ import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } 
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ams, endAms, startAms } from '../../support/ams.ts'
+import { type CookieClient, formTokenIn, signedIn } from '../../support/cookie-client.ts'
 import { connect, discover, publicUrlOf } from '../../support/oauth.ts'
 import { temporaryDir } from '../../support/postgres.ts'
 import {
@@ -12,7 +13,6 @@ import {
   type Tenant,
   type TestAgent,
 } from '../../support/service.ts'
-import { formTokenIn, type Surfer, signedIn } from '../../support/surfer.ts'
 import { until } from '../../support/until.ts'
 
 /** Signing in with a browser: the test is the browser that `ams login` opens. */
@@ -25,12 +25,12 @@ let env: Record<string, string>
 let service: SharedService
 let owner: Tenant
 let agent: TestAgent
-let surfer: Surfer
+let cookies: CookieClient
 beforeAll(async () => {
   service = await sharedService()
   owner = await service.workspace('Acme')
   agent = await createTestAgent(service, owner)
-  surfer = await signedIn(service, owner.token)
+  cookies = await signedIn(service, owner.token)
   writeFileSync(browser, `#!/bin/sh\nprintf %s "$1" > "${opened}.part" && mv "${opened}.part" "${opened}"\n`)
   chmodSync(browser, 0o755)
   env = { HOME: home, BROWSER: browser }
@@ -52,19 +52,19 @@ const openedPage = async (): Promise<string> => {
 
 /** Follows the request to the consent page, decides, and goes where the page leads to. */
 const decide = async (path: string, form: Record<string, string>): Promise<Response> => {
-  const { location } = await surfer.get(path)
+  const { location } = await cookies.get(path)
   const { pathname } = new URL(location!, service.http)
-  const consent = await surfer.get(pathname)
-  const decided = await surfer.submit(pathname, { form: formTokenIn(consent), ...form })
+  const consent = await cookies.get(pathname)
+  const decided = await cookies.submit(pathname, { form: formTokenIn(consent), ...form })
   const next = /content="0; url=([^"]+)"/.exec(decided.text)![1]!.replaceAll('&amp;', '&')
-  const returned = await surfer.get(next.slice(publicUrlOf(service).length))
+  const returned = await cookies.get(next.slice(publicUrlOf(service).length))
   return fetch(returned.location!)
 }
 
 test('a member signs in, chooses the agent, and the command line acts as it until it signs out', async () => {
   const process = login()
   const path = await openedPage()
-  const shown = await surfer.get(new URL((await surfer.get(path)).location!, service.http).pathname)
+  const shown = await cookies.get(new URL((await cookies.get(path)).location!, service.http).pathname)
   expect(shown.text).toContain('read the values of the agent’s secrets')
   const callback = await decide(path, { agent: agent.id, decision: 'allow' })
   expect(callback.status).toBe(200)
@@ -108,11 +108,11 @@ test('an answer that is not its own is not taken', async () => {
 
 test('no other client gets a token for more than /mcp, whatever it calls itself', async () => {
   const found = await discover(service)
-  const { accessToken } = await connect(found, surfer, agent.id)
+  const { accessToken } = await connect(found, cookies, agent.id)
   expect((await apiOf(service.http, accessToken)('GET', `/agents/${agent.id}`)).status).toBe(401)
   const elsewhere = new URLSearchParams({
     ...{ response_type: 'code', client_id: 'ams', redirect_uri: 'https://evil.example/callback', state: 's' },
     ...{ code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' },
   })
-  expect((await surfer.get(`/oauth/authorize?${elsewhere}`)).status).toBe(400)
+  expect((await cookies.get(`/oauth/authorize?${elsewhere}`)).status).toBe(400)
 })

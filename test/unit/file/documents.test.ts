@@ -315,13 +315,13 @@ test.each([
     }),
     /^is encrypted/,
   ],
-  ['a.pdf', 'application/pdf', 'this is none', /^is broken: it is no PDF/],
+  ['a.pdf', 'application/pdf', 'this is none', /^is broken: it is not a readable PDF/],
   ['a.pdf', 'application/pdf', '%PDF-1.7\nthis is none either', /^is broken/],
   ['a.docx', '', docx(word('x')).subarray(0, 300), /^is broken/],
-  ['a.xlsx', '', zip({ 'a.txt': 'no workbook' }), /^is broken: it is no XLSX/],
-  ['a.rtf', 'application/rtf', 'no RTF', /^is broken: it is no RTF/],
+  ['a.xlsx', '', zip({ 'a.txt': 'no workbook' }), /^is broken: it is not a readable XLSX/],
+  ['a.rtf', 'application/rtf', 'no RTF', /^is broken: it is not a readable RTF/],
   ['a.ics', 'text/calendar', 'no calendar', /^is broken/],
-  ['a.txt', 'text/plain', Buffer.from([1, 0, 2, 0, 0, 0, 7, 3]), /^is broken: it is no text/],
+  ['a.txt', 'text/plain', Buffer.from([1, 0, 2, 0, 0, 0, 7, 3]), /^is broken: it is not text/],
 ])('%s (%s) has no text, which is said with the reason', async (name, type, content, problem) => {
   expect(await read(name, content as Buffer, type)).toEqual({
     format: null,

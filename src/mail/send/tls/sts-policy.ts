@@ -2,7 +2,7 @@
 export interface StsPolicy {
   /** `none`: the domain has withdrawn its policy. */
   mode: 'enforce' | 'testing' | 'none'
-  /** Names of its mail servers; `*.` at the start stands for one label. */
+  /** Names of its mail servers; `*.` at the start matches one label. */
   mx: readonly string[]
   /** How long it is valid, in seconds. */
   maxAge: number

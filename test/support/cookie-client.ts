@@ -1,7 +1,7 @@
 import type { TestService } from './service.ts'
 
 /** A browser without a screen: keeps cookies, sends its origin with forms, and follows no redirect. */
-export interface Surfer {
+export interface CookieClient {
   /** Its cookies by name, as in the Cookie header. */
   readonly cookies: Map<string, string>
   get(path: string, headers?: Record<string, string>): Promise<Visited>
@@ -20,7 +20,7 @@ export interface Visited {
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
 
-export const surf = (service: Pick<TestService, 'http'>, userAgent = FIREFOX): Surfer => {
+export const cookieClient = (service: Pick<TestService, 'http'>, userAgent = FIREFOX): CookieClient => {
   const cookies = new Map<string, string>()
   const origin = service.http.replace('127.0.0.1', 'localhost')
   const send = async (path: string, init: RequestInit & { headers: Record<string, string> }) => {
@@ -66,7 +66,7 @@ export const formTokenIn = ({ text }: Visited): string => /name="form" value="([
 
 /** Returns a browser in which the owner of the token is signed in. */
 export const signedIn = async (service: Pick<TestService, 'http'>, token: string, userAgent?: string) => {
-  const surfer = surf(service, userAgent)
-  await surfer.submit('/app/sign-in/token', { token })
-  return surfer
+  const browser = cookieClient(service, userAgent)
+  await browser.submit('/app/sign-in/token', { token })
+  return browser
 }

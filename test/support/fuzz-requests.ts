@@ -6,7 +6,7 @@ import type { Described, Description, Json } from './description.ts'
  * one has a single fault.
  */
 
-export interface WildRequest {
+export interface FuzzRequest {
   /** Operation ID. */
   id: string
   method: string
@@ -366,7 +366,7 @@ const who = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom('nobody' as const, 'garbage' as const) },
 )
 
-const requestOf = (description: Description, operation: Described, pool: Pool): fc.Arbitrary<WildRequest> => {
+const requestOf = (description: Description, operation: Described, pool: Pool): fc.Arbitrary<FuzzRequest> => {
   const parameters = (operation.operation.parameters ?? []).map(description.resolve)
   const given = operation.operation.requestBody?.content['application/json']?.schema
   const schema = given && description.schemaOf(given)
@@ -398,8 +398,8 @@ const requestOf = (description: Description, operation: Described, pool: Pool): 
 }
 
 /** Generates a request to any of the operations. */
-export const wildRequest = (
+export const fuzzRequest = (
   description: Description,
   poolOf: (operation: Described) => Pool,
-): fc.Arbitrary<WildRequest> =>
+): fc.Arbitrary<FuzzRequest> =>
   fc.oneof(...description.operations.map((operation) => requestOf(description, operation, poolOf(operation))))
