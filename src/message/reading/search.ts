@@ -7,9 +7,12 @@ import type { Owner } from './filter.ts'
 import { joinMessage } from './for-each.ts'
 import { tsvectorOf } from './words.ts'
 
-/** The text of a message `m` to search in. */
+/**
+ * The text of a message `m` to search in. PostgreSQL cuts by looking at each character, which takes as long as reading the
+ * text, so that it cuts the long ones alone (docs/decisions.md#filling-the-search-index).
+ */
 export const TEXT: Sql = raw(
-  "left(coalesce(m.subject, '') || ' ' || m.counterpart || ' ' || coalesce(m.counterpart_name, '') || ' ' || m.text, 100000)",
+  "coalesce(m.subject, '') || ' ' || m.counterpart || ' ' || coalesce(m.counterpart_name, '') || ' ' || case when octet_length(m.text) > 100000 then left(m.text, 100000) else m.text end",
 )
 
 /**
