@@ -29,7 +29,11 @@ export interface DialDeps {
   maxIdle?: number
 }
 
-const IDLE_CLOSE_MS = 4000
+/**
+ * Time in milliseconds for which a socket stays open without a request, unless the receiver says that it closes it sooner: most
+ * keep theirs for a minute. Opening one, with TLS, takes a distant receiver longer than the POST (docs/decisions.md#kept-connections).
+ */
+const IDLE_CLOSE_MS = 30_000
 const MAX_IDLE = 1024
 const HEADER_BYTES = 16 * 1024
 
@@ -41,6 +45,8 @@ export class Dialler {
   readonly deps: DialDeps
   /** Number of open sockets. */
   open = 0
+  /** Connections that nothing uses and whose sockets are open, by their keys, in the order in which they were kept. */
+  readonly #kept = new Map<string, Connection>()
 
   constructor(deps: DialDeps) {
     this.deps = deps
@@ -48,36 +54,78 @@ export class Dialler {
 
   /** Returns a connection for this URL. Nothing is dialled before the first request. */
   connectionTo(url: string): Connection {
-    return new Connection(this, new URL(url))
+    return new Connection(this, url)
   }
 
-  get crowded(): boolean {
-    return this.open > (this.deps.maxIdle ?? MAX_IDLE)
+  /** Returns the connection that was kept under this key if it leads to this URL, or else a new one, which `keep` accepts. */
+  connectionOf(key: string, url: string): Connection {
+    const kept = this.#kept.get(key)
+    this.#kept.delete(key)
+    if (kept?.url === url) return kept
+    kept?.destroy(new Error('closed: the URL has changed'))
+    return new Connection(this, url, key)
+  }
+
+  /** Keeps a connection whose user needs it no longer, as long as its socket stays open. */
+  keep(connection: Connection): void {
+    if (connection.key !== null && connection.isOpen) this.#kept.set(connection.key, connection)
+    else connection.destroy(new Error('closed: not needed any more'))
+  }
+
+  /** Called when a socket has closed. */
+  closed({ key }: Connection): void {
+    this.open--
+    if (key !== null && this.#kept.get(key)?.isOpen === false) this.#kept.delete(key)
+  }
+
+  /** Returns whether another socket may stay open between requests; one that nothing uses gives its place. */
+  makeRoom(): boolean {
+    if (this.open <= (this.deps.maxIdle ?? MAX_IDLE)) return true
+    const [oldest] = this.#kept
+    if (!oldest) return false
+    this.#kept.delete(oldest[0])
+    oldest[1].destroy(new Error('closed: too many idle connections'))
+    return true
+  }
+
+  /** Closes the connections that nothing uses. */
+  closeKept(): void {
+    for (const connection of this.#kept.values()) connection.destroy(new Error('closed: not needed any more'))
   }
 }
 
 /**
  * Connection to one receiver: one request at a time over one socket, which is reused for the next request and
- * closed after some idle seconds. HTTP/1.1, no redirects, certificates verified.
+ * closed when it was idle for long. HTTP/1.1, no redirects, certificates verified.
  */
 export class Connection {
+  readonly url: string
+  readonly key: string | null
   readonly #dialler: Dialler
   readonly #url: URL
   readonly #path: string
   #client: Client | null = null
   /** The socket while it is being opened: destroying the client would not close it. */
   #opening: Socket | null = null
+  /** The socket from when it is connected until it has closed. */
+  #open: Socket | null = null
   #stage: Stage = 'request'
   #idleSince = 0
 
-  constructor(dialler: Dialler, url: URL) {
+  constructor(dialler: Dialler, url: string, key: string | null = null) {
     this.#dialler = dialler
-    this.#url = url
-    this.#path = url.pathname + url.search
+    this.url = url
+    this.key = key
+    this.#url = new URL(url)
+    this.#path = this.#url.pathname + this.#url.search
   }
 
   get stage(): Stage {
     return this.#stage
+  }
+
+  get isOpen(): boolean {
+    return this.#client !== null && this.#open !== null
   }
 
   /** How long the open socket was idle before this request, in milliseconds; 0 when there is none. */
@@ -99,6 +147,7 @@ export class Connection {
     this.#client ??= new Client(this.#url.origin, {
       pipelining: 1,
       keepAliveTimeout: IDLE_CLOSE_MS,
+      keepAliveMaxTimeout: IDLE_CLOSE_MS,
       headersTimeout: 0, // the caller has one timeout for the whole attempt
       bodyTimeout: 0,
       maxHeaderSize: HEADER_BYTES,
@@ -110,7 +159,7 @@ export class Connection {
   /** Called after a request: keeps the socket for the next one, unless too many are open. */
   rest(): void {
     this.#idleSince = performance.now()
-    if (this.#dialler.crowded) this.destroy(new Error('closed: too many idle connections'))
+    if (!this.#dialler.makeRoom()) this.destroy(new Error('closed: too many idle connections'))
   }
 
   /**
@@ -174,12 +223,18 @@ export class Connection {
     // the user of the socket handles its errors; an unhandled one would end the process
     socket.on('error', () => undefined)
     dialler.open++
-    socket.once('close', () => dialler.open--)
+    socket.once('close', () => {
+      if (this.#open === socket) this.#open = null
+      dialler.closed(this)
+    })
     return new Promise((resolve, reject) => {
       socket.once('error', reject)
       socket.once('close', () => reject(new Error('closed')))
       socket.once('connect', () => {
-        if (mayDial(this.#url, socket.remoteAddress ?? '', dialler.deps.allow)) return resolve(socket)
+        if (mayDial(this.#url, socket.remoteAddress ?? '', dialler.deps.allow)) {
+          this.#open = socket
+          return resolve(socket)
+        }
         socket.destroy(
           new ForbiddenAddress('the host resolves to an address that webhooks are not allowed to reach'),
         )

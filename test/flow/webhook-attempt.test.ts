@@ -9,6 +9,7 @@ import { type Connection, type DialDeps, Dialler } from '../../src/outgoing-http
 import type { Lookup } from '../../src/outgoing-http/lookup.ts'
 import { deliver, type Outcome, readRetryAfter } from '../../src/webhook/post/post.ts'
 import { createReceiver } from '../support/receiver.ts'
+import { until } from '../support/until.ts'
 
 const certificate = async (name: string) => {
   const made = await generate([{ name: 'commonName', value: name }], {
@@ -324,6 +325,55 @@ test('idle connections over the maximum are closed', async () => {
   const connection = dialler.connectionTo(`${plain.url}/kept`)
   await deliver(connection, { headers: [], body: Buffer.from('{}'), now: new Date() })
   expect(connection.idleMs).toBe(0)
+})
+
+const post = async (connection: Connection): Promise<number> => {
+  open.push(connection)
+  await deliver(connection, { headers: [], body: Buffer.from('{}'), now: new Date() })
+  return plain.connections
+}
+
+test('a connection that is not needed any more is kept for the next user of its key, if the URL is the same', async () => {
+  const dialler = local()
+  const connection = dialler.connectionOf('a', `${plain.url}/kept`)
+  const before = await post(connection)
+  dialler.keep(connection)
+  expect(await post(dialler.connectionOf('b', `${plain.url}/kept`))).toBe(before + 1)
+  const again = dialler.connectionOf('a', `${plain.url}/kept`)
+  expect(await post(again)).toBe(before + 1)
+  dialler.keep(again)
+  expect(await post(dialler.connectionOf('a', `${plain.url}/other`))).toBe(before + 2)
+  await until(() => dialler.open === 2)
+})
+
+test('a connection that the receiver has closed, or that failed, is not kept', async () => {
+  const dialler = local()
+  const closing = dialler.connectionOf(
+    'a',
+    await raw((socket) => socket.end('HTTP/1.1 204 No Content\r\n\r\n')),
+  )
+  await post(closing)
+  dialler.keep(closing)
+  await until(() => dialler.open === 0)
+  expect(dialler.connectionOf('a', closing.url)).not.toBe(closing)
+  const failing = dialler.connectionOf('b', await raw((socket) => void socket.destroy()))
+  await post(failing)
+  dialler.keep(failing)
+  expect(dialler.connectionOf('b', failing.url)).not.toBe(failing)
+})
+
+test('kept connections give their places to those in use, the oldest first', async () => {
+  const dialler = local({ maxIdle: 2 })
+  const [first, second, third] = ['a', 'b', 'c'].map((key) => dialler.connectionOf(key, `${plain.url}/kept`))
+  for (const connection of [first!, second!]) {
+    await post(connection)
+    dialler.keep(connection)
+  }
+  await post(third!)
+  await until(() => dialler.open === 2)
+  expect([first, second, third].map((connection) => connection!.isOpen)).toEqual([false, true, true])
+  dialler.closeKept()
+  await until(() => dialler.open === 1)
 })
 
 test.each([

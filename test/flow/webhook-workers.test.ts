@@ -371,7 +371,7 @@ test('nothing is lost while the database is unavailable, and deliveries are reco
   expect(await db.prisma.job.count({ where: { lane: id, state: 'delivered', attempts: 1 } })).toBe(52)
 })
 
-test('idle lanes are released, and leased again for the next event', async () => {
+test('idle lanes are released, and leased again for the next event, which goes over the same connection', async () => {
   const { viewer, path, id } = await lane()
   bench.worker({}, { idleMs: 50 })
   await bench.raise(viewer.id, 1)
@@ -379,6 +379,17 @@ test('idle lanes are released, and leased again for the next event', async () =>
   await until(async () => (await bench.state(id))?.leaseOwner === null)
   await bench.raise(viewer.id, 1)
   expect(cursors(await receiver.got(path, 2))).toEqual([1, 2])
+  expect(receiver.connections).toBe(1)
+})
+
+test('an event that the receiver refused is posted again over another connection', async () => {
+  const { viewer, path } = await lane()
+  receiver.answer(path, 500)
+  bench.worker()
+  await bench.raise(viewer.id, 1)
+  await receiver.got(path, 1)
+  await polling(() => receiver.received.length === 2)
+  expect(receiver.connections).toBe(2)
 })
 
 test('a webhook removed while its lane is held receives nothing more, not even pending events', async () => {

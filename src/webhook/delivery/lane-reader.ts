@@ -141,7 +141,7 @@ export class LaneReader {
     const keys = await openKeys(this.#deps, row)
     const format = await openFormat(this.#deps, row)
     if ([row.id, row.token_id].some((id) => id !== null && this.#deleted.has(id))) return
-    const lane = new Lane(row, { keys, format }, dialler.connectionTo(row.url), leasedUntil)
+    const lane = new Lane(row, { keys, format }, dialler.connectionOf(row.id, row.url), leasedUntil)
     lanes.add(lane)
     if (row.read) this.#takeFirst(lane, row.read)
     for (const event of events) lane.events.announce(event)

@@ -124,6 +124,7 @@ class LaneWorker implements Lanes {
     for (const lane of this.#lanes) this.#proceed(lane)
     await this.#slots.drain(graceMs)
     this.#aborting = true
+    this.#deps.dialler.closeKept()
     for (const lane of this.#lanes) lane.connection.destroy(new Error('the worker is stopping'))
     const limit = new AbortController()
     await Promise.race([this.#handOver(polled), systemClock.sleep(MAX_HAND_OVER_MS, limit.signal)])
@@ -223,7 +224,9 @@ class LaneWorker implements Lanes {
   /** Releases a lane and writes its progress. It is leased again when it has something to do. */
   #release(lane: Lane, conclusion?: LaneProgress): void {
     lane.release()
-    lane.connection.destroy(new Error('the lane was released'))
+    // What fails is tried over a new connection: behind the same name may be another server.
+    if (lane.isRetrying) lane.connection.destroy(new Error('the lane was released'))
+    else this.#deps.dialler.keep(lane.connection)
     this.#writer.note(conclusion ?? { progress: lane.progress(), settled: null })
   }
 

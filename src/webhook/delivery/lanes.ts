@@ -21,7 +21,7 @@ export interface LaneOptions {
    * delivered within 2 s.
    */
   pollMs: number
-  /** Time for which a lane with nothing to do keeps its lease and its connection. */
+  /** Time for which a lane with nothing to do keeps its lease. */
   idleMs: number
   /** Maximum number of concurrent POSTs, besides slow ones (see `Slots`). */
   slots: number

@@ -9,7 +9,7 @@ import type { LaneRegistry } from './lane-registry.ts'
 export interface LeaseRenewalDeps extends Db {
   lease: Lease
   log: Logger
-  /** Time in milliseconds for which a lane with nothing to do keeps its lease and its connection. */
+  /** Time in milliseconds for which a lane with nothing to do keeps its lease. */
   idleMs: number
   lanes: LaneRegistry
   /** Called for a lane that had nothing to do for that long. */
