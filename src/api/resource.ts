@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { compileLiteral } from '../core/literal.ts'
 import { boundsOf } from '../core/rules.ts'
 
 /**
@@ -180,27 +181,41 @@ const writeOf = (rule: z.ZodType): Write => {
   return write === same ? same : (values: readonly never[]) => values.map(write)
 }
 
+/** Reads a field of a row as it is written; null for none. */
+const fieldOf = (name: string, rule: z.ZodType, make?: (row: never) => unknown) => {
+  const write = writeOf(rule)
+  const read = make ?? ((row: never) => (row as Readonly<Record<string, unknown>>)[name])
+  return (row: never): unknown => {
+    const value = read(row) ?? null
+    return value === null ? null : write(value as never)
+  }
+}
+
 const writeAll = (fields: Fields, made: Makings<string>) => {
   const each = Object.entries(fields).map(([name, rule]) => ({
-    ...{ name, write: writeOf(rule), isLeftOut: isOptional(rule) && !isNullable(rule) },
-    make: made[name]?.make,
+    ...{ name, read: fieldOf(name, rule, made[name]?.make) },
+    isLeftOut: isOptional(rule) && !isNullable(rule),
+    isColumn: made[name] === undefined && writeOf(rule) === same,
   }))
   const optional = each.filter(({ isLeftOut }) => isLeftOut)
-  // Copying an object that has all names is faster than adding them one by one (docs/decisions.md#presented-rows).
-  const needed = each.filter(({ isLeftOut }) => !isLeftOut).map(({ name }) => [name, null])
-  const blank: Record<string, unknown> = Object.fromEntries(needed)
-  const read = ({ name, make }: (typeof each)[number], row: never): unknown =>
-    (make ? make(row) : (row as Readonly<Record<string, unknown>>)[name]) ?? null
+  const needed = each.filter(({ isLeftOut }) => !isLeftOut)
+  // See docs/decisions.md#presented-rows.
+  const write = compileLiteral<never>(
+    needed.map(({ name, isColumn }, index) => [
+      name,
+      isColumn ? `from[${JSON.stringify(name)}] ?? null` : `using[${index}](from)`,
+    ]),
+    needed.map(({ read }) => read),
+  )
   return (row: never): Record<string, unknown> => {
+    if (optional.every(({ read }) => read(row) === null)) return write(row)
     // One that may be left out, and is not, has its place among the others.
-    const written = optional.some((field) => read(field, row) !== null) ? {} : { ...blank }
-    for (const field of each) {
-      const { name, write, isLeftOut } = field
-      const value = read(field, row)
-      if (value !== null) written[name] = write === same ? value : write(value as never)
-      else if (!isLeftOut) written[name] = null
-    }
-    return written
+    const values = each.map(({ name, isLeftOut, read }) => ({ name, isLeftOut, value: read(row) }))
+    return Object.fromEntries(
+      values
+        .filter(({ isLeftOut, value }) => !isLeftOut || value !== null)
+        .map(({ name, value }) => [name, value]),
+    )
   }
 }
 

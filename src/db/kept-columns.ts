@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { compileLiteral } from '../core/literal.ts'
 
 /**
  * Prepared statements of which the columns are kept. pg asks PostgreSQL to describe them at each execution, and makes
@@ -47,21 +48,19 @@ const readers = new Map<string, { parsers: readonly unknown[]; read: ReadRow }>(
 
 const asIs = pg.types.getTypeParser(pg.types.builtins.TEXT, 'text')
 
-/** In a literal, this name would set the prototype. */
-const keyOf = (name: string): string => (name === '__proto__' ? '["__proto__"]' : JSON.stringify(name))
-
-/** Writes the function that reads a row: because it contains the names, V8 makes the row in one piece. */
 const readerOf = (fields: readonly pg.FieldDef[], types: pg.CustomTypesConfig): ReadRow => {
   const signature = JSON.stringify(fields.map(({ name, dataTypeID }) => [name, dataTypeID]))
   const parsers = fields.map(({ dataTypeID }) => types.getTypeParser(dataTypeID, 'text') as unknown)
   const known = readers.get(signature)
   if (known?.parsers.every((parser, index) => parser === parsers[index])) return known.read
   const columns = fields.map(({ name }, index) => {
-    const text = `texts[${index}]`
-    const value = parsers[index] === asIs ? text : `${text} === null ? null : parsers[${index}](${text})`
-    return `${keyOf(name)}: ${value}`
+    const text = `from[${index}]`
+    return [
+      name,
+      parsers[index] === asIs ? text : `${text} === null ? null : using[${index}](${text})`,
+    ] as const
   })
-  const read: ReadRow = new Function('parsers', `return (texts) => ({ ${columns.join(', ')} })`)(parsers)
+  const read: ReadRow = compileLiteral(columns, parsers)
   readers.set(signature, { parsers, read })
   return read
 }
