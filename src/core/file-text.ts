@@ -46,18 +46,21 @@ export interface FileReader {
   read(file: GivenFile, source: string): Promise<FileText>
   /** The same in the background: for the search index, not for somebody who waits. */
   readLater(file: GivenFile, source: string): Promise<FileText>
+  /** Whether a file may have a text, by its name, its type and its first `START_BYTES` bytes, which are its `content` here. */
+  mayHaveText(file: GivenFile): boolean
   close(): Promise<void>
 }
 
 /** Containers, and documents that are one: what the bytes say, whatever the sender does. */
 export type Container = 'pdf' | 'rtf' | 'zip' | 'ole'
 
-const PDF_WITHIN = 1_024
+/** As many bytes of a file tell its container. */
+export const START_BYTES = 1_024
 const MARK_BYTES = 128
 
 /** `isPlain`: what is said to be a plain text is a PDF only if it begins as one, for it may be about them. */
 export const containerOf = (content: Uint8Array, isPlain: boolean): Container | null => {
-  const start = Buffer.from(content.subarray(0, isPlain ? MARK_BYTES : PDF_WITHIN))
+  const start = Buffer.from(content.subarray(0, isPlain ? MARK_BYTES : START_BYTES))
   const begin = start.toString('hex', 0, 8)
   if (/^504b(?:0304|0506|0708)/.test(begin)) return 'zip'
   if (begin === 'd0cf11e0a1b11ae1') return 'ole'

@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { AppError } from '../../src/core/errors.ts'
+import { mayHaveText } from '../../src/mail/file/format.ts'
 import { createFileIndexer } from '../../src/message/index.ts'
 import { createFakeClock } from '../support/clock.ts'
 import { post } from '../support/letter.ts'
@@ -20,8 +21,8 @@ beforeAll(async () => {
   await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [], blocked: [] })
 })
 
-const receive = async (subject: string): Promise<string> => {
-  const attachments = [{ filename: 'a.txt', content: subject }]
+const receive = async (subject: string, filename = 'a.txt', contentType?: string): Promise<string> => {
+  const attachments = [{ filename, contentType, content: subject }]
   await post(service, {
     from: 'ann@example.com',
     to: agent.address,
@@ -53,7 +54,12 @@ test('a file that cannot be read now is tried again, and then given up; those th
     if (messageId === bad) throw new AppError('unavailable', 'The reader was killed.')
     return { text: `words of ${messageId}`, problem: null }
   }
-  const indexer = createFileIndexer({ ...service.db, clock, log, fileTexts: { readLater } as never })
+  const indexer = createFileIndexer({
+    ...service.db,
+    clock,
+    log,
+    fileTexts: { readLater, mayHaveText: () => true } as never,
+  })
   indexer.start()
   for (const attempts of [1, 2]) {
     await until(async () => (await waiting()).get(bad!) === attempts)
@@ -80,10 +86,35 @@ test('a file whose reader ended with the process is not begun a fourth time, and
     begun.push(messageId)
     return { text: 'text', problem: null }
   }
-  const indexer = createFileIndexer({ ...service.db, clock, log, fileTexts: { readLater } as never })
+  const indexer = createFileIndexer({
+    ...service.db,
+    clock,
+    log,
+    fileTexts: { readLater, mayHaveText: () => true } as never,
+  })
   indexer.start()
   await until(async () => (await waiting()).size === 0)
   await indexer.stop()
   expect(begun).toEqual([good])
   expect(log.text()).toContain('its reader did not end, 3 times')
+})
+
+test('a file that has no text by its type and its beginning is not begun', async () => {
+  await receive('signature', 'smime.p7s', 'application/pkcs7-signature')
+  await receive('no PDF', 'order.pdf', 'application/pdf')
+  const some = [
+    await receive('%PDF-1.7', 'scan.pdf', 'application/pdf'),
+    await receive('plain', 'unknown', 'application/octet-stream'),
+  ]
+  const begun: string[] = []
+  const readLater = async ({ messageId }: { messageId: string }) => {
+    begun.push(messageId)
+    return { text: 'text', problem: null }
+  }
+  const fileTexts = { readLater, mayHaveText } as never
+  const indexer = createFileIndexer({ ...service.db, clock, log, fileTexts })
+  indexer.start()
+  await until(async () => (await waiting()).size === 0)
+  await indexer.stop()
+  expect(begun.toSorted()).toEqual(some.toSorted())
 })

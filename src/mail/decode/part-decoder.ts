@@ -1,17 +1,17 @@
 import { createBase64End } from './base64-end.ts'
+import { decodeQuotedPrintable } from './quoted-printable.ts'
 
-/** The decoder of a MIME part in postal-mime 4.0.0 (there are three kinds). Its output is in `chunks`. */
-export interface PartDecoder {
-  chunks: (Uint8Array | ArrayBuffer | string)[]
-  /** In the base64 decoder only: digits of an incomplete group of four. */
-  remainder?: string
-  /** In the quoted-printable decoder only: number of decoded bytes that are not in `chunks` yet. */
-  bufferPos?: number
+/** The decoder of a MIME part. */
+interface PartDecoder {
   update(line: Uint8Array): void
-  writeBytes?(bytes: Uint8Array, start: number, end: number): void
-  flushBuffer?(): void
-  flushRemainder?(): void
   finalize(): Promise<ArrayBuffer>
+}
+
+/** The decoder of base64 in postal-mime 4.0.0. Its output is in `chunks`. */
+interface Base64Decoder extends PartDecoder {
+  chunks: (Uint8Array | ArrayBuffer)[]
+  pushChunk(digits: string): void
+  flushRemainder(): void
 }
 
 /** A node of postal-mime, which creates its decoder at the end of its header. */
@@ -39,61 +39,44 @@ const MAX_UPDATE = 16 * 1024
 export function decodeExactly(node: DecodingNode, hasEnded: () => boolean): void {
   const { setupContentDecoder } = node
   node.setupContentDecoder = (encoding) => {
-    setupContentDecoder.call(node, encoding)
-    const decoder = node.contentDecoder
-    if (decoder === null) return
-    // The lines around the parts of a multipart are not read.
-    if (node.contentType.multipart !== false) Object.assign(decoder, { update() {}, finalize: nothing })
-    else if (decoder.remainder !== undefined) decodeBase64(decoder)
-    else if (decoder.writeBytes) decodeQuotedPrintable(decoder, hasEnded)
-    else copyLines(decoder, hasEnded)
+    if (node.contentType.multipart !== false) node.contentDecoder = NOT_READ
+    else if (/base64/i.test(encoding)) {
+      setupContentDecoder.call(node, encoding)
+      decodeBase64(node.contentDecoder as Base64Decoder)
+    } else if (/quoted-printable/i.test(encoding))
+      node.contentDecoder = whole(hasEnded, (body) => decodeQuotedPrintable(body).buffer)
+    else node.contentDecoder = whole(hasEnded, (body) => body.slice().buffer)
   }
 }
 
-const nothing = async () => new ArrayBuffer(0)
+/** The lines around the parts of a multipart are not read. */
+const NOT_READ: PartDecoder = { update() {}, finalize: async () => new ArrayBuffer(0) }
 
-/** Copies a body that is not encoded. Its lines stand one after the other in the buffer of the message. */
-function copyLines(decoder: PartDecoder, hasEnded: () => boolean): void {
+/** Decodes a body at its end. Its lines stand one after the other in the buffer of the message. */
+function whole(hasEnded: () => boolean, decode: (body: Uint8Array) => ArrayBuffer): PartDecoder {
   let first: Uint8Array | null = null
   let last: Uint8Array = NO_BYTES
-  decoder.update = (line) => {
-    first ??= line
-    last = line
-  }
-  decoder.finalize = async () => {
-    const kept = keptLineEnd(lineEndOf(last), hasEnded())
-    return (last.buffer as ArrayBuffer).slice(
-      (first ?? last).byteOffset,
-      last.byteOffset + last.length + kept.length,
-    )
-  }
-}
-
-function decodeQuotedPrintable(decoder: PartDecoder, hasEnded: () => boolean): void {
-  const { update } = decoder
-  const output = new Output(decoder)
-  let lineEnd: Uint8Array = NO_BYTES
-  decoder.update = (line) => {
-    decoder.writeBytes!(lineEnd, 0, lineEnd.length)
-    const text = withoutEndSpaces(line)
-    const isSoft = text.at(-1) === EQUALS
-    update.call(decoder, text)
-    // The line feed that it has just written.
-    if (!isSoft) decoder.bufferPos!--
-    lineEnd = isSoft ? NO_BYTES : lineEndOf(line)
-    output.gather()
-  }
-  decoder.finalize = async () => {
-    const kept = keptLineEnd(lineEnd, hasEnded())
-    decoder.writeBytes!(kept, 0, kept.length)
-    decoder.flushBuffer?.()
-    return output.whole()
+  return {
+    update(line) {
+      first ??= line
+      last = line
+    },
+    async finalize() {
+      const kept = keptLineEnd(lineEndOf(last), hasEnded())
+      const start = (first ?? last).byteOffset
+      return decode(new Uint8Array(last.buffer, start, last.byteOffset + last.length + kept.length - start))
+    },
   }
 }
 
-function decodeBase64(decoder: PartDecoder): void {
+function decodeBase64(decoder: Base64Decoder): void {
   const { update } = decoder
   const output = new Output(decoder)
+  // Digits alone. One that is left over encodes nothing.
+  decoder.pushChunk = (digits) => {
+    const end = digits.length % 4 === 1 ? digits.length - 1 : digits.length
+    if (end > 0) decoder.chunks.push(Buffer.from(digits.slice(0, end), 'base64'))
+  }
   const lines = inBlocks((block) => {
     update.call(decoder, block)
     output.gather()
@@ -101,7 +84,7 @@ function decodeBase64(decoder: PartDecoder): void {
   decoder.update = lines.update
   decoder.finalize = async () => {
     lines.flush()
-    decoder.flushRemainder?.()
+    decoder.flushRemainder()
     return output.whole()
   }
 }
@@ -111,10 +94,10 @@ function decodeBase64(decoder: PartDecoder): void {
  * slower. See docs/decisions.md#decoding-parts.
  */
 class Output {
-  readonly #decoder: PartDecoder
+  readonly #decoder: Base64Decoder
   readonly #blocks: Uint8Array[] = []
 
-  constructor(decoder: PartDecoder) {
+  constructor(decoder: Base64Decoder) {
     this.#decoder = decoder
   }
 
@@ -131,7 +114,6 @@ class Output {
   }
 }
 
-const EQUALS = 0x3d
 const CR = 0x0d
 const LF = 0x0a
 const NO_BYTES = new Uint8Array()
@@ -174,13 +156,6 @@ function inBlocks(take: (block: Uint8Array) => void) {
     else if (belongs(line)) add(line)
   }
   return { update, flush }
-}
-
-/** Spaces at the end of a line were added on the way (RFC 2045 6.7 (3)): they would make a soft line break a hard one. */
-function withoutEndSpaces(line: Uint8Array): Uint8Array {
-  let end = line.length
-  while (end > 0 && (line[end - 1] === 0x20 || line[end - 1] === 0x09)) end--
-  return line.subarray(0, end)
 }
 
 function concatenate(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {

@@ -1,4 +1,4 @@
-import type { FileFormat, GivenFile } from '../../core/file-text.ts'
+import { type Container, containerOf, type FileFormat, type GivenFile } from '../../core/file-text.ts'
 
 const BY_TYPE: readonly [RegExp, FileFormat][] = [
   [/^application\/(?:x-)?pdf$/, 'pdf'],
@@ -69,4 +69,20 @@ export const declaredOf = ({ name, type }: Pick<GivenFile, 'name' | 'type'>): Fi
   if (byType && byType !== 'text') return byType
   if (byType || UNKNOWN.test(declared)) return byEnd ?? byType ?? null
   return byEnd ?? 'other'
+}
+
+const PLAIN = new Set<string>(['html', 'csv', 'eml', 'ics', 'vcf', 'text'])
+
+/** What a file is said to be, and what its beginning says that it is. */
+export const kindOf = (
+  file: GivenFile,
+): { declared: ReturnType<typeof declaredOf>; container: Container | null } => {
+  const declared = declaredOf(file)
+  return { declared, container: containerOf(file.content, declared !== null && PLAIN.has(declared)) }
+}
+
+/** Whether a file may have a text. Signatures, old documents and what is not what it is said to be have none. */
+export const mayHaveText = (file: GivenFile): boolean => {
+  const { declared, container } = kindOf(file)
+  return container === null ? declared === null || PLAIN.has(declared) : container !== 'ole'
 }

@@ -1,13 +1,7 @@
-import {
-  type Container,
-  containerOf,
-  type FileFormat,
-  type FileText,
-  type GivenFile,
-} from '../../core/file-text.ts'
+import type { Container, FileFormat, FileText, GivenFile } from '../../core/file-text.ts'
 import { sanitizeText } from '../../core/text/sanitize-text.ts'
 import { type Archive, listArchive, openArchive } from './archive.ts'
-import { declaredOf } from './format.ts'
+import { kindOf } from './format.ts'
 import { readOdf } from './odf.ts'
 import { readDocx, readPptx } from './ooxml.ts'
 import { isHtml, isText, readCalendar, readContacts, readHtml, readMail, readText } from './plain.ts'
@@ -98,11 +92,8 @@ const plainPlan = (file: GivenFile, declared: FileFormat | null, out: TextOutput
   }
 }
 
-const PLAIN = new Set<string>(['html', 'csv', 'eml', 'ics', 'vcf', 'text'])
-
 const planOf = async (file: GivenFile, out: TextOutput): Promise<Plan> => {
-  const declared = declaredOf(file)
-  const container = containerOf(file.content, declared !== null && PLAIN.has(declared))
+  const { declared, container } = kindOf(file)
   if (container) return containerPlan(container, file, declared, out)
   if (declared === 'other') throw unsupported()
   return plainPlan(file, declared, out)

@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer'
+import { isAscii, isUtf8 } from 'node:buffer'
 import { decodeText, decodeWestern, isWestern } from '../decode/charset.ts'
 
 /** A header field as it is in the message. */
@@ -22,12 +22,14 @@ export function valueDecoder(fields: readonly HeaderField[], body: Uint8Array) {
   let declared: string | undefined
   const charset = () => (declared ??= charsetOf(fields, body))
   return ({ name, lines }: HeaderField): string => {
-    const line = Buffer.concat(lines)
+    const line = lines.length === 1 ? lines[0]! : Buffer.concat(lines)
     const value = name === '' ? line : line.subarray(line.indexOf(COLON) + 1)
-    const bytes = CONTENT.test(name)
-      ? value
-      : Buffer.from(value.toString('latin1').replace(/[ \t]+/g, ' '), 'latin1')
-    const text = decodeBytes(bytes, charset, name.toLowerCase() === 'subject')
+    const written = value.toString('latin1')
+    const spaced = CONTENT.test(name) ? written : written.replace(/[ \t]+/g, ' ')
+    const isPlain = isAscii(value) && !value.includes(ESCAPE)
+    const text = isPlain
+      ? spaced
+      : decodeBytes(Buffer.from(spaced, 'latin1'), charset, name.toLowerCase() === 'subject')
     return (TO_CONVERT.test(text) ? withReadableWords(text) : text).trim()
   }
 }

@@ -18,12 +18,34 @@ const MAX_NAME = 1_000
 const USUAL =
   /^(?:from|to|cc|subject|date|received|return-path|message-id|mime-version|content-type|sender|reply-to)[ \t]*:/i
 
+/** What was found of a message: many ask for its fields and for the position of its body. */
+interface Known {
+  headerLength?: number
+  fields?: readonly HeaderField[]
+  headers?: readonly RawHeader[]
+}
+
+/** By the bytes of the message, which nobody changes. */
+const messages = new WeakMap<Uint8Array, Known>()
+
+const knownOf = (raw: Uint8Array): Known => {
+  const known = messages.get(raw) ?? {}
+  messages.set(raw, known)
+  return known
+}
+
 /**
  * Returns the position of the body: after the first empty line. If there is none, the body begins at the
  * first line that cannot be a header line. A message that begins with such a line and has no common field has
  * no header at all, so that text sent without a header is not lost.
  */
-export function headerLength(raw: Uint8Array): number {
+export const headerLength = (raw: Uint8Array): number => {
+  const known = knownOf(raw)
+  known.headerLength ??= bodyStartOf(raw)
+  return known.headerLength
+}
+
+function bodyStartOf(raw: Uint8Array): number {
   const startsWithoutHeader = !isHeaderLine(raw, 0, lineEnd(raw, 0))
   let bodyStart = raw.length
   let hasUsualField = false
@@ -116,7 +138,13 @@ function nameOf(line: Buffer): string {
  * list, so that no two of them see different fields. Lines end with a line feed; those that begin with a space or a tab
  * continue the field above. A byte order mark and the `From ` line of an mbox at the beginning are left out. Examines the first 2 MiB.
  */
-export function fieldsOf(raw: Uint8Array): HeaderField[] {
+export const fieldsOf = (raw: Uint8Array): readonly HeaderField[] => {
+  const known = knownOf(raw)
+  known.fields ??= splitFields(raw)
+  return known.fields
+}
+
+function splitFields(raw: Uint8Array): HeaderField[] {
   const block = Buffer.from(raw.buffer, raw.byteOffset, Math.min(headerLength(raw), MAX_SCANNED))
   const fields: HeaderField[] = []
   for (let start = markLength(block); start < block.length && fields.length < MAX_FIELDS; ) {
@@ -147,8 +175,11 @@ function decoded(fields: readonly HeaderField[], raw: Uint8Array): RawHeader[] {
 }
 
 /** Returns the header fields with names in lower case. */
-export const scanHeaders = (raw: Uint8Array): RawHeader[] =>
-  scanFields(raw).map(({ name, value }) => ({ name: name.toLowerCase(), value }))
+export const scanHeaders = (raw: Uint8Array): readonly RawHeader[] => {
+  const known = knownOf(raw)
+  known.headers ??= scanFields(raw).map(({ name, value }) => ({ name: name.toLowerCase(), value }))
+  return known.headers
+}
 
 // Maximum size of the fields that describe the body: a boundary, a charset, a file name in a few encoded
 // words.

@@ -7,7 +7,7 @@ import { type Budget, budgetOfMessage } from '../decode/time-budget.ts'
 import { endedAtBlankLine, headerLength, scanHeaders, valuesOf } from '../header/headers.ts'
 import { describeCalendar } from './calendar.ts'
 import { asForwarded, MAX_FORWARDED, MAX_FORWARDED_DEPTH } from './forwarded.ts'
-import { unshownWords } from './html/compare.ts'
+import { Shown, unshownWords } from './html/compare.ts'
 import { withoutMarks } from './html/history.ts'
 import { htmlToMarked, htmlToWords } from './html/readable.ts'
 import { hiddenInstructionsIn } from './manipulation/instructions.ts'
@@ -102,9 +102,11 @@ function readTexts(sent: Structure['texts'], budget: Budget, subject: () => stri
     const fromHtml = (witness?: Signs) =>
       html.map((each) => htmlToMarked(each, budget, doubt, witness)).join('\n')
     if (text.trim() === '') return signs.source(fromHtml(signs))
-    const shown = signs.source(html.map((each) => htmlToWords(each, budget, doubt, signs)).join('\n'))
-    shownBeside.push(shown)
-    if (budget.spend(0.5, () => isStub(text, shown, subject()))) {
+    const shown = new Shown(
+      signs.source(html.map((each) => htmlToWords(each, budget, doubt, signs)).join('\n')),
+    )
+    shownBeside.push(shown.text)
+    if (budget.spend(0.5, () => isStub(text, shown, subject))) {
       stub ||= text
       return fromHtml()
     }

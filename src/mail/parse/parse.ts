@@ -30,7 +30,7 @@ export interface ParsedMail
     | 'references'
     | 'codes'
   > {
-  headers: RawHeader[]
+  headers: readonly RawHeader[]
   /** When it was sent, as it claims; null without a readable date. */
   sentAt: Date | null
   /** Why the MIME structure could not be read, in which case `text` is the raw body; null if it could. */
@@ -113,7 +113,7 @@ const stubCheck = (stub: string): Check[] =>
  * The first address in the first readable From header. Whether it is the only one is checked by the
  * verification.
  */
-function firstSender(headers: RawHeader[]): Inbound['from'] {
+function firstSender(headers: readonly RawHeader[]): Inbound['from'] {
   for (const value of valuesOf(headers, 'from')) {
     const mailbox = addressesIn(value)[0]
     if (mailbox === undefined) continue
@@ -126,7 +126,7 @@ function firstSender(headers: RawHeader[]): Inbound['from'] {
 }
 
 /** The address that replies go to: the first usable one in Reply-To, or else in From. */
-function replyAddress(headers: RawHeader[]): string | null {
+function replyAddress(headers: readonly RawHeader[]): string | null {
   for (const value of [...valuesOf(headers, 'reply-to'), ...valuesOf(headers, 'from')]) {
     for (const { address = '' } of addressesIn(value).slice(0, MAX_RECIPIENTS)) {
       const spelled = spellLoosely(address)
@@ -136,7 +136,7 @@ function replyAddress(headers: RawHeader[]): string | null {
   return null
 }
 
-function recipients(headers: RawHeader[], field: string): string[] {
+function recipients(headers: readonly RawHeader[], field: string): string[] {
   const mailboxes = valuesOf(headers, field).flatMap((value) => addressesIn(value))
   const addresses = mailboxes
     .slice(0, MAX_RECIPIENTS)
@@ -145,7 +145,7 @@ function recipients(headers: RawHeader[], field: string): string[] {
 }
 
 /** Message ids without angle brackets; ids from senders that omit the brackets are recognized too. */
-function ids(headers: RawHeader[], field: string): string[] {
+function ids(headers: readonly RawHeader[], field: string): string[] {
   const text = valuesOf(headers, field).join(' ')
   const bracketed = [...text.matchAll(/<([^<>]{1,2000})>/g)].map((match) =>
     (match[1] ?? '').replace(/\s+/g, ''),

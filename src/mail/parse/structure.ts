@@ -19,10 +19,19 @@ interface Part {
   contentTransferEncoding: { encoding: string }
   getTextContent(): string
 }
+interface Line {
+  bytes: Uint8Array
+  done: boolean
+}
 interface Internals {
   currentNode: DecodingNode
   textMap: Map<Part, { plain?: { value: string }[]; html?: { value: string }[] }>
   boundaries: { value: Uint8Array }[]
+  /** The message, and where the next line begins. */
+  buf: ArrayBuffer
+  av: Uint8Array
+  readPos: number
+  readLine(): Line
   processLine(line: Uint8Array, isFinal: boolean): Promise<void>
   finalize(): Promise<void>
   collectNode(part: Part, alternative: Part | false, related: boolean): Promise<void>
@@ -41,7 +50,8 @@ export const MAX_ATTACHMENTS = 1_000
 const MAX_REFLOWED = 2 * 1024 * 1024
 // Digests have hundreds of parts. 100,000 empty ones take half a second.
 const MAX_PARTS = 200_000
-const DONE = Promise.resolve()
+const CR = 0x0d
+const LF = 0x0a
 const EMPTY = new Uint8Array()
 
 /**
@@ -71,15 +81,36 @@ class TolerantParser extends OpenPostalMime {
   }
 
   /**
-   * The base method compares each line that begins with two hyphens to every open boundary, and awaits each
-   * line.
+   * Returns the next line that may be a delimiter, or the last one, and feeds those before it to the current part. The base
+   * class looks for line ends byte by byte, compares each line that begins with two hyphens to every open boundary, and
+   * awaits each line.
    */
+  override readLine(): Line {
+    for (;;) {
+      const line = this.#nextLine()
+      const bytes = this.#inPart(line.bytes)
+      if (line.done || this.#delimiters.read(bytes, this.boundaries) !== null) return line
+      this.node.feed(bytes)
+    }
+  }
+
   override processLine(given: Uint8Array, isFinal: boolean): Promise<void> {
-    const line = this.node.state === 'header' && isBlankLine(given) ? EMPTY : given
-    const delimiter = this.#delimiters.read(line, this.boundaries)
-    if (isFinal || delimiter !== null) return super.processLine(delimiter ?? line, isFinal)
-    this.node.feed(line)
-    return DONE
+    const line = this.#inPart(given)
+    return super.processLine(this.#delimiters.read(line, this.boundaries) ?? line, isFinal)
+  }
+
+  /** The line without the carriage returns and the line feed at its end. */
+  #nextLine(): Line {
+    const { av, readPos: start } = this
+    const feed = av.indexOf(LF, start)
+    this.readPos = feed < 0 ? av.length : feed + 1
+    let end = feed < 0 ? av.length : feed
+    while (end > start && av[end - 1] === CR) end--
+    return { bytes: new Uint8Array(this.buf, start, end - start), done: this.readPos >= av.length }
+  }
+
+  #inPart(line: Uint8Array): Uint8Array {
+    return this.node.state === 'header' && isBlankLine(line) ? EMPTY : line
   }
 
   /** Called at the end of the message. */

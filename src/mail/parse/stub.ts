@@ -1,4 +1,4 @@
-import { wordsOf } from './html/compare.ts'
+import { type Shown, wordsOf } from './html/compare.ts'
 
 /** Longer plain parts are no stubs; style sheets do not count. */
 const MAX_STUB = 4_000
@@ -22,21 +22,26 @@ const SAYS_NOTHING: readonly RegExp[] = [
  * needed, how to unsubscribe, a style sheet), repeats the subject, or announces a code or a link that only the HTML
  * contains.
  */
-export function isStub(plain: string, shown: string, subject: string): boolean {
+export function isStub(plain: string, shown: Shown, subject: () => string): boolean {
   if (plain.length > MAX_STYLES) return false
   const text = withoutStyles(plain)
   if (text.length > MAX_STUB) return false
-  const words = wordsOf(text)
-  const seen = wordsOf(shown)
-  if (seen.length <= words.length) return false
-  const lines = text
-    .split('\n')
-    .filter((line) => line.length > MAX_LINE || !SAYS_NOTHING.some((one) => one.test(line)))
-  const own = wordsOf(lines.join('\n'))
-  if (areAmong(own, wordsOf(subject))) return true
-  const isAnnouncement =
-    own.length <= MAX_ANNOUNCEMENT && seen.length >= 2 * own.length && areAmong(own, seen)
-  return isAnnouncement && codesIn(shown).some((code) => !plain.includes(code))
+  const { words: seen } = shown
+  if (seen.length <= wordsOf(text).length) return false
+  const titled = new Set(wordsOf(subject()))
+  const own: string[] = []
+  let isTitle = true
+  for (const line of text.split('\n')) {
+    if (line.length <= MAX_LINE && SAYS_NOTHING.some((one) => one.test(line))) continue
+    const words = wordsOf(line)
+    isTitle &&= words.every((word) => titled.has(word))
+    own.push(...words)
+    // Most plain texts are no stubs: their first lines show it.
+    if (!isTitle && own.length > MAX_ANNOUNCEMENT) return false
+  }
+  if (isTitle) return true
+  const isAnnouncement = seen.length >= 2 * own.length && areAmong(own, seen)
+  return isAnnouncement && codesIn(shown.text).some((code) => !plain.includes(code))
 }
 
 const areAmong = (words: readonly string[], others: readonly string[]): boolean => {

@@ -1,4 +1,5 @@
 import type { FileReader } from '../../core/file-text.ts'
+import { mayHaveText } from '../file/format.ts'
 import type { ReaderOptions } from './mail-reader.ts'
 import { ProcessTransport } from './process-transport.ts'
 import { FILES, type PoolLimits } from './reader-limits.ts'
@@ -21,6 +22,7 @@ export const createFileReader = (
   return {
     read: (file, source) => pool.readFile(file, source),
     readLater: (file, source) => background.readFile(file, source),
+    mayHaveText,
     close: async () => {
       await Promise.all([pool.close(), background.close()])
     },

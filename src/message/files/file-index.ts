@@ -1,5 +1,6 @@
 import type { Clock } from '../../core/clock.ts'
 import { AppError, messageOf } from '../../core/errors.ts'
+import { START_BYTES } from '../../core/file-text.ts'
 import type { Logger } from '../../core/logger.ts'
 import { type Led, Routine } from '../../core/routine.ts'
 import { tsvectorArray } from '../../db/bytea.ts'
@@ -48,14 +49,17 @@ const FINISH = {
   text: 'delete from unread_file where (message_id, agent_id) in (select * from unnest($1::uuid[], $2::uuid[]) as f(message_id, agent_id))',
 }
 
-/** The messages $1 of the agents $2 with their files, of which $3 have no text. */
+/** The messages $1 of the agents $2 with the beginnings of their files, of which those of the types $3 have no text. */
 const READ = {
   name: 'read messages with files',
   ...composedOf(sql`
-    select m.id as "messageId", m.workspace_id as "workspaceId", ${TEXT} as text,
-           array(select f.index from attachment f where f.message_id = m.id and f.agent_id = m.agent_id
-                    and f.type not like all ($3::text[]) order by f.index) as indexes
-      from unnest($1::uuid[], $2::uuid[]) as g(id, agent_id) join message m on m.id = g.id and m.agent_id = g.agent_id`),
+    select m.id as "messageId", m.workspace_id as "workspaceId", ${TEXT} as text, f.*
+      from unnest($1::uuid[], $2::uuid[]) as g(id, agent_id) join message m on m.id = g.id and m.agent_id = g.agent_id
+     cross join lateral (
+       select coalesce(array_agg(index order by index), '{}') as indexes, array_agg(name order by index) as names,
+              array_agg(type order by index) as types,
+              array_agg(substring(content from 1 for ${START_BYTES}) order by index) as starts
+         from attachment where message_id = m.id and agent_id = m.agent_id and type not like all ($3::text[])) f`),
 }
 
 interface Taken {
@@ -69,6 +73,10 @@ interface Found {
   workspaceId: string
   text: string
   indexes: number[]
+  /** Of each of these files; null without any. `starts` are null for contents in the object store. */
+  names: string[] | null
+  types: string[] | null
+  starts: (Buffer | null)[] | null
 }
 
 interface Deps extends Db {
@@ -79,11 +87,22 @@ interface Deps extends Db {
 
 const againAt = ({ clock }: Deps): Date => new Date(clock.now().getTime() + AGAIN_MS)
 
-/** Returns the beginning of the texts of a message's files. */
+/**
+ * Returns the numbers of the files that may have a text. The others cost no statement and no process
+ * (docs/decisions.md#files-without-text).
+ */
+const readableIn = ({ fileTexts }: Deps, { indexes, names, types, starts }: Found): number[] =>
+  indexes.filter((_, at) => {
+    const content = starts?.[at]
+    return !content || fileTexts.mayHaveText({ name: names![at]!, type: types![at]!, content })
+  })
+
+/** Returns the beginning of the texts of these files of a message. */
 const textsOf = async (
   { fileTexts, log }: Deps,
   { agentId, messageId }: Taken,
-  { workspaceId, indexes }: Found,
+  workspaceId: string,
+  indexes: readonly number[],
 ): Promise<string> => {
   let texts = ''
   for (const index of indexes) {
@@ -97,10 +116,11 @@ const textsOf = async (
 
 /** Returns the words of a message with those of its files; null if these have none. */
 const wordsOf = async (deps: Deps, taken: Taken, found: Found | undefined): Promise<Buffer | null> => {
-  if (!found || found.indexes.length === 0) return null
+  const indexes = found ? readableIn(deps, found) : []
+  if (!found || indexes.length === 0) return null
   if (taken.attempts >= MAX_ATTEMPTS) throw new Error(`its reader did not end, ${MAX_ATTEMPTS} times`)
   await deps.pool.query({ ...BEGIN, values: [taken.messageId, taken.agentId, againAt(deps)] })
-  const texts = await textsOf(deps, taken, found)
+  const texts = await textsOf(deps, taken, found.workspaceId, indexes)
   if (texts.trim() === '') return null
   return tsvectorOf(`${found.text}\n${texts}`, `agent ${taken.agentId}`, MAX_OWN + MAX_SEARCHED)
 }

@@ -106,6 +106,11 @@ export class FileTexts {
     return (await this.#turns.run(workspaceId, read)).text
   }
 
+  /** Whether a file may have a text: see `FileReader`. */
+  mayHaveText(start: GivenFile): boolean {
+    return this.#deps.files.mayHaveText(start)
+  }
+
   close(): Promise<void> {
     return this.#deps.files.close()
   }
