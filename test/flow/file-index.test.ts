@@ -48,6 +48,13 @@ const waiting = async () => {
   return new Map(rows.map(({ id, attempts }) => [id, attempts]))
 }
 
+/** Time goes on meanwhile: the worker may begin to wait only after the clock has been moved. */
+const untilWorked = (isDone: () => Promise<boolean>) =>
+  until(() => {
+    clock.advance(1_000)
+    return isDone()
+  })
+
 test('a file that cannot be read now is tried again, and then given up; those that were taken with it are not', async () => {
   const [bad, ...good] = [await receive('bad'), await receive('first'), await receive('second')]
   const readLater = async ({ messageId }: { messageId: string }) => {
@@ -62,11 +69,11 @@ test('a file that cannot be read now is tried again, and then given up; those th
   })
   indexer.start()
   for (const attempts of [1, 2]) {
-    await until(async () => (await waiting()).get(bad!) === attempts)
-    await until(async () => (await waiting()).size === 1)
+    await untilWorked(async () => (await waiting()).get(bad!) === attempts)
+    await untilWorked(async () => (await waiting()).size === 1)
     clock.advance(5 * 60_000)
   }
-  await until(async () => (await waiting()).size === 0)
+  await untilWorked(async () => (await waiting()).size === 0)
   await indexer.stop()
   expect(log.text()).toContain('The reader was killed.')
   const { rows } = await service.db.pool.query(
@@ -93,7 +100,7 @@ test('a file whose reader ended with the process is not begun a fourth time, and
     fileTexts: { readLater, mayHaveText: () => true } as never,
   })
   indexer.start()
-  await until(async () => (await waiting()).size === 0)
+  await untilWorked(async () => (await waiting()).size === 0)
   await indexer.stop()
   expect(begun).toEqual([good])
   expect(log.text()).toContain('its reader did not end, 3 times')
@@ -114,7 +121,7 @@ test('a file that has no text by its type and its beginning is not begun', async
   const fileTexts = { readLater, mayHaveText } as never
   const indexer = createFileIndexer({ ...service.db, clock, log, fileTexts })
   indexer.start()
-  await until(async () => (await waiting()).size === 0)
+  await untilWorked(async () => (await waiting()).size === 0)
   await indexer.stop()
   expect(begun.toSorted()).toEqual(some.toSorted())
 })
