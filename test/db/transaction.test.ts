@@ -7,6 +7,7 @@ import { deleteWebhook } from '../../src/webhook/deletion.ts'
 import { once } from '../../src/workspace/idempotency.ts'
 import { authenticate } from '../../src/workspace/token/viewer.ts'
 import { startGraphql } from '../support/graphql.ts'
+import { until } from '../support/until.ts'
 
 const service = await startGraphql()
 const { deps } = service
@@ -18,9 +19,10 @@ const inTransaction = <Result>(work: (inside: typeof deps) => Promise<Result>): 
 
 test('ending a lease within a transaction notifies subscribers only if the lease was current', async () => {
   const viewer = await authenticate(deps, agent.token, '')
-  const { id } = await connectClient(deps, viewer, agent.id, { client: 'test', machine: 'here' })
   const received: string[] = []
   const stop = deps.notifier.subscribe(CLIENT_REPLACED, (key) => received.push(key))
+  const { id } = await connectClient(deps, viewer, agent.id, { client: 'test', machine: 'here' })
+  await until(() => received.splice(0).includes(agent.id))
   await inTransaction((inside) => endLeases(inside, [{ agentId: agent.id, id: randomUUID() }]))
   expect(received).toEqual([])
   await inTransaction((inside) => endLeases(inside, [{ agentId: agent.id, id }]))
