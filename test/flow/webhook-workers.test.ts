@@ -382,6 +382,14 @@ test('idle lanes are released, and leased again for the next event, which goes o
   expect(receiver.connections).toBe(1)
 })
 
+test('an idle lane is released although its lease is renewed more often than that', async () => {
+  const { viewer, path, id } = await lane()
+  bench.worker({}, { leaseMs: 1_500, attemptMs: 100, idleMs: 1_500 })
+  await bench.raise(viewer.id, 1)
+  await receiver.got(path, 1)
+  await until(async () => (await bench.state(id))?.leaseOwner === null, 20_000)
+})
+
 test('an event that the receiver refused is posted again over another connection', async () => {
   const { viewer, path } = await lane()
   receiver.answer(path, 500)

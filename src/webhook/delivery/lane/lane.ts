@@ -44,7 +44,8 @@ export class Lane implements Waiter {
   #state: LaneState = 'held'
   /** `queued`: waits for a slot. */
   #activity: 'none' | 'queued' | 'posting' = 'none'
-  #idleSince = performance.now()
+  /** Null while it has something to do. */
+  #idleSince: number | null = null
   #siblings: number
   /** Number of failed attempts at the first event. */
   #failures: number
@@ -96,7 +97,7 @@ export class Lane implements Waiter {
   }
 
   get idleSince(): number {
-    return this.#idleSince
+    return this.#idleSince ?? performance.now()
   }
 
   /** Number of webhooks of the agent. */
@@ -198,6 +199,7 @@ export class Lane implements Waiter {
   /** Records that the lane waits for a slot. */
   queue(): void {
     this.#activity = 'queued'
+    this.#idleSince = null
   }
 
   dequeue(): void {
@@ -215,8 +217,11 @@ export class Lane implements Waiter {
 
   /** Records that there is nothing to post for now. Returns whether there is progress to write. */
   idle(): boolean {
-    this.#idleSince = performance.now()
-    return (!this.#events.isBehind && this.#events.skipUnwanted()) || this.#manual.hasUnwritten
+    const hasMoved = !this.#events.isBehind && this.#events.skipUnwanted()
+    if (hasMoved) this.#idleSince = null
+    // Not anew at each call: a renewal of its lease, as often as a lane may be idle, would keep it for ever.
+    this.#idleSince ??= performance.now()
+    return hasMoved || this.#manual.hasUnwritten
   }
 
   /**
