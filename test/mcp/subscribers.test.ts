@@ -77,11 +77,12 @@ describe('a subscription', () => {
         arguments: {},
         delivery,
       })
-      return answer.body.result.cursor === '2' && answer.body.result
+      const { cursor, deliveryStatus } = answer.body.result
+      return cursor === '2' && deliveryStatus?.lastDeliveryAt && answer.body.result
     })
     expect(renewed).toMatchObject({
       id: body.result.id,
-      deliveryStatus: { active: true, lastError: null, lastDeliveryAt: expect.any(String) },
+      deliveryStatus: { active: true, lastError: null },
     })
   })
 
