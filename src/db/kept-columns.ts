@@ -104,14 +104,19 @@ class KeptQuery extends Query {
   override handleDataRow({ fields }: { fields: readonly (string | null)[] }): void {
     if (this._canceledDueToError) return
     try {
-      this._result.rows.push(this.#columns!.read(fields))
+      const { fields: known, read } = this.#columns!
+      // A pooler may have prepared it again on another connection, after a migration.
+      if (fields.length !== known.length) throw new Error(`the columns of "${this.name}" have changed`)
+      this._result.rows.push(read(fields))
     } catch (error) {
       this._canceledDueToError = error
     }
   }
 
   override handleCommandComplete(message: object, connection: Connection): void {
-    keptOf(connection).columns.set(this.name, this.#columns)
+    const { columns } = keptOf(connection)
+    if (this._canceledDueToError) columns.delete(this.name)
+    else columns.set(this.name, this.#columns)
     super.handleCommandComplete(message, connection)
   }
 }

@@ -122,3 +122,23 @@ test('a table that changes is read with its new columns', async () => {
   await expect(one.query('before', 'select * from changing')).rejects.toThrow('must not change result type')
   expect((await one.query('after', 'select * from changing')).rows).toEqual([{ a: 1, b: null }])
 })
+
+test('a statement that a pooler has prepared anew with other columns fails once, and is described again', async () => {
+  const pool = openPool(connectionString!, { max: 1 })
+  pools.push(pool)
+  const client = await pool.connect()
+  // Only with a callback, as a pool gives it, are columns kept.
+  const run = (name: string, text: string) =>
+    new Promise<unknown[]>((resolve, reject) =>
+      client.query({ name, text }, (error, result) => (error ? reject(error) : resolve(result.rows))),
+    )
+  try {
+    for (const _ of [1, 2]) expect(await run('pooled', 'select 1 as a')).toEqual([{ a: 1 }])
+    await client.query('deallocate pooled')
+    await client.query('prepare pooled as select 2 as b, 1 as a')
+    await expect(run('pooled', 'select 1 as a')).rejects.toThrow('the columns of "pooled" have changed')
+    expect(await run('pooled', 'select 1 as a')).toEqual([{ b: 2, a: 1 }])
+  } finally {
+    client.release()
+  }
+})

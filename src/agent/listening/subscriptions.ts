@@ -258,8 +258,9 @@ export class Subscriptions {
     this.#looking = true
     try {
       if (this.#open.size === 0) return
-      const heardAll = !this.#missed && (await this.#deps.notifier.isUpToDate(HEARING_MS))
-      this.#missed = false
+      const hasMissed = this.#missed
+      this.#missed = false // a check that fails from now on is for the next look
+      const heardAll = (await this.#deps.notifier.isUpToDate(HEARING_MS)) && !hasMissed
       const uses = [...this.#open].map(({ options }) => options)
       const ended = await this.#current.readEnded(uses, heardAll)
       if (ended.size > 0) this.#endThose(ended)

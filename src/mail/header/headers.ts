@@ -25,13 +25,12 @@ interface Known {
   headers?: readonly RawHeader[]
 }
 
-/** By the bytes of the message, which nobody changes. */
-const messages = new WeakMap<Uint8Array, Known>()
+/** Where it is noted at the bytes of the message, which nobody changes (docs/decisions.md#sets-of-requests). */
+const KNOWN = Symbol('known')
 
-const knownOf = (raw: Uint8Array): Known => {
-  const known = messages.get(raw) ?? {}
-  messages.set(raw, known)
-  return known
+const knownOf = (raw: Uint8Array & { [KNOWN]?: Known }): Known => {
+  raw[KNOWN] ??= {}
+  return raw[KNOWN]
 }
 
 /**

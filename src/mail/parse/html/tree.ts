@@ -1,11 +1,11 @@
 import type { AnyNode, Document, Element } from 'domhandler'
+import { parse } from 'parse5'
 import { adapter } from 'parse5-htmlparser2-tree-adapter'
 import { StyleSheet } from './cascade.ts'
 import { joinCharacters } from './joined-characters.ts'
 import type { Doubt, Witness } from './look.ts'
 import { removeHidden } from './remove-hidden.ts'
 import { type SheetSource, sheetOf } from './sheet-source.ts'
-import { TextParser } from './text-parser.ts'
 
 /**
  * Parses HTML as browsers do, with scripts turned off as in mail, and leaves out what a person reading it would
@@ -16,7 +16,7 @@ export function visibleTree(
   doubt: Doubt,
   witness?: Witness,
 ): { root: Document; depth: number } {
-  const root = TextParser.parse(html, { treeAdapter: adapter, scriptingEnabled: false })
+  const root = parse(html, { treeAdapter: adapter, scriptingEnabled: false })
   const sheets = /<(?:style|link)\b/i.test(html) ? sheetsIn(root) : []
   const sheet = new StyleSheet(sheets, { quirks: root['x-mode'] === 'quirks' })
   const depth = removeHidden(root, sheet, doubt, witness)
