@@ -109,10 +109,10 @@ export const directListOf = (request: IncomingMessage, body: object): DirectRequ
 
 const META = { _meta: { [SERVER_INFO_META_KEY]: INFO } }
 
-const write = (response: ServerResponse, text: string): void =>
+const write = (response: ServerResponse, body: string | Buffer): void =>
   void response
-    .writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) })
-    .end(text)
+    .writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) })
+    .end(body)
 
 /** Writes the same response as the SDK. */
 export const answerDirectly = (
@@ -127,17 +127,21 @@ export const answerDirectly = (
   )
 }
 
-const lists = new Map<Viewer['kind'], string>()
+const lists = new Map<Viewer['kind'], Buffer>()
 
-/** The list of tools as the SDK writes it. It is the same for all viewers of a kind without scopes. */
-const listFor = (viewer: Viewer): string => {
+/**
+ * The beginning of a response with the list of tools as the SDK writes it, up to the id. It is the same for all viewers of a
+ * kind without scopes, and kept in bytes: encoding it took a third of the time of a request.
+ */
+const listFor = (viewer: Viewer): Buffer => {
   const known = viewer.scopes === null ? lists.get(viewer.kind) : undefined
   if (known !== undefined) return known
-  const made = JSON.stringify({ tools: describeTools(viewer), resultType: 'complete', ...LISTS, ...META })
+  const result = { tools: describeTools(viewer), resultType: 'complete', ...LISTS, ...META }
+  const made = Buffer.from(`{"result":${JSON.stringify(result)},"jsonrpc":"2.0","id":`)
   if (viewer.scopes === null) lists.set(viewer.kind, made)
   return made
 }
 
 /** Writes the same response to a request for the list of tools as the SDK. */
 export const answerList = (response: ServerResponse, { id }: DirectRequest, viewer: Viewer): void =>
-  write(response, `{"result":${listFor(viewer)},"jsonrpc":"2.0","id":${JSON.stringify(id)}}`)
+  write(response, Buffer.concat([listFor(viewer), Buffer.from(`${JSON.stringify(id)}}`)]))

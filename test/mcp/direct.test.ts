@@ -51,7 +51,7 @@ const written = (write: (response: ServerResponse) => void) => {
   const wrote: { status?: number; text?: string } = {}
   const writeHead = (status: number) => {
     wrote.status = status
-    return { end: (text: string) => void Object.assign(wrote, { text }) }
+    return { end: (body: string | Buffer) => void Object.assign(wrote, { text: String(body) }) }
   }
   write({ writeHead } as unknown as ServerResponse)
   return wrote

@@ -1,6 +1,7 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { clean, Fence } from '../../src/mcp/outside-text/fence.ts'
-import { RULES } from '../../src/mcp/outside-text/markers.ts'
+import { ANY, BEGINNINGS, RULES } from '../../src/mcp/outside-text/markers.ts'
 
 /** What outsiders write stays between the markers of the answer that it stands in, whatever it is. */
 
@@ -259,4 +260,24 @@ test('every rule for markers can be part of the one pattern that is tried first'
     expect(pattern.flags).toMatch(/^gm?$/)
     expect(pattern.source).not.toMatch(/\\[1-9]|\\k</)
   }
+})
+
+/** What markers consist of, so that every rule finds some of the texts that are joined of these. */
+const PIECES = [
+  ...'<~<<~[[[~<|~[~|~/~:~-~ ~\n~\u0001~>~>>~|>~]~"type":"~"~x~12~ 12~ 1a2b3c4d'.split('~'),
+  ...'end~e n d~3nd~e\u0001nd~outside~0vt5ide~ of ~the ~external~inst~sys~user'.split('~'),
+  ...'human~assistant~system~tool-use~im-start~start-of-turn'.split('~'),
+]
+
+test('what is looked for first begins whatever a rule finds', () => {
+  const found = new Set<number>()
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...PIECES), { maxLength: 9 }), (pieces) => {
+      const skeleton = pieces.join('')
+      for (const [n, { pattern }] of RULES.entries()) if (skeleton.search(pattern) >= 0) found.add(n)
+      if (ANY.test(skeleton)) expect(skeleton).toMatch(BEGINNINGS)
+    }),
+    { numRuns: 30_000, seed: 1 },
+  )
+  expect([...RULES.keys()].filter((n) => !found.has(n))).toEqual([])
 })

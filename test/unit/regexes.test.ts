@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { NUMBER } from '../../src/mail/parse/html/values.ts'
-import { ANY as ANY_MARKER, RULES as MARKERS } from '../../src/mcp/outside-text/markers.ts'
+import { ANY as ANY_MARKER, BEGINNINGS, RULES as MARKERS } from '../../src/mcp/outside-text/markers.ts'
 import { type Found, regexesOf, slowTextFor } from '../support/regexes.ts'
 
 /**
@@ -31,7 +31,7 @@ const BUILT: Record<string, Omit<Found, 'file'>[]> = {
   ],
   'src/doctor/settings.ts': [{ pattern: '\\bDATABASE_URL\\b', flags: '' }],
   'src/event/texts.ts': [{ pattern: '.{1,1000}', flags: 'g' }],
-  'src/mcp/outside-text/markers.ts': [...MARKERS.map(({ pattern }) => pattern), ANY_MARKER].map(
+  'src/mcp/outside-text/markers.ts': [...MARKERS.map(({ pattern }) => pattern), BEGINNINGS, ANY_MARKER].map(
     ({ source, flags }) => ({ pattern: source, flags }),
   ),
   'src/workspace/member/member-link.ts': [
@@ -76,7 +76,7 @@ const BUILT: Record<string, Omit<Found, 'file'>[]> = {
 }
 
 /** Calls that build the patterns of a list. */
-const CALLS: Record<string, number> = { 'src/core/http/encoding.ts': 1, 'src/mcp/outside-text/markers.ts': 5 }
+const CALLS: Record<string, number> = { 'src/core/http/encoding.ts': 1, 'src/mcp/outside-text/markers.ts': 6 }
 
 const title = ({ file, pattern, flags }: Found) => `${file}: /${pattern}/${flags}`
 

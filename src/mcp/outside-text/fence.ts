@@ -24,13 +24,17 @@ const isSeen = (text: string, at: number): boolean => {
   return JOINED.test(text)
 }
 
+/** What a text has that may be invisible or end a line: anything but ASCII's visible characters, blanks, tabs and \n. */
+const UNUSUAL = /[^\t\n -~]/
+
+const withoutInvisible = (text: string): string =>
+  text
+    .replace(LINE_ENDS, '\n')
+    .replace(INVISIBLE, (one, at: number, whole: string) => (isSeen(whole, at) ? one : ''))
+
 /** Makes a text safe to show: line ends become \n; invisible characters and look-alike markers are removed. */
 export const clean = (text: string): string =>
-  withoutMarkers(
-    text
-      .replace(LINE_ENDS, '\n')
-      .replace(INVISIBLE, (one, at: number, whole: string) => (isSeen(whole, at) ? one : '')),
-  )
+  withoutMarkers(UNUSUAL.test(text) ? withoutInvisible(text) : text)
 
 /** The beginning of a text that is shown in a line. */
 export const clip = (text: string, max: number): string =>

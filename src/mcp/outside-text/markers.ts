@@ -84,11 +84,16 @@ export const RULES: readonly { pattern: RegExp; opening?: RegExp; by(found: stri
 /** Any of them: most texts have none, and one pattern is faster than all in turn (docs/decisions.md#cleaning-text). */
 export const ANY: RegExp = new RegExp(RULES.map(({ pattern }) => `(?:${pattern.source})`).join('|'), 'm')
 
+/** How the words of the rules, and what has none, begin. Most texts have none of these, which takes a tenth of the time to see. */
+export const BEGINNINGS: RegExp = new RegExp(
+  String.raw`[e3]${GAP}n${GAP}d|[o0]${GAP}[uv]${GAP}[t7]|[<[]|"type"|h${F}u${F}m|a${F}s${F}s`,
+)
+
 /** Removes what looks like a marker, until nothing does: removing one can join what surrounded it. */
 export const withoutMarkers = (text: string): string => {
   let out = text
   let skeleton = skeletonOf(text)
-  if (!ANY.test(skeleton)) return text
+  if (!BEGINNINGS.test(skeleton) || !ANY.test(skeleton)) return text
   for (const { pattern, opening, by } of RULES) {
     let at = 0
     let next = ''

@@ -120,12 +120,18 @@ const SPACE = /\s{2,}|[^\S ]/g
 const inLine = (text: string, length: number): string =>
   clip(clean(text).replace(SPACE, ' ').trim(), length).toWellFormed()
 
+/** An own text without what it quotes and forwards, of which most have none. */
+const withoutHistory = (text: string): string => {
+  const own = text.includes('>') ? text.replace(QUOTED, '') : text
+  return own.includes('---') ? own.split(FORWARDED, 1)[0]! : own
+}
+
 /** The words of a message in a list, in one line; those around what was `found` instead of its beginning. */
 const previewOf = (message: ListedMessage, found: string | null = null): string => {
   const { counterpart, counterpartName, subject, text, replyText } = message
   const own = isOwn(message)
   const start = (replyText ?? text).slice(0, 4 * PREVIEW)
-  const words = found ?? (own ? start.replace(QUOTED, '').split(FORWARDED, 1)[0]! : start)
+  const words = found ?? (own ? withoutHistory(start) : start)
   const heads = own
     ? [subject && isOthersSubject(subject) ? null : subject]
     : [isPlain(counterpart) ? null : counterpart, counterpartName, subject]
