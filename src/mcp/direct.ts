@@ -131,7 +131,7 @@ const lists = new Map<Viewer['kind'], Buffer>()
 
 /**
  * The beginning of a response with the list of tools as the SDK writes it, up to the id. It is the same for all viewers of a
- * kind without scopes, and kept in bytes: encoding it took a third of the time of a request.
+ * kind without scopes, and kept in bytes, because it is long to encode (docs/decisions.md#direct-tool-calls).
  */
 const listFor = (viewer: Viewer): Buffer => {
   const known = viewer.scopes === null ? lists.get(viewer.kind) : undefined

@@ -84,7 +84,7 @@ export const RULES: readonly { pattern: RegExp; opening?: RegExp; by(found: stri
 /** Any of them: most texts have none, and one pattern is faster than all in turn (docs/decisions.md#cleaning-text). */
 export const ANY: RegExp = new RegExp(RULES.map(({ pattern }) => `(?:${pattern.source})`).join('|'), 'm')
 
-/** How the words of the rules, and what has none, begin. Most texts have none of these, which takes a tenth of the time to see. */
+/** How whatever the rules find begins. Most texts have none of these, so that no other pattern is tried. */
 export const BEGINNINGS: RegExp = new RegExp(
   String.raw`[e3]${GAP}n${GAP}d|[o0]${GAP}[uv]${GAP}[t7]|[<[]|"type"|h${F}u${F}m|a${F}s${F}s`,
 )
