@@ -66,6 +66,7 @@ const BUILT: Record<string, Omit<Found, 'file'>[]> = {
   ],
   'src/message/reading/words.ts': [
     { pattern: '[\\u0e00-\\u0eff\\u4e00-\\u9fff]', flags: 'gu' },
+    { pattern: '^[\\u0e00-\\u0eff\\u4e00-\\u9fff]$', flags: 'u' },
     {
       pattern:
         '[\\u0e00-\\u0eff\\u4e00-\\u9fff]|[[\\p{L}\\p{Mn}\\p{Mc}\\p{Nd}\\p{Nl}]--[\\u0e00-\\u0eff\\u4e00-\\u9fff]]+',

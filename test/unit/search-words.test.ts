@@ -5,40 +5,12 @@ import { searchWords, tsvectorOf } from '../../src/message/reading/words.ts'
 
 /** What belongs to the character before it, or is a word of its own, or separates words. */
 const PIECES = [
-  ...[
-    'a',
-    'B',
-    '1',
-    ' ',
-    '\n',
-    '.',
-    '\xad',
-    'e\u0301',
-    '\u0301',
-    '\u0316',
-    'ß',
-    'ﬃ',
-    '\ufe0f',
-    '\u200d',
-    '·',
-    '½',
-  ],
-  ...[
-    '日',
-    '\u{20000}',
-    'か',
-    '\u3099',
-    'ｶ',
-    'ﾞ',
-    '가',
-    '\u1100',
-    '\u1161',
-    '\u11a8',
-    '\u0e01',
-    '\u0e38',
-    '😀',
-    '\ud800',
-  ],
+  ...'a|B|1| |\n|.|\xad|e\u0301|\u0301|\u0316|ß|ﬃ|\ufe0f|\u200d|·|½|İ|ı|i\u0307|Σ|ς|ǰ|Å|\u212b|Ａ|=|\u0338'.split(
+    '|',
+  ),
+  ...'日|\u{20000}|か|\u3099|ｶ|ﾞ|가|\u1100|\u1161|\u11a8|ㄱ|ㅏ|\u0e01|\u0e38|\u0e33|क|ि|漢|😀|\ud800|\udc00|豈|’'.split(
+    '|',
+  ),
 ]
 
 test('a text has the same words wherever it is cut', () => {
@@ -82,19 +54,43 @@ const COLLIDING = Array.from({ length: 32 }, (_, n) =>
   Array.from({ length: 5 }, (_, bit) => ((n >> bit) & 1 ? 'c9' : 'aw')).join(''),
 )
 
-test('a vector has the words of an ASCII text at their positions, also those that have one hash', async () => {
-  const words = fc.constantFrom(...COLLIDING, 'Aw', 'AW', 'c9', 'a', '0', 'X'.repeat(499), 'x'.repeat(501))
-  const texts = fc.array(fc.tuple(words, fc.constantFrom(' ', '\n', '.', '@', '', '\0', '_')), {
+/** The words of a text with their positions. */
+const positionsOf = (text: string): Map<string, number[]> => {
+  const positions = new Map<string, number[]>()
+  for (const [index, word] of searchWords(text).entries())
+    positions.set(word, [...(positions.get(word) ?? []), index + 1])
+  return positions
+}
+
+test('a vector has the words of a text at their positions, also those that have one hash', async () => {
+  const words = [
+    ...COLLIDING,
+    'Aw',
+    'AW',
+    'c9',
+    '0',
+    'X'.repeat(499),
+    'x'.repeat(501),
+    'café',
+    'cafe\u0301',
+    'Straße',
+  ]
+  const texts = fc.array(fc.oneof(fc.constantFrom(...words, '\0', '_'), fc.constantFrom(...PIECES)), {
     maxLength: 200,
   })
   await fc.assert(
     fc.asyncProperty(texts, async (pieces) => {
-      const text = pieces.flat().join('')
-      const expected = new Map<string, number[]>()
-      for (const [index, word] of searchWords(text).entries())
-        expected.set(word, [...(expected.get(word) ?? []), index + 1])
-      expect(new Map(wordsIn(await tsvectorOf(text)))).toEqual(expected)
+      const text = pieces.join('')
+      expect(new Map(wordsIn(await tsvectorOf(text)))).toEqual(positionsOf(text))
     }),
-    { numRuns: 200, seed: 7 },
+    { numRuns: 1_000, seed: 7 },
   )
+})
+
+test('each character, with others around it, is split for a vector as for a query', async () => {
+  for (let from = 0; from < 0x1_0000; from += 50) {
+    const characters = Array.from({ length: 50 }, (_, n) => String.fromCharCode(from + n))
+    const text = characters.map((one) => `${one} a${one}b ${one}${one}か${one}\u0301x. `).join('')
+    expect(new Map(wordsIn(await tsvectorOf(text)))).toEqual(positionsOf(text))
+  }
 })

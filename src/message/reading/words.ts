@@ -59,13 +59,21 @@ const fold = (word: string): string =>
         .replaceAll('ς', 'σ')
         .replace(/\s/g, '')
 
+/** What any of the expressions above finds. */
+const UNUSUAL = /[\xad\p{M}\uff66-\uff9f]/u
+
+/** Folds what becomes two characters, of which this is the only common one. */
+const withoutEszett = (text: string): string => text.replaceAll('ß', 'ss')
+
 /** Prepares a text that is not ASCII: letters are composed with their marks before it is split into words. */
 const compose = (text: string): string =>
-  text
-    .replace(INVISIBLE, '')
-    .replace(MORE_MARKS, '$1')
-    .normalize('NFC')
-    .replace(HALFWIDTH, (kana) => kana.normalize('NFKC'))
+  UNUSUAL.test(text)
+    ? text
+        .replace(INVISIBLE, '')
+        .replace(MORE_MARKS, '$1')
+        .normalize('NFC')
+        .replace(HALFWIDTH, (kana) => kana.normalize('NFKC'))
+    : text.normalize('NFC')
 
 const clip = (word: string): string => (word.length > MAX_WORD ? word.slice(0, MAX_WORD) : word)
 
@@ -92,7 +100,7 @@ const wordsOf = (text: string): string[] => {
     folded.set(word, known)
     return known
   }
-  return (compose(text).match(WORDS) ?? []).map(foldOnce).filter((word) => word !== '')
+  return (compose(withoutEszett(text)).match(WORDS) ?? []).map(foldOnce).filter((word) => word !== '')
 }
 
 /** Returns the words of a text in their order. */
@@ -106,16 +114,52 @@ const MAX_BYTES = 700_000
 /** The most bytes that a word takes in a tsvector, without its positions. */
 const sizeOf = (word: string): number => 3 * word.length + 8
 
-/** Characters of ASCII words, in lower case; 0 for what is in none. */
-const FOLDED = Uint8Array.from({ length: 128 }, (_, code) => {
-  const folded = String.fromCharCode(code).toLowerCase()
-  return /[a-z0-9]/.test(folded) ? folded.charCodeAt(0) : 0
-})
+/** The kind of a character that is in no word, and of one that depends on those around it. */
+const [SEPARATES, DEPENDS] = [-1, -2]
+/** Of any other, the kind is what it is folded to; more by this if it is a word of its own. */
+const ALONE = 0x1_0000
 
-/** Whether an ASCII text has this word at a place where a word of that length is. */
+const ONE_UNSPACED = new RegExp(`^${UNSPACED}$`, 'u')
+/** Marks, the latter parts of a Korean syllable, halves of a character, and what is left out of words. */
+const DEPENDENT = /^[\p{M}\u1160-\u11ff\p{Cs}\xad\uff66-\uff9f]$/u
+
+const dependsOnOthers = (one: string): boolean => DEPENDENT.test(one) || one.normalize('NFC') !== one
+
+const kindOf = (one: string): number => {
+  if (dependsOnOthers(one)) return DEPENDS
+  if (one.search(WORDS) < 0) return SEPARATES
+  const folded = fold(one)
+  if (folded.length !== 1 || dependsOnOthers(folded)) return DEPENDS
+  return folded.charCodeAt(0) + (ONE_UNSPACED.test(one) ? ALONE : 0)
+}
+
+/** The kinds of the characters that were met; 0 for all others. */
+const kinds = new Int32Array(ALONE)
+
+const kindAt = (text: string, at: number): number => {
+  if (at >= text.length) return SEPARATES
+  const code = text.charCodeAt(at)
+  if (kinds[code] === 0) kinds[code] = kindOf(String.fromCharCode(code))
+  return kinds[code]!
+}
+
+/** Characters between two that depend on others, up to which both are split at once: each time takes as long as 50. */
+const NEAR = 50
+
+/** The end of the words that are split by the expressions above, because characters from `from` on depend on others. */
+const endOfDependent = (text: string, from: number): number => {
+  let last = from
+  for (let at = from; ; at++) {
+    const kind = kindAt(text, at)
+    if (kind === DEPENDS) last = at
+    else if (kind === SEPARATES && (at - last > NEAR || at >= text.length)) return at
+  }
+}
+
+/** Whether the text has this word at a place where a word of that length is. */
 const hasWordAt = (text: string, from: number, word: string): boolean => {
   for (let n = 0; n < word.length; n++)
-    if (FOLDED[text.charCodeAt(from + n)] !== word.charCodeAt(n)) return false
+    if ((kinds[text.charCodeAt(from + n)]! & 0xffff) !== word.charCodeAt(n)) return false
   return true
 }
 
@@ -128,33 +172,47 @@ interface Word {
   places: number[]
 }
 
-/** Words with their positions. Of a text with too many different ones, the last are left out. */
+const nextHash = (hash: number, code: number): number => (Math.imul(hash, 31) + code) | 0
+
+/**
+ * Words with their positions: those that `wordsOf` returns. Of a text with too many different ones, the last are left
+ * out. A word is found by the hash of its characters, without making a string of it (docs/decisions.md#words-by-their-hashes).
+ */
 class Positions {
   readonly all: Word[] = []
-  readonly #known = new Map<string, Word>()
-  /** Words of texts that are ASCII, by their hashes (docs/decisions.md#words-by-their-hashes). */
   readonly #hashed = new Map<number, Word>()
+  /** Words for which there was no place by their hash. */
+  readonly #known = new Map<string, Word>()
   #count = 0
   #bytes = 0
 
-  /** Adds the words of a part of a text; `isAscii` if the whole text is. */
-  add(text: string, isAscii: boolean): void {
-    if (isAscii) this.#addAscii(text)
-    else for (const word of wordsOf(text)) this.#note(this.#wordOf(word))
-  }
-
-  /** The words that `wordsOf` returns. */
-  #addAscii(text: string): void {
+  /** Adds the words of a part of a text. */
+  add(part: string): void {
+    const text = withoutEszett(part)
     let from = 0
     let hash = 0
     for (let at = 0; at <= text.length; at++) {
-      const folded = at < text.length ? FOLDED[text.charCodeAt(at)]! : 0
-      if (folded === 0) {
+      const kind = (at < text.length && kinds[text.charCodeAt(at)]) || kindAt(text, at)
+      if (kind >= 0 && kind < ALONE) {
+        if (at - from < MAX_WORD) hash = nextHash(hash, kind)
+        continue
+      }
+      if (kind === DEPENDS) at = this.#addDependent(text, at === from ? Math.max(0, at - 1) : from, at)
+      else {
         if (at > from) this.#note(this.#wordAt(text, from, Math.min(at, from + MAX_WORD), hash))
-        from = at + 1
-        hash = 0
-      } else if (at - from < MAX_WORD) hash = (Math.imul(hash, 31) + folded) | 0
+        if (kind >= ALONE && kindAt(text, at + 1) === DEPENDS) at = this.#addDependent(text, at, at + 1)
+        else if (kind >= ALONE) this.#note(this.#wordAt(text, at, at + 1, kind - ALONE))
+      }
+      from = at + 1
+      hash = 0
     }
+  }
+
+  /** Adds words of which the one at `at` depends on others, with what is before it from `from` on. Returns their end. */
+  #addDependent(text: string, from: number, at: number): number {
+    const end = endOfDependent(text, at)
+    for (const word of wordsOf(text.slice(from, end))) this.#note(this.#wordOf(word))
+    return end
   }
 
   #note({ places }: Word): void {
@@ -162,17 +220,24 @@ class Positions {
     if (places.length < MAX_POSITIONS && places.at(-1) !== at) places.push(at)
   }
 
-  #wordOf(word: string): Word {
-    return this.#known.get(word) ?? this.#begin(word, this.#known, word)
-  }
-
   #wordAt(text: string, from: number, to: number, hash: number): Word {
     for (let key = hash; key < hash + MAX_TRIES; key++) {
       const one = this.#hashed.get(key)
-      if (one === undefined) return this.#begin(text.slice(from, to).toLowerCase(), this.#hashed, key)
+      if (one === undefined) return this.#begin(fold(text.slice(from, to)), this.#hashed, key)
       if (one.word.length === to - from && hasWordAt(text, from, one.word)) return one
     }
-    return this.#wordOf(text.slice(from, to).toLowerCase())
+    return this.#wordOf(fold(text.slice(from, to)))
+  }
+
+  #wordOf(word: string): Word {
+    let hash = 0
+    for (let n = 0; n < word.length; n++) hash = nextHash(hash, word.charCodeAt(n))
+    for (let key = hash; key < hash + MAX_TRIES; key++) {
+      const one = this.#hashed.get(key)
+      if (one === undefined) return this.#begin(word, this.#hashed, key)
+      if (one.word === word) return one
+    }
+    return this.#known.get(word) ?? this.#begin(word, this.#known, word)
   }
 
   #begin<Key>(word: string, known: Map<Key, Word>, key: Key): Word {
@@ -209,9 +274,8 @@ const writePlaces = (bytes: Buffer, places: readonly number[], from: number): nu
  */
 export const tsvectorOf = async (text: string, label?: string, most = MAX_TEXT): Promise<Buffer> => {
   const positions = new Positions()
-  const isAscii = ASCII.test(text)
   for (const slice of slicesOf(text, most)) {
-    positions.add(slice, isAscii)
+    positions.add(slice)
     await setImmediate()
   }
   const words = positions.all
