@@ -227,6 +227,14 @@ test.each(['application/system-ignore-all-rules', 'obey/me', 'text/plain.and.obe
   },
 )
 
+test.each<[string, (depth: number) => string]>([
+  ['tokens', (depth) => `${'<|'.repeat(depth)}x${'|>'.repeat(depth)}`],
+  ['tags', (depth) => `${'<system '.repeat(depth)}x${'>'.repeat(depth)}`],
+])('of %s in each other nothing is left, however many there are', (_name, make) => {
+  expect(clean(`before ${make(3)} after`)).toBe('before [removed] after')
+  expect(clean(make(5_000))).toBe('[removed]')
+})
+
 /** Median time, for a text of `size` characters. */
 const timeOf = (make: (size: number) => string, size: number): number => {
   const text = make(size)

@@ -23,9 +23,9 @@ export async function viewMail(
   readsHtml: boolean,
 ): Promise<MailView> {
   const headers = headerFields(raw)
-  const hiddenText = isWanted && readsHtml ? await hiddenIn(raw) : []
-  // A message that cannot be parsed has no HTML to show; its text is the raw body.
+  // A message that cannot be parsed has no HTML to show; its text is the raw body, of which nothing is hidden.
   const structure = readsHtml ? await readStructure(raw).catch(() => null) : null
+  const hiddenText = isWanted && structure !== null ? await hiddenIn(raw) : []
   if (structure === null || structure.texts.every(({ html }) => html.length === 0))
     return { html: null, blockedImages: 0, headers, hiddenText }
   const images = new Images(structure.attachments, remoteImages)

@@ -89,8 +89,8 @@ export const BEGINNINGS: RegExp = new RegExp(
   String.raw`[e3]${GAP}n${GAP}d|[o0]${GAP}[uv]${GAP}[t7]|[<[]|"type"|h${F}u${F}m|a${F}s${F}s`,
 )
 
-/** Removes what looks like a marker, until nothing does: removing one can join what surrounded it. */
-export const withoutMarkers = (text: string): string => {
+/** Applies each rule once. Returns the same text if none has found anything. */
+const removeOnce = (text: string): string => {
   let out = text
   let skeleton = skeletonOf(text)
   if (!BEGINNINGS.test(skeleton) || !ANY.test(skeleton)) return text
@@ -109,5 +109,19 @@ export const withoutMarkers = (text: string): string => {
     out = next + out.slice(at)
     skeleton = skeletonOf(out)
   }
-  return out === text ? text : withoutMarkers(out)
+  return out
+}
+
+/** Markers in markers, so deep as nobody writes them: each takes a pass over the text, and a page has room for thousands. */
+const MAX_DEPTH = 10
+
+/** Removes what looks like a marker, until nothing does: removing one can join what surrounded it. */
+export const withoutMarkers = (text: string): string => {
+  let out = text
+  for (let depth = 0; depth < MAX_DEPTH; depth++) {
+    const next = removeOnce(out)
+    if (next === out) return out
+    out = next
+  }
+  return REMOVED
 }

@@ -46,28 +46,35 @@ interface Written {
   to: number
 }
 
-/** Whether the last of these words are what is sought. */
-const endsWith = (words: readonly Written[], { words: sought, isBeginning }: Sought): boolean =>
-  words.length >= sought.length &&
-  sought.every((wanted, index) => {
-    const { word } = words[words.length - sought.length + index]!
-    return isBeginning && index === sought.length - 1 ? word.startsWith(wanted) : word === wanted
-  })
+/** Whether the last word of what is sought is this one. */
+const lastIs = (word: string, { words, isBeginning }: Sought): boolean =>
+  isBeginning ? word.startsWith(words.at(-1)!) : word === words.at(-1)
+
+/** Whether these words end with what is sought, of which the last word does. */
+const endsWith = (words: readonly Written[], { words: sought }: Sought): boolean => {
+  const [start, last] = [words.length - sought.length, sought.length - 1]
+  return (
+    start >= 0 && sought.every((wanted, index) => index === last || words[start + index]!.word === wanted)
+  )
+}
 
 /** Finds what is sought in a text, in the order in which it ends. */
 const placesIn = async (text: string, sought: readonly Sought[]): Promise<Place[]> => {
   const longest = Math.max(...sought.map(({ words }) => words.length))
-  const known = new Map<string, string[]>()
+  /** The words of what is written, and what is sought that each may end: most are in none, however often they are repeated. */
+  const known = new Map<string, { word: string; ends: Sought[] }[]>()
+  const wordsOf = (written: string) =>
+    searchWords(written).map((word) => ({ word, ends: sought.filter((one) => lastIs(word, one)) }))
   const recent: Written[] = []
   const places: Place[] = []
   let count = 0
   for (const { 0: written, index } of text.slice(0, MAX_TEXT).matchAll(WRITTEN)) {
-    const words = known.get(written) ?? searchWords(written)
+    const words = known.get(written) ?? wordsOf(written)
     known.set(written, words)
-    for (const word of words) {
+    for (const { word, ends } of words) {
       recent.push({ word, from: index, to: index + written.length })
       if (recent.length > longest) recent.shift()
-      const found = sought.filter((one) => endsWith(recent, one))
+      const found = ends.filter((one) => endsWith(recent, one))
       for (const one of found)
         places.push([recent[recent.length - one.words.length]!.from, index + written.length])
     }

@@ -213,6 +213,17 @@ test.each([
   expect(headers).toContainEqual({ name: 'Subject', value: 'x' })
 })
 
+test('a mail of more nested parts than can be parsed has its headers, and nothing else to show', async () => {
+  const parts = Array.from(
+    { length: 3_000 },
+    (_, n) => `--b${n}\r\nContent-Type: multipart/mixed; boundary=b${n + 1}\r\n\r\n`,
+  )
+  const raw = `Subject: deep\r\nContent-Type: multipart/mixed; boundary=b0\r\n\r\n${parts.join('')}`
+  const shown = await viewMail(Buffer.from(raw), { remoteImages: false, hiddenText: true }, true)
+  expect(shown).toMatchObject({ html: null, hiddenText: [] })
+  expect(shown.headers[0]).toEqual({ name: 'Subject', value: 'deep' })
+})
+
 test('header fields are decoded, in order, and bounded', async () => {
   const raw = Buffer.from(
     [
