@@ -11,7 +11,7 @@ import { refuseDistributed } from '../db/distributed.ts'
 import { hasCluster, lockDataDir, startEmbedded } from '../db/embedded.ts'
 import { migrate } from '../db/migrate.ts'
 import { untilAvailable } from '../db/patience.ts'
-import { probeDatabase, probePooler, probeReplica, UnusableDatabaseError } from '../db/probe.ts'
+import { probeDatabase, probePooler, probeReplica, probeServer, UnusableDatabaseError } from '../db/probe.ts'
 import { Replica } from '../db/replica.ts'
 import { isEmptyDatabase, MIGRATIONS, requireSchema } from '../db/schema.ts'
 import { createFirstWorkspace, newToken, type OtherKeys, readKeyTest } from '../workspace/index.ts'
@@ -179,7 +179,10 @@ const prepareSchema = async (
   log: Logger,
   { migrates, fence = false }: SchemaOptions,
 ): Promise<string[]> => {
+  const { databaseUrl, databaseDirectUrl } = config
   const check = async (client: Queryable): Promise<void> => {
+    if (databaseDirectUrl) await probed(['DATABASE_DIRECT_URL', databaseDirectUrl], probeServer(client))
+    else if (databaseUrl) await probed(['DATABASE_URL', databaseUrl], probeServer(client))
     await refuseDistributed(client)
     await checkMasterKeys(config, client)
   }
