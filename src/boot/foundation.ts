@@ -201,24 +201,27 @@ export const openFoundation = async (
   const { service, migrates } = options
   await openHome(config, service || migrates !== undefined)
   const server = await startDatabase(config, log, service)
+  let db: OpenDb | undefined
   try {
     const migrated = await untilAvailable(log, 'take its migrations', () =>
       prepareSchema(server.url, config, log, options),
     )
     const pooled = server.poolerUrl !== undefined
-    const db = await openDb(server.poolerUrl ?? server.url, { max: MAX_CONNECTIONS, log, pooled })
+    const opened = await openDb(server.poolerUrl ?? server.url, { max: MAX_CONNECTIONS, log, pooled })
+    db = opened
     const keys = await readMasterKeys(config)
-    await untilAvailable(log, 'answer queries', () => checkPlan(db, config.plan))
-    const replica = service ? await openReplica(config, db, log) : undefined
+    await untilAvailable(log, 'answer queries', () => checkPlan(opened, config.plan))
+    const replica = service ? await openReplica(config, opened, log) : undefined
     const close = async ({ atOnce } = { atOnce: false }) => {
       if (!atOnce) {
         await replica?.close()
-        await db.close()
+        await opened.close()
       }
       await server.close()
     }
-    return { db, databaseUrl: server.url, replica, migrated, ...keys, close }
+    return { db: opened, databaseUrl: server.url, replica, migrated, ...keys, close }
   } catch (error) {
+    await db?.close()
     await server.close()
     throw error
   }

@@ -91,6 +91,7 @@ describe('a valid setting that cannot be used', () => {
     const line = await refused({ [name]: value })
     expect(line).toMatch(new RegExp(`^${name} is "${value}"; it takes .+\\.$`, 'm'))
     expect(line).toContain(says)
+    expect(line).not.toContain('database connection lost')
   })
 
   test.each([
