@@ -53,7 +53,7 @@ export async function* scriptOf(
     yield END
     total.tables++
     total.rows += rows
-    log.info({ table: table.name, rows }, 'table dumped')
+    if (rows > 0) log.info({ table: table.name, rows }, 'table dumped')
   }
   return total
 }

@@ -87,7 +87,7 @@ export const load = async (client: pg.Client, reader: DumpReader, log: Logger): 
     await pipeline(Readable.from(reader.rows(), { objectMode: false }), copy)
     total.tables++
     total.rows += copy.rowCount
-    log.info({ table: name, rows: copy.rowCount }, 'table restored')
+    if (copy.rowCount > 0) log.info({ table: name, rows: copy.rowCount }, 'table restored')
   }
   for (const { name, value } of description.sequences)
     await client.query('select setval(quote_ident($1)::regclass, $2)', [name, value])

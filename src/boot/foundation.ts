@@ -11,7 +11,7 @@ import { refuseDistributed } from '../db/distributed.ts'
 import { hasCluster, lockDataDir, startEmbedded } from '../db/embedded.ts'
 import { migrate } from '../db/migrate.ts'
 import { untilAvailable } from '../db/patience.ts'
-import { probeDatabase, probePooler, probeReplica, UnusableDatabaseError } from '../db/probe.ts'
+import { probeDatabase, probePooler, probeReplica, probeServer, UnusableDatabaseError } from '../db/probe.ts'
 import { Replica } from '../db/replica.ts'
 import { isEmptyDatabase, MIGRATIONS, requireSchema } from '../db/schema.ts'
 import { createFirstWorkspace, newToken, type OtherKeys, readKeyTest } from '../workspace/index.ts'
@@ -179,7 +179,10 @@ const prepareSchema = async (
   log: Logger,
   { migrates, fence = false }: SchemaOptions,
 ): Promise<string[]> => {
+  const { databaseUrl, databaseDirectUrl } = config
   const check = async (client: Queryable): Promise<void> => {
+    if (databaseDirectUrl) await probed(['DATABASE_DIRECT_URL', databaseDirectUrl], probeServer(client))
+    else if (databaseUrl) await probed(['DATABASE_URL', databaseUrl], probeServer(client))
     await refuseDistributed(client)
     await checkMasterKeys(config, client)
   }
@@ -198,24 +201,27 @@ export const openFoundation = async (
   const { service, migrates } = options
   await openHome(config, service || migrates !== undefined)
   const server = await startDatabase(config, log, service)
+  let db: OpenDb | undefined
   try {
     const migrated = await untilAvailable(log, 'take its migrations', () =>
       prepareSchema(server.url, config, log, options),
     )
     const pooled = server.poolerUrl !== undefined
-    const db = await openDb(server.poolerUrl ?? server.url, { max: MAX_CONNECTIONS, log, pooled })
+    const opened = await openDb(server.poolerUrl ?? server.url, { max: MAX_CONNECTIONS, log, pooled })
+    db = opened
     const keys = await readMasterKeys(config)
-    await untilAvailable(log, 'answer queries', () => checkPlan(db, config.plan))
-    const replica = service ? await openReplica(config, db, log) : undefined
+    await untilAvailable(log, 'answer queries', () => checkPlan(opened, config.plan))
+    const replica = service ? await openReplica(config, opened, log) : undefined
     const close = async ({ atOnce } = { atOnce: false }) => {
       if (!atOnce) {
         await replica?.close()
-        await db.close()
+        await opened.close()
       }
       await server.close()
     }
-    return { db, databaseUrl: server.url, replica, migrated, ...keys, close }
+    return { db: opened, databaseUrl: server.url, replica, migrated, ...keys, close }
   } catch (error) {
+    await db?.close()
     await server.close()
     throw error
   }

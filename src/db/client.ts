@@ -4,6 +4,7 @@ import pg from 'pg'
 import type { Logger } from '../core/logger.ts'
 import { PrismaClient } from './generated/prisma/client.ts'
 import { KeepingClient } from './kept-columns.ts'
+import { SequentialClient } from './sequential-client.ts'
 import type { Statement } from './sql/statement.ts'
 
 /**
@@ -102,7 +103,7 @@ const sessionSettings = {
  * A connection behind a pooler, which prepares no named statements: the next transaction may be on a connection that
  * does not have them (PgBouncer before 1.21).
  */
-class PooledClient extends pg.Client {
+class PooledClient extends SequentialClient {
   // biome-ignore lint/suspicious/noExplicitAny: pg declares an overload for each kind of statement
   override query(given: any, ...rest: unknown[]): any {
     const query = super.query as (...args: unknown[]) => unknown

@@ -1,4 +1,5 @@
-import { AppError } from '../core/errors.ts'
+import { AppError, messageOf } from '../core/errors.ts'
+import { oneLine } from '../core/text/sanitize-text.ts'
 import { isUnavailable, isUnstorable } from './unavailable.ts'
 
 /** Seconds after which a retry is worthwhile while the database is unavailable. */
@@ -41,6 +42,10 @@ export const publicError = (error: unknown): AppError => {
     })
   return new AppError('internal', 'Something went wrong on our side.', { cause: error })
 }
+
+/** Says in one line of the log why the database was unavailable. No stack: it is the driver's, the same for each request. */
+export const reasonOf = ({ cause, message }: AppError): string =>
+  oneLine(cause === undefined ? message : messageOf(cause), 300)
 
 /** Throws a permanent error when a message could not be stored because of what it contains, and else the error itself. */
 export const refuseUnstorable = (error: unknown): never => {

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { compileLiteral } from '../core/literal.ts'
+import { SequentialClient } from './sequential-client.ts'
 
 /**
  * Prepared statements of which the columns are kept. pg asks PostgreSQL to describe them at each execution, and makes
@@ -124,7 +125,7 @@ class KeptQuery extends Query {
 type Callback = (error: Error | null, result: pg.QueryResult) => void
 
 /** A connection that keeps the columns of its prepared statements. */
-export class KeepingClient extends pg.Client {
+export class KeepingClient extends SequentialClient {
   // biome-ignore lint/suspicious/noExplicitAny: pg declares an overload for each kind of statement
   override query(given: any, values?: any, callback?: any): any {
     const done: Callback | undefined = callback ?? (typeof values === 'function' ? values : undefined)

@@ -36,6 +36,7 @@ export class UnusableDatabaseError extends Error {
 const reasonOf = (error: unknown): string => {
   const { code = '', message = '' } = error as { code?: string; message?: string }
   if (message.includes('unsupported startup parameter')) return POOLER
+  if (message.includes('password must be a')) return 'it asks for a password, and the URL has none'
   return ADVICE[code] ?? (message || code) // an error for several refused addresses has a code and no message
 }
 
@@ -57,9 +58,10 @@ const TIMEOUT = { milliseconds: 29_999, setting: '29999ms' }
 const probing = { connectionTimeoutMillis: 5000, query_timeout: 5000, application_name: 'ams-reach' }
 
 async function ask(url: string, settings: pg.ClientConfig): Promise<Server> {
-  const client = new pg.Client({ ...probing, connectionString: url, ...settings })
-  client.on('error', () => undefined) // the interrupted query rejects
+  let client: pg.Client | undefined
   try {
+    client = new pg.Client({ ...probing, connectionString: url, ...settings }) // reads the files that the URL names
+    client.on('error', () => undefined) // the interrupted query rejects
     await client.connect()
     const server = (await client.query<Server>(QUERY)).rows[0]!
     if (server.standby) throw new UnusableDatabaseError(STANDBY)
@@ -68,7 +70,7 @@ async function ask(url: string, settings: pg.ClientConfig): Promise<Server> {
     if (error instanceof UnusableDatabaseError) throw error
     throw new UnusableDatabaseError(reasonOf(error), error)
   } finally {
-    void client.end().catch(() => undefined)
+    void client?.end().catch(() => undefined)
   }
 }
 
@@ -131,9 +133,10 @@ export async function probePooler(url: string, identity: string, waiting?: Waiti
  * does without it then.
  */
 export async function probeReplica(url: string, primary: Queryable): Promise<void> {
-  const client = new pg.Client({ ...probing, connectionString: url })
-  client.on('error', () => undefined) // the interrupted query rejects
+  let client: pg.Client | undefined
   try {
+    client = new pg.Client({ ...probing, connectionString: url })
+    client.on('error', () => undefined) // the interrupted query rejects
     await client.connect()
     if ((await identityOf(client)) !== (await identityOf(primary)))
       throw new UnusableDatabaseError('it is another database than that of DATABASE_URL')
@@ -143,6 +146,24 @@ export async function probeReplica(url: string, primary: Queryable): Promise<voi
     if (error instanceof UnusableDatabaseError) throw error
     if (!isUnavailable(error)) throw new UnusableDatabaseError(reasonOf(error), error)
   } finally {
-    void client.end().catch(() => undefined)
+    void client?.end().catch(() => undefined)
   }
+}
+
+/** The oldest release that PostgreSQL's developers still maintain. */
+export const OLDEST_VERSION = 14
+
+const SERVER = `select current_setting('server_version') as version, current_setting('server_version_num')::int as number,
+  current_setting('server_encoding') as encoding`
+
+/** Checks that the server can have the tables of the service. Throws `UnusableDatabaseError`. */
+export async function probeServer(client: Queryable): Promise<void> {
+  const { rows } = await client.query<{ version: string; number: number; encoding: string }>(SERVER)
+  const { version, number, encoding } = rows[0]!
+  if (number < OLDEST_VERSION * 10_000)
+    throw new UnusableDatabaseError(`its version ${version} is too old; it needs ${OLDEST_VERSION} or newer`)
+  if (encoding !== 'UTF8')
+    throw new UnusableDatabaseError(
+      `its encoding is ${encoding}; create one with createdb --encoding UTF8 --template template0`,
+    )
 }

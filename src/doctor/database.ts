@@ -9,7 +9,7 @@ import { COMMAND } from '../core/root.ts'
 import { openDb, type RootDb } from '../db/client.ts'
 import { refuseDistributed } from '../db/distributed.ts'
 import { hasCluster, OtherMajorError, startEmbedded } from '../db/embedded.ts'
-import { probeDatabase, probePooler } from '../db/probe.ts'
+import { OLDEST_VERSION, probeDatabase, probePooler } from '../db/probe.ts'
 import { replicaLag } from '../db/replica.ts'
 import { checkExclusion, EXCLUDES, KNOWN, readDifference, UnsuitableSchemaError } from '../db/schema.ts'
 import { READ_LIMITS } from '../db/session-limits.ts'
@@ -26,8 +26,6 @@ export interface OpenDatabase {
   close(): Promise<void>
 }
 
-/** The oldest release that PostgreSQL's developers still maintain. */
-const OLDEST_VERSION = 14
 /** Connections that one process may open. */
 const CONNECTIONS = 21
 const MIB = 1024 * 1024

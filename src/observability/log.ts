@@ -1,6 +1,7 @@
 import pino from 'pino'
 import type { Logger } from '../core/logger.ts'
 import { COMMIT, VERSION } from '../core/version.ts'
+import { Repeats } from './repeats.ts'
 import { isKept } from './sample.ts'
 
 /** Formats lines for a person at a terminal. */
@@ -60,15 +61,22 @@ export function createLogger(
     formatters: { level: (label) => ({ level: label }), log: conceal },
     serializers: { err: (error) => error }, // already done by `conceal`
   }
-  return wrap(pino(options, stream ?? destination()), sample)
+  return wrap(pino(options, stream ?? destination()), sample, new Repeats())
 }
 
-const wrap = (inner: pino.Logger, sample: number): Logger => ({
-  debug: (fields, text) => inner.debug(fields, text),
-  info: (fields, text) => {
-    if (isKept(fields, sample)) inner.info(fields, text)
-  },
-  warn: (fields, text) => inner.warn(fields, text),
-  error: (fields, text) => inner.error(fields, text),
-  child: (fields) => wrap(inner.child(conceal(fields)), sample),
-})
+/** `repeats`: only without fields of a child, which say what a line is about. */
+const wrap = (inner: pino.Logger, sample: number, repeats?: Repeats): Logger => {
+  const unrepeated = (level: 'warn' | 'error') => (fields: object, text: string) => {
+    const passed = repeats ? repeats.pass(fields, text) : fields
+    if (passed) inner[level](passed, text)
+  }
+  return {
+    debug: (fields, text) => inner.debug(fields, text),
+    info: (fields, text) => {
+      if (isKept(fields, sample)) inner.info(fields, text)
+    },
+    warn: unrepeated('warn'),
+    error: unrepeated('error'),
+    child: (fields) => wrap(inner.child(conceal(fields)), sample),
+  }
+}

@@ -204,6 +204,29 @@ describe('a reply to all', () => {
   })
 })
 
+describe('while the disk of the database is full', () => {
+  beforeAll(async () => {
+    await service.db.pool.query(`
+      create function fill() returns trigger language plpgsql as $$ begin
+        raise exception 'could not extend file: No space left on device' using errcode = '53100'; end $$;
+      create trigger full_disk before insert on message for each row execute function fill()`)
+    return () => service.db.pool.query('drop trigger full_disk on message; drop function fill')
+  })
+
+  test.each([{}, { 'Idempotency-Key': 'full' }])(
+    'a message with the headers %j is refused as unavailable',
+    async (headers) => {
+      const answer = await agent.api(
+        'POST',
+        path,
+        { channel: 'email', to: ['bo@example.com'], text: 'hi' },
+        headers,
+      )
+      expectFailure(answer, 'unavailable')
+    },
+  )
+})
+
 test('line breaks in a subject do not add headers', async () => {
   const { status, body } = await start({ subject: 'Hi\r\nBcc: eve@example.com' })
   expect(status).toBe(201)

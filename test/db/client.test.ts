@@ -42,6 +42,28 @@ test('a server that does not answer a query counts as unavailable, and an idle c
   }
 })
 
+test('a connection is given one statement at a time, also of those that are begun at the same time', async () => {
+  const client = await db.pool.connect()
+  try {
+    const { _queryQueue: queued } = client as typeof client & { _queryQueue: unknown[] }
+    const answers = ['SELECT 1 AS n', 'SELECT nothing', 'SELECT 2 AS n', 'SELECT 3 AS n'].map((text) =>
+      client.query(text).then(
+        ({ rows }) => [rows[0].n, queued.length],
+        ({ code }) => [code, queued.length],
+      ),
+    )
+    expect(queued).toHaveLength(0)
+    expect(await Promise.all(answers)).toEqual([
+      [1, 0],
+      ['42703', 0],
+      [2, 0],
+      [3, 0],
+    ])
+  } finally {
+    client.release()
+  }
+})
+
 test('int8 is returned as a number if that is exact', async () => {
   const { rows } = await db.pool.query(
     'SELECT 9007199254740991::int8 AS safe, 9007199254740993::int8 AS wide, count(*) AS n FROM (VALUES (1)) AS v',

@@ -1,6 +1,7 @@
 import { expect, inject, test } from 'vitest'
 import { silentLogger } from '../../src/core/logger.ts'
-import { probeDatabase } from '../../src/db/probe.ts'
+import type { Queryable } from '../../src/db/client.ts'
+import { probeDatabase, probeServer } from '../../src/db/probe.ts'
 import { createFakeClock } from '../support/clock.ts'
 import { until } from '../support/until.ts'
 
@@ -25,4 +26,12 @@ test.each([
   expect(failure?.message).toMatch(says)
   expect(clock.now().getTime() - began).toBe(30_000)
   expect(lines).toEqual(['the database cannot be reached; waiting for it for up to 30 s'])
+})
+
+test.each([
+  [{ version: '13.4', number: 130_004, encoding: 'UTF8' }, /13\.4 is too old; it needs 14 or newer/],
+  [{ version: '14.0', number: 140_000, encoding: 'SQL_ASCII' }, /encoding is SQL_ASCII/],
+])('a server with %j cannot be used', async (server, says) => {
+  const client = { query: async () => ({ rows: [server] }) } as unknown as Queryable
+  await expect(probeServer(client)).rejects.toThrow(says)
 })

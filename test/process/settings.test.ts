@@ -91,6 +91,7 @@ describe('a valid setting that cannot be used', () => {
     const line = await refused({ [name]: value })
     expect(line).toMatch(new RegExp(`^${name} is "${value}"; it takes .+\\.$`, 'm'))
     expect(line).toContain(says)
+    expect(line).not.toContain('database connection lost')
   })
 
   test.each([
@@ -234,13 +235,21 @@ describe('DATABASE_URL', () => {
       return url.href
     }
     const role = `reader_${randomBytes(6).toString('hex')}`
-    beforeAll(() =>
-      execute(
+    const latin = `latin_${randomBytes(6).toString('hex')}`
+    beforeAll(async () => {
+      await execute(
         urlOf(inject('postgres').url, name),
         `CREATE ROLE ${role} LOGIN PASSWORD 'hush'; REVOKE CREATE ON SCHEMA public FROM public`,
-      ),
-    )
-    afterAll(() => execute(inject('postgres').url, `DROP ROLE ${role}`))
+      )
+      await execute(
+        inject('postgres').url,
+        `CREATE DATABASE ${latin} ENCODING LATIN1 LOCALE 'C' TEMPLATE template0`,
+      )
+    })
+    afterAll(async () => {
+      await execute(inject('postgres').url, `DROP ROLE ${role}`)
+      await execute(inject('postgres').url, `DROP DATABASE ${latin}`)
+    })
 
     test.each<[string, (url: URL) => void, RegExp]>([
       [
@@ -259,6 +268,12 @@ describe('DATABASE_URL', () => {
         (url) => Object.assign(url, { search: '?sslmode=verify-full' }),
         /SSL/,
       ],
+      [
+        'a certificate that its URL names is missing',
+        (url) => Object.assign(url, { search: '?sslmode=verify-full&sslrootcert=/nowhere.pem' }),
+        /no such file/,
+      ],
+      ['its encoding is not UTF8', (url) => Object.assign(url, { pathname: `/${latin}` }), /LATIN1/],
     ])(
       'ends the start with 2 and one line with the reason but not the password if %s',
       async (_, change, says) => {

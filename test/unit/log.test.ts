@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { createLogger } from '../../src/observability/log.ts'
+import { Repeats } from '../../src/observability/repeats.ts'
 
 function capture(level: string, sample = 1) {
   const lines: string[] = []
@@ -83,4 +84,28 @@ test.each([
   log.info({ requestId: randomUUID(), status: 200 }, 'request')
   log[level](fields, 'kept')
   expect(lines.map((line) => JSON.parse(line).msg)).toEqual(['kept'])
+})
+
+test('a warning that only repeats a reason is written once a minute, and says how many were left out', () => {
+  let now = 0
+  const repeats = new Repeats(() => now)
+  const fields = { error: 'connect ECONNREFUSED' }
+  expect(repeats.pass(fields, 'could not look')).toEqual(fields)
+  for (now of [1_000, 2_000, 59_999]) expect(repeats.pass(fields, 'could not look')).toBeUndefined()
+  expect(repeats.pass({ error: 'starting up' }, 'could not look')).toEqual({ error: 'starting up' })
+  expect(repeats.pass(fields, 'could not send')).toEqual(fields)
+  now = 60_000
+  expect(repeats.pass(fields, 'could not look')).toEqual({ ...fields, repeated: 3 })
+})
+
+test('warnings about a request, a mail or a delivery are all written', () => {
+  const { log, lines } = capture('info')
+  for (let n = 0; n < 2; n++) {
+    log.warn({ error: 'no', requestId: 'r1' }, 'failed')
+    log.error({ event: 'smtp.inbound', session: 's1', reason: 'no' }, 'failed')
+    log.child({ session: 's1' }).warn({ error: 'no' }, 'failed')
+    log.info({ error: 'no' }, 'failed')
+    log.warn({ error: 'no' }, 'failed')
+  }
+  expect(lines).toHaveLength(9)
 })

@@ -2,7 +2,7 @@ import { GraphQLError } from 'graphql'
 import { AppError } from '../../core/errors.ts'
 import { httpFailure } from '../../core/http/http.ts'
 import type { Logger } from '../../core/logger.ts'
-import { publicError } from '../../db/failure.ts'
+import { publicError, reasonOf } from '../../db/failure.ts'
 import { ScalarError } from '../builder/input.ts'
 import { innermost, wrongVariable } from './wrong-input.ts'
 
@@ -53,7 +53,7 @@ const readFailure = (error: unknown, log: Logger, requestId: string | undefined)
   // Without a cause it is a message from the service to the client (a stream is ending), not a database
   // outage.
   if (failure.code === 'unavailable' && failure.cause)
-    log.warn({ err: failure.cause, requestId }, 'database unavailable')
+    log.warn({ error: reasonOf(failure), requestId }, 'database unavailable')
   return failure
 }
 

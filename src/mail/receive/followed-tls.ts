@@ -30,6 +30,8 @@ export class FollowedTls {
   #served: TlsPair
   /** What was last warned of. */
   #refused = ''
+  /** The last one that was seen to have expired. */
+  #expired: X509Certificate | undefined
   #reading: Promise<void> = Promise.resolve()
 
   constructor(options: FollowedTlsOptions) {
@@ -73,6 +75,18 @@ export class FollowedTls {
     } catch (error) {
       this.#refuse((error as NodeJS.ErrnoException).code ?? messageOf(error), error)
     }
+    this.#checkExpiry()
+  }
+
+  /** Warns once of a certificate that has expired. */
+  #checkExpiry(): void {
+    const { clock, log } = this.#options
+    if (this.expiry > clock.now() || this.#expired === this.#certificate) return
+    this.#expired = this.#certificate
+    log.warn(
+      { event: 'smtp.certificate', expires: this.expiry },
+      'the certificate of SMTP_TLS_CERT has expired; servers that check it (MTA-STS) deliver no mail',
+    )
   }
 
   #take(pair: TlsPair): void {

@@ -1,6 +1,6 @@
 import { authorizeAgent, findAgent } from '../../agent/index.ts'
 import type { Page } from '../../core/cursor.ts'
-import { type AppError, invalidInput } from '../../core/errors.ts'
+import { AppError, invalidInput } from '../../core/errors.ts'
 import { createKindBatches, type KindBatches } from '../../db/batch.ts'
 import { type Db, isUnavailable } from '../../db/client.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
@@ -255,10 +255,11 @@ export const listFields = async <Field extends ReadableField>(
   request: ListRequest & { fields: readonly Field[] },
 ): Promise<Page<MessageFields<Field>>> => {
   // The statement that reads the page also checks that the workspace has the agent
-  // (docs/decisions.md#no-separate-check). A viewer without access gets that error first.
+  // (docs/decisions.md#no-separate-check). A viewer without access gets that error first, unless the database has failed: it
+  // refuses all further statements of a transaction.
   const ensureReadable = () => findAgent(deps, viewer, agentId)
   const page = await readOwnPage(deps, viewer, agentId, request).catch(async (error: unknown) => {
-    await ensureReadable()
+    if (error instanceof AppError) await ensureReadable()
     throw error
   })
   const { rows, more, end = rows.at(-1) } = page

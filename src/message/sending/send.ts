@@ -182,8 +182,9 @@ export const sendWithin = async (
     return await send(deps, viewer, agentId, input, options)
   } catch (error) {
     // The statement that stores the message also checks that the workspace has the agent
-    // (docs/decisions.md#no-separate-check). A viewer without access gets that error first.
-    await findAgent(deps, viewer, agentId)
+    // (docs/decisions.md#no-separate-check). A viewer without access gets that error first. Nothing can be read after the
+    // database has failed: it refuses all further statements of the transaction.
+    if (error instanceof AppError) await findAgent(deps, viewer, agentId)
     throw error
   }
 }

@@ -6,7 +6,7 @@ import { AppError, invalidInput } from '../../core/errors.ts'
 import { httpFailure } from '../../core/http/http.ts'
 import { type Issue, inputError } from '../../core/input-error.ts'
 import type { Logger } from '../../core/logger.ts'
-import { publicError } from '../../db/failure.ts'
+import { publicError, reasonOf } from '../../db/failure.ts'
 import type { RestEnv } from './env.ts'
 import { type QueryValues, withParts } from './query-parts.ts'
 
@@ -31,7 +31,7 @@ export const onError =
     if (failure.code === 'internal')
       log.error({ err: error, requestId: c.get('requestId') }, 'request failed')
     if (failure.code === 'unavailable' && failure.cause)
-      log.warn({ err: error, requestId: c.get('requestId') }, 'database unavailable')
+      log.warn({ error: reasonOf(failure), requestId: c.get('requestId') }, 'database unavailable')
     return answerError(c, failure)
   }
 

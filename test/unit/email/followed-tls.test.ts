@@ -80,7 +80,24 @@ test('a pair that is replaced by renaming is served within a minute, and a sessi
   expect(warnings()).toBe(0)
 })
 
-test('so is one whose folder is exchanged behind a link, as Kubernetes does', async () => {
+test('a certificate that has expired is warned of once, until another one is used', async () => {
+  const { certFile, keyFile } = writePair(dir, first!)
+  await listen({ ...first!, certFile, keyFile })
+  const expired = () => log.text().match(/has expired/g)?.length ?? 0
+  await minute()
+  expect(expired()).toBe(0)
+  clock.advance(first!.expires - clock.now().getTime())
+  await minute()
+  await minute()
+  expect(expired()).toBe(1)
+  writePair(dir, second!)
+  await minute()
+  await minute()
+  expect(await served()).toBe(second!.serial)
+  expect(expired()).toBe(1)
+})
+
+test('a pair whose folder is exchanged behind a link, as Kubernetes does, is served too', async () => {
   for (const [name, pair] of Object.entries({ '..1': first!, '..2': second! })) {
     mkdirSync(join(dir, name))
     writePair(join(dir, name), pair)
