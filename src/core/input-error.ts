@@ -24,7 +24,7 @@ const valueAt = (input: unknown, path: readonly PropertyKey[]): unknown =>
   )
 
 /** Names of types that are no plain English. */
-const TYPE_NAMES: Record<string, string> = { int: 'whole number' }
+const TYPE_NAMES: Record<string, string> = { int: 'whole number', record: 'object' }
 
 const typeRule = (expected = ''): string => {
   const name = TYPE_NAMES[expected] ?? expected
@@ -56,12 +56,19 @@ const ruleOf = (issue: Issue, value: unknown, where: string): string => {
   return OWN_WORDS.test(message) ? plainRule(issue) : message
 }
 
+/** The issue within a choice of types whose type the value has: that one says what is wrong. */
+const innermost = (issue: Issue): Issue => {
+  const [found] =
+    issue.errors?.find(([first]) => first && (first.code !== 'invalid_type' || first.path.length > 0)) ?? []
+  return found ? innermost({ ...found, path: [...issue.path, ...found.path] }) : issue
+}
+
 /**
  * Returns an error for the first broken rule, with the name of the field. An unknown field is named first: it may
  * be a misspelling of the one that is missing.
  */
 export const inputError = (issues: readonly Issue[], input: unknown, where: string): AppError => {
-  const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]!
+  const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? innermost(issues[0]!)
   const path = fieldName(issue.path)
   if (issue.code === 'unrecognized_keys')
     return invalidInput([path, issue.keys![0]].filter(Boolean).join('.'), 'is not a known field')

@@ -57,11 +57,12 @@ export const uuid = z
   .transform((value) => value.toLowerCase())
   .meta({ format: 'uuid' })
 
+export const TIMESTAMP_RULE = 'must be an ISO 8601 timestamp with its time zone, such as 2026-01-31T09:30:00Z'
 /** An ISO 8601 timestamp with its offset, converted to a Date. Others cannot be stored and written again. */
 export const timestamp = z.iso
-  .datetime({ offset: true, error: 'must be an ISO 8601 timestamp' })
+  .datetime({ offset: true, error: TIMESTAMP_RULE })
   .transform((value) => new Date(value))
-  .refine((date) => !Number.isNaN(date.getTime()), 'must be an ISO 8601 timestamp')
+  .refine((date) => !Number.isNaN(date.getTime()), TIMESTAMP_RULE)
   .refine(
     (date) => date.getUTCFullYear() > 0 && date.getUTCFullYear() < 10_000,
     'must be in the years 1 to 9999 in UTC',

@@ -46,6 +46,10 @@ export const SCOPES_OF_TOOLS: ReadonlyMap<string, Needed> = new Map(
   TOOLS.map(({ name, scope }) => [name, scope]),
 )
 
+/** The names of a tool's arguments. */
+const argumentsOf = (tool: Tool, kind: Viewer['kind']): string[] =>
+  Object.keys(Object(inputSchemaOf(tool.input[kind])).properties)
+
 /** The tools as clients list them: those that the token may call. Agents have no `agentId` argument. */
 export const describeTools = ({ kind, scopes }: Pick<Viewer, 'kind' | 'scopes'>) =>
   TOOLS.filter(({ scope }) => hasScope({ scopes }, scope)).map(
@@ -105,7 +109,11 @@ export const callTool = async (
     ended('done')
     return result
   } catch (error) {
-    const { failure, result } = failureOf(error, tool.names, given)
+    const { failure, result } = failureOf(
+      error,
+      { known: argumentsOf(tool, call.viewer.kind), names: tool.names },
+      given,
+    )
     const inside = failure.code === 'internal' || failure.code === 'unavailable'
     if (inside) log.error({ err: error, requestId, tool: name }, 'a tool failed')
     ended(inside ? 'failed' : 'refused')

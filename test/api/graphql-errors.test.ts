@@ -282,14 +282,14 @@ test.each<[string, string, object, string, string]>([
     TOKEN,
     { agentId: agent.id, expiresAt: 'soon' },
     'expiresAt',
-    'expiresAt: must be an ISO 8601 timestamp',
+    'expiresAt: must be an ISO 8601 timestamp with its time zone, such as 2026-01-31T09:30:00Z',
   ],
   [
     'a time without a UTC offset',
     TOKEN,
     { agentId: agent.id, expiresAt: '2099-01-01T00:00:00' },
     'expiresAt',
-    'expiresAt: must be an ISO 8601 timestamp',
+    'expiresAt: must be an ISO 8601 timestamp with its time zone, such as 2026-01-31T09:30:00Z',
   ],
   [
     'unsetting the primary address',

@@ -141,6 +141,7 @@ describe('the list of messages', () => {
     ['status=lost', /^status: must be one of/],
     ['since=yesterday', /^since: must be an ISO 8601/],
     ['since=2020-01-01 02:00', /^since: must be an ISO 8601/],
+    ['since=2020-01-01T02:00:00', /^since: must be an ISO 8601 timestamp with its time zone, such as/],
     ['thread=x', /^thread: must be a UUID/],
     [`thread=${randomUUID()}`, /^thread: is not a message/],
     ['channel=url', /^channel: must be one of/],

@@ -45,6 +45,17 @@ const openTab = async (tab: string, phone = false): Promise<Page> => {
 
 const accessOf = async () => (await owner.api('GET', `/agents/${agent.id}/access`)).body
 
+browserTest('the long URL of a webhook stays on the screen of a phone', async () => {
+  const url = `https://hooks.example.com/${'c'.repeat(150)}`
+  const { body } = await owner.api('POST', `/agents/${agent.id}/webhooks`, { url })
+  for (const tab of ['webhooks', 'tokens']) {
+    const page = await openTab(tab, true)
+    const box = await page.getByText(url).first().boundingBox()
+    expect(box!.x + box!.width, tab).toBeLessThanOrEqual(390)
+  }
+  await owner.api('DELETE', `/agents/${agent.id}/webhooks/${body.id}`)
+})
+
 browserTest('access is changed entry by entry, and what others change meanwhile stays', async () => {
   const page = await openTab('access')
   const email = page.locator('section.panel', { has: page.getByRole('heading', { name: 'Email' }) })

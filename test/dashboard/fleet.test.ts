@@ -86,6 +86,41 @@ browserTest('the first page lists what needs a person first, and leads to where 
   expect(errorsOf(page)).toEqual([])
 })
 
+/** Lets the page see other numbers in these fields. */
+const pretend = (page: Page, counts: Record<string, number>) =>
+  page.route('**/graphql', async (route) => {
+    if (route.request().headers().accept?.includes('event-stream')) return route.continue()
+    const response = await route.fetch()
+    const fields = new RegExp(`("(${Object.keys(counts).join('|')})":(?:\\[[\\d,]*)?)\\d+`, 'g')
+    const body = (await response.text()).replace(fields, (_, before, field) => `${before}${counts[field]}`)
+    return route.fulfill({ response, body })
+  })
+
+browserTest('counts that end at a limit say so', async () => {
+  const page = await browser.page()
+  await pretend(page, { unheardCount: 100, unreadCount: 1_000, activity: 200 })
+  await openApp(page, service, owner)
+  const line = lineOf(page, 'Calm')
+  await line.getByText('100+ messages that no program has received').waitFor()
+  await line.getByText('1,000+ unread').waitFor()
+  await line.getByRole('img', { name: /^2\d\d\+ messages in 24 hours, most \(200\+\)/ }).waitFor()
+  await page.getByText('3 agents do not listen and have missed 300+ messages.').waitFor()
+})
+
+browserTest('a number stays on one line on a phone', async () => {
+  const page = await browser.page({ ...DARK_PHONE, locale: 'de-DE' })
+  await pretend(page, { unreadCount: 260 })
+  await openApp(page, service, owner, '/app/agents')
+  const cell = page.getByRole('cell', { name: '260' }).first()
+  await cell.waitFor()
+  const lines = await cell.evaluate((element) => {
+    const range = document.createRange()
+    range.selectNodeContents(element)
+    return range.getClientRects().length
+  })
+  expect(lines).toBe(1)
+})
+
 browserTest('a webhook that stands still shows what was answered, and goes on after a skip', async () => {
   receiver.always('/hook', (res, { body }) =>
     body.includes('Poison') ? res.writeHead(500).end('no such column') : res.writeHead(204).end(),

@@ -92,6 +92,18 @@ browserTest('a page that was offline says so, and then shows what it missed, onc
   expect(await row(page, 'While offline').count()).toBe(1)
 })
 
+browserTest('a page whose service runs on a machine without a network is not offline', async () => {
+  const page = await browser.page()
+  await page.addInitScript(() => Object.defineProperty(navigator, 'onLine', { get: () => false }))
+  await openApp(page, service, owner, '/app/inbox')
+  await untilLive(page)
+  await page.evaluate(() => dispatchEvent(new Event('offline')))
+  await mail('Without a network')
+  await row(page, 'Without a network').waitFor()
+  await untilLive(page)
+  expect(await page.getByText('You are offline.').count()).toBe(0)
+})
+
 browserTest('a page that could not read what changed reads it again', async () => {
   const page = await openApp(await browser.page(), service, owner, '/app/inbox')
   await untilLive(page)

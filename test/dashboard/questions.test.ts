@@ -60,6 +60,11 @@ browserTest('questions of agents wait for a member, who answers with a button or
   await expectLegible(page)
   await picture(page, 'questions-dark-390')
   await expectNarrow(page)
+  const long = 'Only after a talk with the bookkeepers, if they are there'
+  const wide = await ask({ text: 'When?', options: ['Now', long] })
+  const box = await page.getByRole('button', { name: long }).boundingBox()
+  expect(box!.x + box!.width).toBeLessThanOrEqual(390)
+  await agent.api('DELETE', `${path}/${wide}`)
   await second.getByRole('button', { name: 'Answer', exact: true }).click()
   expect(await answerTo(words)).toMatchObject({ text: 'Main Street', through: 'app' })
   expect(errorsOf(page)).toEqual([])

@@ -917,6 +917,71 @@ describe('a message for later', () => {
   })
 })
 
+test('what waits for approval says so in lists', async () => {
+  const { agent, mcp } = await start()
+  await owner.api('PATCH', `/agents/${agent.id}`, { approval: 'all' })
+  await mcp.call('send_message', { channel: 'email', to: 'bo@example.com', text: 'Hello' })
+  const { messages } = (await mcp.call('list_messages', { status: 'sending' })).result
+  expect(messages).toMatchObject([{ waitsFor: 'approval' }])
+})
+
+describe('a mistake', () => {
+  const errorOf = async (mcp: McpClient, name: string, given: object) =>
+    (await mcp.call(name, { ...given })).result.error
+
+  test('in the name of an argument is named as it was made, with the arguments that there are', async () => {
+    const { mcp } = await start()
+    expect(await errorOf(mcp, 'list_messages', { q: 'order' })).toMatchObject({
+      message: 'q: is not a known field',
+      next: expect.stringMatching(/ arguments of this tool: channel, .*, query, /),
+    })
+    expect(
+      await errorOf(mcp, 'send_message', { channel: 'email', to: 'a@b.example', attachments: [] }),
+    ).toMatchObject({
+      message: 'attachments: is not a known field',
+      next: expect.stringContaining(' files, '),
+    })
+    const nested = { channel: 'email', to: 'a@b.example', text: 'x', files: [{ name: 'a', content: 'x' }] }
+    expect(await errorOf(mcp, 'send_message', nested)).toMatchObject({
+      message: 'files[0].content: is not a known field',
+      next: 'Leave this argument out and call again.',
+    })
+  })
+
+  test('says what the argument must be', async () => {
+    const { mcp } = await start()
+    const base = { channel: 'email', to: ['a@b.example'], text: 'x' }
+    const many = Array.from({ length: 11 }, (_, index) => `a${index}@b.example`)
+    for (const [given, message] of [
+      [{ to: many }, 'to: must contain 1 to 10 recipients'],
+      [{ to: [5] }, 'to[0]: must be a string'],
+      [{ to: 5 }, 'to: must be an array or a string'],
+      [{ metadata: 'a' }, 'metadata: must be an object'],
+      [
+        { sendAt: '2026-12-01T10:00' },
+        'sendAt: must be an ISO 8601 timestamp with its time zone, such as 2026-01-31T09:30:00Z',
+      ],
+    ] as const)
+      expect((await errorOf(mcp, 'send_message', { ...base, ...given })).message).toBe(message)
+  })
+
+  test('that no argument mends has a next step of its own', async () => {
+    const { agent, mcp } = await start()
+    await owner.api('PUT', `/agents/${agent.id}/secrets/KEY`, { value: 'sk-live-0123456789' })
+    const { id } = await letter(agent)
+    for (const [name, given, next] of [
+      ['wait_for_code', { seconds: 0 }, /wait longer.*not proven/],
+      ['ask_member', { questionId: randomUUID(), seconds: 0 }, /questionId from ask_member/],
+      ['get_attachment', { messageId: id, attachmentId: 0 }, /attachmentId from read_message/],
+      ['reply', { messageId: id, text: 'It is sk-live-0123456789' }, /^Leave the value out/],
+    ] as const)
+      expect((await errorOf(mcp, name, given)).next).toMatch(next)
+    expect((await errorOf(mcp, 'update_message', { messageId: id, cancel: true })).message).toBe(
+      'There is no outgoing message with this id.',
+    )
+  })
+})
+
 describe('lists by time and thread', () => {
   test('a day is one in UTC, with all of it; a thread is found by any of its messages', async () => {
     const { agent, mcp } = await start()
@@ -996,12 +1061,12 @@ describe('the rest', () => {
 
   let mcp: McpClient | undefined
   const ADD = 'Add this argument and call again.'
-  const LEAVE_OUT = 'Leave this argument out and call again.'
+  const TAKES = 'Call again with arguments of this tool: messageId, offset, quoted.'
   const FIND = 'Use an id from list_messages, read_message or whoami.'
   test.each<[string, Record<string, unknown>, string | RegExp, string?]>([
     ['read_message', {}, 'messageId: is required', ADD],
     ['read_message', { messageId: 'x' }, 'messageId: must be a UUID'],
-    ['read_message', { messageId: randomUUID(), html: true }, 'html: is not a known field', LEAVE_OUT],
+    ['read_message', { messageId: randomUUID(), html: true }, 'html: is not a known field', TAKES],
     ['list_messages', { limit: 500 }, 'limit: must be at most 50'],
     ['list_messages', { limit: 0 }, 'limit: must be at least 1'],
     ['list_messages', { cursor: 'x'.repeat(501) }, 'cursor: must be at most 500 characters long'],

@@ -112,7 +112,13 @@ export const Screen = () => {
         {(entries) => (
           <section className="panel">
             {entries.length > 0 ? (
-              <Table label={text.list} columns={columnsOf(nameOf)} rows={entries} keyOf={({ id }) => id} />
+              <Table
+                label={text.list}
+                columns={columnsOf(nameOf)}
+                rows={entries}
+                keyOf={({ id }) => id}
+                stacked
+              />
             ) : (
               <p className="panel-content soft">{text.none}</p>
             )}

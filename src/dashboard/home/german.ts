@@ -19,7 +19,7 @@ export const home: typeof english = {
   needs: {
     failing: (count) => (count === 1 ? 'Ein Webhook ist gestört' : `${count} Webhooks sind gestört`),
     deaf: (count) =>
-      count === 1
+      count === '1'
         ? 'Eine Nachricht, die kein Programm erhalten hat'
         : `${count} Nachrichten, die kein Programm erhalten hat`,
     held: (count) =>
@@ -37,14 +37,14 @@ export const home: typeof english = {
     asked: (count) => (count === 1 ? 'Ein Agent fragt Sie etwas.' : `Agenten fragen Sie ${count} Mal etwas.`),
     failing: (count) => (count === 1 ? 'Ein Webhook ist gestört.' : `${count} Webhooks sind gestört.`),
     deaf: (agents, messages) =>
-      `${agents === 1 ? 'Ein Agent empfängt nicht und hat' : `${agents} Agenten empfangen nicht und haben`} ${messages === 1 ? 'eine Nachricht' : `${messages} Nachrichten`} verpasst.`,
+      `${agents === 1 ? 'Ein Agent empfängt nicht und hat' : `${agents} Agenten empfangen nicht und haben`} ${messages === '1' ? 'eine Nachricht' : `${messages} Nachrichten`} verpasst.`,
     refused: (count) =>
       count === 1
         ? 'Diese Woche wurde eine Nachricht abgewiesen.'
         : `Diese Woche wurden ${count} Nachrichten abgewiesen.`,
   },
   activity: (total, most, hour) =>
-    total === 0
+    total === '0'
       ? 'Keine Nachricht in 24 Stunden'
-      : `${total} ${total === 1 ? 'Nachricht' : 'Nachrichten'} in 24 Stunden, die meisten (${most}) in der Stunde ab ${hour}`,
+      : `${total} ${total === '1' ? 'Nachricht' : 'Nachrichten'} in 24 Stunden, die meisten (${most}) in der Stunde ab ${hour}`,
 }

@@ -50,7 +50,11 @@ const Needs = ({ needs }: Line) => (
 
 const Unread = ({ needs }: Line) => {
   const unread = needs.find(({ kind }) => kind === 'unread')
-  return unread ? <Link href={unread.href}>{unread.words}</Link> : null
+  return unread ? (
+    <Link href={unread.href} className="fleet-unread">
+      {unread.words}
+    </Link>
+  ) : null
 }
 
 const COLUMNS: readonly Column<Line>[] = [

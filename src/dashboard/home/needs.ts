@@ -1,3 +1,4 @@
+import { counted, MOST } from './counted.ts'
 import type { FleetAgent, FleetData } from './query.ts'
 import { text } from './strings.ts'
 
@@ -27,7 +28,12 @@ const needsOf = (agent: FleetAgent, failing: number): Need[] => {
       words: text.needs.failing(failing),
       href: `/agents/${id}/webhooks`,
     },
-    { kind: 'deaf', isSo: isDeaf, words: text.needs.deaf(unheardCount), href: `/agents/${id}/tokens` },
+    {
+      kind: 'deaf',
+      isSo: isDeaf,
+      words: text.needs.deaf(counted(unheardCount, unheardCount >= MOST.unheard)),
+      href: `/agents/${id}/tokens`,
+    },
     { kind: 'held', isSo: heldCount > 0, words: text.needs.held(heldCount), href: '/waiting' },
     {
       kind: 'silent',
@@ -44,7 +50,7 @@ const needsOf = (agent: FleetAgent, failing: number): Need[] => {
     {
       kind: 'unread',
       isSo: unreadCount > 0,
-      words: text.needs.unread(unreadCount),
+      words: text.needs.unread(counted(unreadCount, unreadCount >= MOST.unread)),
       href: `/inbox?agent=${id}`,
     },
   ]
@@ -85,7 +91,10 @@ export const allNeeds = ({ agents, workspace: { webhooks, questions } }: FleetDa
       count: deaf.length,
       words: text.all.deaf(
         deaf.length,
-        sum(deaf, ({ unheardCount }) => unheardCount),
+        counted(
+          sum(deaf, ({ unheardCount }) => unheardCount),
+          deaf.some(({ unheardCount }) => unheardCount >= MOST.unheard),
+        ),
       ),
       href: deaf.length === 1 ? `/agents/${deaf[0]!.id}/tokens` : '#fleet',
     },

@@ -13,15 +13,15 @@ export const text = words('home', {
   since: 'since',
   needs: {
     failing: (count: number) => (count === 1 ? 'A webhook is failing' : `${count} webhooks are failing`),
-    deaf: (count: number) =>
-      count === 1
+    deaf: (count: string) =>
+      count === '1'
         ? 'One message that no program has received'
         : `${count} messages that no program has received`,
     held: (count: number) => (count === 1 ? 'One message to approve' : `${count} messages to approve`),
     silent: 'No program listens any more',
     unconnected: 'No program is connected yet',
     refused: (count: number) => (count === 1 ? 'One refused message' : `${count} refused messages`),
-    unread: (count: number) => `${count} unread`,
+    unread: (count: string) => `${count} unread`,
   },
   all: {
     held: (count: number) =>
@@ -29,13 +29,13 @@ export const text = words('home', {
     asked: (count: number) =>
       count === 1 ? 'An agent asks you a question.' : `Agents ask you ${count} questions.`,
     failing: (count: number) => (count === 1 ? 'One webhook is failing.' : `${count} webhooks are failing.`),
-    deaf: (agents: number, messages: number) =>
-      `${agents === 1 ? 'An agent does' : `${agents} agents do`} not listen and ${agents === 1 ? 'has' : 'have'} missed ${messages === 1 ? 'one message' : `${messages} messages`}.`,
+    deaf: (agents: number, messages: string) =>
+      `${agents === 1 ? 'An agent does' : `${agents} agents do`} not listen and ${agents === 1 ? 'has' : 'have'} missed ${messages === '1' ? 'one message' : `${messages} messages`}.`,
     refused: (count: number) =>
       count === 1 ? 'One message was refused this week.' : `${count} messages were refused this week.`,
   },
-  activity: (total: number, most: number, hour: string) =>
-    total === 0
+  activity: (total: string, most: string, hour: string) =>
+    total === '0'
       ? 'No message in 24 hours'
-      : `${total} ${total === 1 ? 'message' : 'messages'} in 24 hours, most (${most}) in the hour from ${hour}`,
+      : `${total} ${total === '1' ? 'message' : 'messages'} in 24 hours, most (${most}) in the hour from ${hour}`,
 })

@@ -98,7 +98,7 @@ const Words = ({ row, agent, sought }: Pick<LineProps, 'agent' | 'row' | 'sought
         {agent && (
           <span className="thread-agent">
             <AgentIcon name={agent.icon} size={12} />
-            {agent.name}
+            <span>{agent.name}</span>
           </span>
         )}
       </span>

@@ -60,6 +60,7 @@ export class Connection {
     this.#hearing = hearing
     setInterval(() => this.#checkSilence(SILENT_MS), CHECK_MS)
     addEventListener('online', () => this.wake())
+    addEventListener('offline', () => this.#reopen())
     document.addEventListener('visibilitychange', () => {
       if (document.visibilityState === 'visible') this.wake()
     })
@@ -73,7 +74,12 @@ export class Connection {
   }
 
   #checkSilence(limit: number): void {
-    if (!this.#close || Date.now() - this.#heardAt <= limit) return
+    if (Date.now() - this.#heardAt > limit) this.#reopen()
+  }
+
+  /** Finds out whether an open stream still works: without a network, one to the same machine does. */
+  #reopen(): void {
+    if (!this.#close) return
     this.#close()
     this.#open()
   }

@@ -51,8 +51,8 @@ export const NotLive = () => {
   const trouble = useTrouble()
   return (
     <div role="status">
-      {trouble && !silent && online && <Troubled {...trouble} />}
-      {(silent || !online) && (
+      {trouble && !silent && <Troubled {...trouble} />}
+      {silent && (
         <div className="not-live">
           <CircleAlertIcon />
           <span>{online ? text.notLive : text.offline}</span>

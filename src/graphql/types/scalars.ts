@@ -1,5 +1,5 @@
 import { UNNAMED } from '../../core/http/json.ts'
-import { timestamp, uuid } from '../../core/rules.ts'
+import { TIMESTAMP_RULE, timestamp, uuid } from '../../core/rules.ts'
 import { builder } from '../builder/builder.ts'
 import { ScalarError } from '../builder/input.ts'
 
@@ -24,7 +24,7 @@ builder.scalarType('DateTime', {
   serialize: (value) => value.toISOString(),
   parseValue(value) {
     const { data } = timestamp.safeParse(value)
-    if (data === undefined) throw new ScalarError('must be an ISO 8601 timestamp')
+    if (data === undefined) throw new ScalarError(TIMESTAMP_RULE)
     return data
   },
 })

@@ -22,34 +22,53 @@ const NEXT_BY_RULE: readonly [RegExp, string][] = [
   [/ is not a known field$/, 'Leave this argument out and call again.'],
   [/ is not a message of this agent$/, NEXT.not_found],
   [/^There is no draft /, 'Use a draftId from list_drafts.'],
+  [/^There is no attachment /, 'Use an attachmentId from read_message.'],
+  [/^There is no question /, 'Use a questionId from ask_member.'],
+  [
+    /^No such code or link /,
+    'Call again to wait longer. The code of a sender who is not proven is not given out: if list_messages shows such a message, ask a member.',
+  ],
+  [/ contains the values? of the secrets? /, 'Leave the value out and call again.'],
   [/^This agent has no listener/, 'Write to its email address with send_message; whoami names it.'],
 ]
 
-const RULED: readonly ErrorCode[] = ['invalid_input', 'not_found', 'conflict']
+const RULED: readonly ErrorCode[] = ['invalid_input', 'forbidden', 'not_found', 'conflict']
 
-const nextOf = ({ code, message, retryAfter }: AppError): string => {
+/** An argument that the tool does not have, whose name is as it was given. */
+const UNKNOWN = /^\w+: is not a known field$/
+
+const nextOf = ({ code, message, retryAfter }: AppError, known: readonly string[]): string => {
   if (retryAfter !== undefined) return `Wait ${retryAfter} seconds, then call again.`
+  if (UNKNOWN.test(message)) return `Call again with arguments of this tool: ${known.join(', ') || 'none'}.`
   return NEXT_BY_RULE.find(([rule]) => RULED.includes(code) && rule.test(message))?.[1] ?? NEXT[code]
 }
 
 /** The message with the name of the argument that was given: `to` for `to[0]` if that was one text. */
 const withArgument = (message: string, names: Record<string, string>, given: object): string =>
-  message.replace(/^(\w+)(\[\d+\])?(?=: )/, (_, field: string, place = '') => {
-    const name = names[field] ?? field
-    return `${name}${Array.isArray(Reflect.get(given, name)) ? place : ''}`
-  })
+  UNKNOWN.test(message)
+    ? message
+    : message.replace(/^(\w+)(\[\d+\])?(?=: )/, (_, field: string, place = '') => {
+        const name = names[field] ?? field
+        return `${name}${Array.isArray(Reflect.get(given, name)) ? place : ''}`
+      })
 
 const MAX_MESSAGE = 2_000
 
-/** A failure as the result of a tool, whose operation has other `names` for some of the given arguments. */
-export const failureOf = (error: unknown, names: Record<string, string> = {}, given: unknown = {}) => {
+/** What a tool calls its arguments: all that it has, and those for which its operation has other names. */
+interface Arguments {
+  known: readonly string[]
+  names: Record<string, string> | undefined
+}
+
+/** A failure as the result of a tool that was called with the given arguments. */
+export const failureOf = (error: unknown, { known, names = {} }: Arguments, given: unknown = {}) => {
   const failure = publicError(error)
   const told = withArgument(failure.message, names, Object(given))
   // It may quote a mail server, or the argument that was passed on from a message.
   const message = clip(clean(told), MAX_MESSAGE)
   return {
     failure,
-    result: { error: { code: failure.code, message, next: nextOf(failure) } },
+    result: { error: { code: failure.code, message, next: nextOf(failure, known) } },
   }
 }
 

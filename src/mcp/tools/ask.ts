@@ -77,7 +77,7 @@ export const askMember = tool({
     text: questionText.optional(),
     options: z.array(questionOption).min(2).max(6).optional(),
     to: z.array(uuid).max(50).optional().describe('Member ids.'),
-    expiresIn: z.int().min(60).max(604_800).optional().describe('Default: a day.'),
+    expiresIn: z.int().min(60).max(604_800).optional().describe('Seconds. Default: a day.'),
     questionId: uuid.optional().describe('Looks again.'),
     seconds: z.int().min(0).max(MAX_SECONDS).optional().describe(`Default: ${MAX_SECONDS}.`),
     key: callKey,

@@ -35,7 +35,7 @@ export const HTML = messageHtml.optional().describe('Email only.')
 /** Models pass one recipient as a text. */
 export const TO = z.union([recipients, recipient.transform((one) => [one])])
 
-export const SEND_AT = timestamp.optional().describe('Send it later.')
+export const SEND_AT = timestamp.optional().describe('When: ISO 8601.')
 
 /** Who has a blind copy, and what is kept with the message. */
 export const BESIDES = { bcc: copies.optional(), metadata: metadata.optional() }

@@ -102,6 +102,7 @@ const summaryOf = (message: ListedMessage, fence: Fence, recipients: number) => 
     threadId: message.threadId === message.id ? null : message.threadId,
     status: message.status,
     sendAt: message.holdReason === 'schedule' ? message.holdUntil : null,
+    waitsFor: awaitsApproval(message) ? 'approval' : null,
     sentByMember: message.sentByMemberId === null ? null : clip(message.sentByName ?? '', MAX.name),
     refusal: message.refusal,
     senderIs: message.admission,

@@ -105,5 +105,5 @@ export const awaitsApproval = ({
   status,
   holdReason,
   holdUntil,
-}: Pick<Message, 'status'> & HoldColumns): boolean =>
+}: Pick<Message, 'status'> & Pick<HoldColumns, 'holdReason' | 'holdUntil'>): boolean =>
   status === 'sending' && holdReason === 'approval' && holdUntil !== null

@@ -13,7 +13,7 @@ export const findOutgoing = async (
     where: { id: messageId, agentId, direction: 'outbound' },
     include: { attachments: { select: { name: true, type: true, size: true }, orderBy: { index: 'asc' } } },
   })
-  if (!message) throw notFound('message')
+  if (!message) throw notFound('outgoing message')
   const attachments = message.attachments.map((file) => ({ ...file, type: file.type.split(';', 1)[0]! }))
   return { ...message, attachments, mayInstruct: false }
 }
