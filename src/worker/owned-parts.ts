@@ -16,16 +16,10 @@ export class OwnedParts {
   /** Replaced, never changed: statements in progress may have it. Bit n % 8 of byte n / 8 is that of the part n. */
   #bits = Buffer.alloc(PARTS / 8, 0xff)
   readonly #listeners = new Set<() => void>()
-  #workers = 1
 
   /** A bit for each part, for `isAmongParts`. */
   get bits(): Buffer {
     return this.#bits
-  }
-
-  /** Number of workers among which the parts are shared. */
-  get workers(): number {
-    return this.#workers
   }
 
   /** Returns whether an agent's part is among them. */
@@ -50,7 +44,6 @@ export class OwnedParts {
 
   /** Takes the parts that are `self`'s among these live workers. */
   share(self: string, live: readonly string[]): void {
-    this.#workers = live.length
     const bits = Buffer.alloc(PARTS / 8)
     for (const [part, owner] of ownersOf(live).entries())
       if (owner === self) bits[part >> 3]! |= 1 << (part & 7)

@@ -2,6 +2,7 @@ import { systemClock } from '../../src/core/clock.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import { openDb, type RootDb } from '../../src/db/client.ts'
 import { createNotifier } from '../../src/db/notify.ts'
+import { NEW_ID } from '../../src/db/sql/new-id.ts'
 import { type LoggedEvent, MESSAGE_RECEIVED } from '../../src/event/event.ts'
 import { Feed } from '../../src/event/feed.ts'
 import { Texts } from '../../src/event/texts.ts'
@@ -9,19 +10,24 @@ import { notificationCiphers } from '../../src/workspace/encryption/keyring.ts'
 import { atEnd } from './cleanup.ts'
 import type { Bench } from './machinery.ts'
 
-/** Inserts events of many agents with the jobs of their webhooks in one statement, as reception does. */
+/**
+ * Inserts events of many agents with the jobs of their webhooks in one statement, as reception does. Its parameters stand in
+ * subqueries, as there: otherwise PostgreSQL plans it anew at each commit (docs/decisions.md#kept-plans).
+ */
 const STORE = `
-  with head as (update event_log set last_id = last_id + $2 where agent_id = any($1::uuid[]) returning agent_id, last_id - $2 as before),
+  with head as (
+    update event_log set last_id = last_id + $2 where agent_id = any((select $1::uuid[])::uuid[]) returning agent_id, last_id - $2 as before
+  ),
   events as (
     insert into event (agent_id, id, type, channel, message_id, agent_name, sender, "from", subject)
     select agent_id, before + n, '${MESSAGE_RECEIVED}', 'email', gen_random_uuid(), 'Scout',
            '{"id": null, "kind": "contact", "name": "Ann Example", "email": "ann@example.com", "phone": null}', 'Ann Example <ann@example.com>', 'Hello'
-      from head, generate_series(1, $2::int) n
+      from head, generate_series(1, (select $2::int)) n
     returning agent_id, id, message_id, created_at
   ),
   jobs as (
     insert into job (id, kind, agent_id, lane, seq, created_at)
-    select gen_random_uuid(), 'webhook', e.agent_id, w.id, e.id, e.created_at from events e join webhook w using (agent_id)
+    select ${NEW_ID.written().text}, 'webhook', e.agent_id, w.id, e.id, e.created_at from events e join webhook w using (agent_id)
   )
   select * from events order by id`
 

@@ -1,6 +1,7 @@
 import type { Db, RootDb } from '../../db/client.ts'
 import { deleteInBatches } from '../../db/delete-in-batches.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
+import { NEW_ID } from '../../db/sql/new-id.ts'
 import { type Rows, SKIP_LOCKED, type Sql, sql } from '../../db/sql/sql.ts'
 import { composedOf, statement } from '../../db/sql/statement.ts'
 
@@ -26,7 +27,7 @@ export const enqueueSends = (
 ): Sql => sql`
     sends as (
       insert into job (id, kind, agent_id, lane, seq, due_at, created_at)
-      select gen_random_uuid(), 'send', agent_id, id, 0, greatest(created_at, send_at), greatest(created_at, send_at) from ${drafted}
+      select ${NEW_ID}, 'send', agent_id, id, 0, greatest(created_at, send_at), greatest(created_at, send_at) from ${drafted}
        where hold_reason is distinct from 'approval'
     )`
 

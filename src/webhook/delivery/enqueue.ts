@@ -1,3 +1,4 @@
+import { NEW_ID } from '../../db/sql/new-id.ts'
 import { raw, type Sql, sql } from '../../db/sql/sql.ts'
 import { APPENDED } from '../../event/index.ts'
 
@@ -9,7 +10,7 @@ import { APPENDED } from '../../event/index.ts'
 export const enqueueWebhookJobs = (payload: Sql = raw('null')): Sql => sql`
     webhook_jobs as (
       insert into job (id, kind, agent_id, lane, seq, payload, created_at)
-      select gen_random_uuid(), 'webhook', a.agent_id, w.id, a.event_id, ${payload}::bytea, a.created_at
+      select ${NEW_ID}, 'webhook', a.agent_id, w.id, a.event_id, ${payload}::bytea, a.created_at
         from ${APPENDED} a join webhook w
           on w.agent_id = a.agent_id and a.type = any(w.types) and (w.channels = '{}' or a.channel = any(w.channels))
          and (w.paused_at is null or a.channel <> 'url')

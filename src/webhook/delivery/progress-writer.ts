@@ -2,24 +2,21 @@ import { systemClock } from '../../core/clock.ts'
 import { messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Db } from '../../db/client.ts'
-import type { OwnedParts } from '../../worker/index.ts'
 import { type DayCounter, DELIVERY_ACCEPTED, DELIVERY_FAILED } from '../../workspace/index.ts'
 import type { Lease } from './lane/lease.ts'
 import { type Progress, type Settled, settle, type WriteResult } from './lane/progress.ts'
 
 /**
- * Time in milliseconds for which progress is gathered and then written together: one commit for hundreds of
- * deliveries. After a crash, deliveries whose progress was not written are repeated. Workers that share the work gather
- * for longer, up to four times: so their batches are as large as those of one, and as many deliveries are repeated.
+ * Time in milliseconds for which progress is gathered before each write: one commit for hundreds of deliveries, and one
+ * change of a webhook's row for several of its own (docs/decisions.md#gathered-outcomes). After a crash, deliveries
+ * whose progress was not written are repeated.
  */
-const GATHER_MS = 10
-const MAX_GATHERED = 4
+const GATHER_MS = 40
 const BACKOFF_MS = { first: 50, max: 2000 }
 
 export interface ProgressWriterDeps extends Db {
   lease: Lease
   log: Logger
-  parts: Pick<OwnedParts, 'workers'>
   /** Counts the attempts that were recorded. */
   counter: Pick<DayCounter, 'add'>
   /**
@@ -68,16 +65,21 @@ export class ProgressWriter {
     if (before) mergeInto(progress, before)
     this.#progress.set(progress.lane, progress)
     if (settled) this.#jobs.push(settled)
-    if (this.#writing) return
-    const times = Math.min(this.#deps.parts.workers, MAX_GATHERED)
-    this.#gathering ??= setTimeout(() => this.#begin(), GATHER_MS * times)
+    if (!this.#writing) this.#gather()
+  }
+
+  #gather(): void {
+    this.#gathering ??= setTimeout(() => this.#begin(), GATHER_MS)
   }
 
   /** Writes everything queued so far. Stops retrying after `ms` milliseconds. */
   async stop(ms: number): Promise<void> {
     const limit = setTimeout(() => this.#stopping.abort(), ms)
-    if (this.#gathering) this.#begin()
-    while (this.#writing) await this.#writing
+    for (;;) {
+      if (this.#gathering) this.#begin()
+      if (!this.#writing) break
+      await this.#writing
+    }
     clearTimeout(limit)
   }
 
@@ -86,7 +88,7 @@ export class ProgressWriter {
     this.#gathering = null
     this.#writing = this.#write().then(() => {
       this.#writing = null
-      if (this.#progress.size > 0 && !this.#stopping.signal.aborted) this.#begin()
+      if (this.#progress.size > 0 && !this.#stopping.signal.aborted) this.#gather()
     })
   }
 

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { setImmediate } from 'node:timers/promises'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { silentLogger } from '../../../src/core/logger.ts'
 import type { Db } from '../../../src/db/client.ts'
 import type { Progress } from '../../../src/webhook/delivery/lane/progress.ts'
@@ -20,19 +21,27 @@ const base: Progress = {
 const EARLIER = new Date('2026-01-01T10:00:00Z')
 const LATER = new Date('2026-01-01T11:00:00Z')
 
-/** What is written of a lane of which these were noted, one after the other, before the write. */
-const written = async (...changes: Partial<Progress>[]): Promise<Progress> => {
-  const results: Progress[] = []
-  const writer = new ProgressWriter({
-    parts: { workers: 1 },
-    pool: { query: async () => ({ rows: [{ id: 'lane', result: 'mine' }] }) } as unknown as Db['pool'],
+/** A writer with a database that runs `query` for each write. */
+const writerOn = (query: () => Promise<unknown>, done: (progress: Progress) => void): ProgressWriter =>
+  new ProgressWriter({
+    pool: { query } as unknown as Db['pool'],
     prisma: {} as Db['prisma'],
     afterCommit: (effect) => effect(),
     lease: { owner: 'owner', ms: 1000 },
     log: silentLogger,
     counter: { add: () => undefined },
-    written: (progress) => results.push(progress),
+    written: done,
   })
+
+const ROWS = { rows: [{ mine: 'lane', rewound: null }] }
+
+/** What is written of a lane of which these were noted, one after the other, before the write. */
+const written = async (...changes: Partial<Progress>[]): Promise<Progress> => {
+  const results: Progress[] = []
+  const writer = writerOn(
+    async () => ROWS,
+    (progress) => results.push(progress),
+  )
   for (const change of changes) writer.note({ progress: { ...base, ...change }, settled: null })
   await writer.stop(1000)
   expect(results).toHaveLength(1)
@@ -70,4 +79,27 @@ test('a recovery stays, and a failure after it is a new one', async () => {
     recovered: true,
     failedAt: LATER,
   })
+})
+
+test('what is noted while a write takes place is gathered too', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const writes: ((rows: unknown) => void)[] = []
+  const positions: number[] = []
+  const query = () => new Promise((resolve) => writes.push(resolve))
+  const writer = writerOn(query, ({ position }) => positions.push(position))
+  const note = (position: number) => writer.note({ progress: { ...base, position }, settled: null })
+  note(1)
+  vi.advanceTimersToNextTimer()
+  note(2)
+  writes[0]!(ROWS)
+  await setImmediate()
+  expect(positions).toEqual([1])
+  note(3)
+  expect(writes).toHaveLength(1)
+  vi.advanceTimersToNextTimer()
+  writes[1]!(ROWS)
+  await writer.stop(1000)
+  expect(positions).toEqual([1, 3])
+  expect(writes).toHaveLength(2)
 })
