@@ -1,5 +1,5 @@
 import type { Ask } from './lookup.ts'
-import { organizationalDomain } from './name.ts'
+import { parentsOf } from './name.ts'
 import type { MailPlace, Purpose, WantedRecord } from './record.ts'
 
 /** What DNS contains for a wanted record. */
@@ -108,19 +108,25 @@ const isDmarc = (value: string): boolean => /^v\s*=\s*DMARC1\s*(?:;|$)/.test(val
 
 const judgeDmarc = (values: string[]): string | null => {
   if (values.length > 1)
-    return 'There is more than one DMARC record: receivers ignore all of them (RFC 7489 6.6.3)'
+    return 'There is more than one DMARC record: receivers ignore all of them (RFC 9989 4.10)'
   return /^(?:none|quarantine|reject)$/i.test(tagOf(values[0]!, 'p') ?? '')
     ? null
     : 'Its p= must be none, quarantine or reject'
 }
 
-/** A domain without its own record inherits that of its registered domain. */
+/**
+ * A domain without its own record inherits that of its organization: the one with the fewest labels, or that which says
+ * `psd=n` (RFC 9989 4.10.2).
+ */
 const checkDmarc: CheckRecord = async (record, ask) => {
   const own = await judged(ask, record, judgeDmarc, isDmarc)
-  const above = `_dmarc.${organizationalDomain(record.name.replace(/^_dmarc\./, ''))}`
-  if (own.ok || own.found.length > 0 || !own.certain || above === record.name) return own
-  const inherited = await judged(ask, { name: above, type: 'TXT' }, judgeDmarc, isDmarc)
-  return inherited.found.length > 0 ? inherited : own
+  if (own.ok || own.found.length > 0 || !own.certain) return own
+  const names = parentsOf(record.name.replace(/^_dmarc\./, '')).map((name) => `_dmarc.${name}`)
+  const inherited = await Promise.all(
+    names.map((name) => judged(ask, { name, type: 'TXT' }, judgeDmarc, isDmarc)),
+  )
+  const found = inherited.filter((one) => one.found.length > 0)
+  return found.find((one) => tagOf(one.found[0]!, 'psd') === 'n') ?? found.at(-1) ?? own
 }
 
 const CHECKS: Record<Purpose, CheckRecord> = {

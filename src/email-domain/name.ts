@@ -38,8 +38,12 @@ export const domainName = (input: string, mailDomain: string): string => {
   return name
 }
 
-/**
- * Returns the registered domain: `example.co.uk` for `mail.example.co.uk`. A DMARC record there counts too
- * (RFC 7489 6.6.3).
- */
-export const organizationalDomain = (name: string): string => getDomain(name, INCLUDING_PRIVATE) ?? name
+/** Returns the names above, up to that which its holder registered: `acme.co.uk` for `mail.acme.co.uk`. */
+export const parentsOf = (name: string): string[] => {
+  const registered = getDomain(name, INCLUDING_PRIVATE) ?? name
+  const labels = name.split('.')
+  return labels.slice(1).flatMap((_, i) => {
+    const parent = labels.slice(i + 1).join('.')
+    return isWithin(parent, registered) ? [parent] : []
+  })
+}

@@ -1,25 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
 import type { dkimVerify } from 'mailauth'
 import type { HeaderField } from '../header/header-value.ts'
+import { type KeyCache, keyCacheOf } from './known-keys.ts'
 import { DkimVerifier } from './mailauth.ts'
 import type { DnsResolver } from './resolver.ts'
 import type { Screened } from './screened-header.ts'
 
-/** Properties of a result of mailauth 4.13.3 that its types lack. */
-interface Signed {
-  /** `b=`. */
-  signature?: string
-  /** The hash of the body in the signature's canonical form, in base64. */
-  bodyHash?: string
-  /** The key record without white space. */
-  rr?: string
-  /** The names of the fields that were hashed. */
-  signingHeaders?: { keys: string }
-}
-type Dkim = Awaited<ReturnType<typeof dkimVerify>>
-export type DkimResult = Pick<Dkim, 'headerFrom' | 'arc'> & {
-  results: (Dkim['results'][number] & Signed)[]
-}
+export type DkimResult = Pick<Awaited<ReturnType<typeof dkimVerify>>, 'arc' | 'results'>
 
 /** Fields as mailauth's own parser returns them. `line` has CRLF between its lines, and none at its end. */
 interface Headers {
@@ -27,6 +14,9 @@ interface Headers {
 }
 /** The verifier behind mailauth's `dkimVerify`. The version is pinned, and tests fail if this changes. */
 interface Verifier extends DkimResult {
+  keyCache: KeyCache
+  /** ARC takes its keys from here. */
+  arc: NonNullable<DkimResult['arc']> & { keyCache: KeyCache }
   messageHeaders(headers: Headers): Promise<void>
   /** Yields the bytes with CRLF line ends. */
   ensureLinebreaks(bytes: Buffer): Iterable<Buffer>
@@ -38,7 +28,7 @@ const PIECE = 64 * 1024
 const MAX_LINE = 512 * 1024
 
 /**
- * Verifies the signatures of a message, and reads its ARC chain and the addresses in From. It is given the fields
+ * Verifies the signatures of a message, and reads its ARC chain. It is given the fields
  * that the parser reads, which mailauth would split by other rules. Unlike mailauth's
  * stream, it does not search the header for its end byte by byte, and hashes the body only if it is signed
  * (docs/decisions.md#verifying-mail). Rejects if the body cannot be hashed in time.
@@ -49,6 +39,8 @@ export async function verifyDkim(
 ): Promise<DkimResult> {
   // Without a sender, mailauth would look for a Return-Path header.
   const verifier = new DkimVerifier({ resolver, sender: '<>' }) as Verifier
+  verifier.keyCache = keyCacheOf(resolver)
+  verifier.arc.keyCache = verifier.keyCache
   await verifier.messageHeaders({ parsed: fields.map(toParsed) })
   if (isSigned)
     for await (const piece of inTurns(body, signal))

@@ -26,18 +26,9 @@ const QUERY_NAME =
 export const isQueryName = (name: string): boolean => QUERY_NAME.test(name)
 
 /**
- * Returns the registered domain: `example.co.uk` for `mail.example.co.uk`. A public suffix is returned
- * unchanged. Accepts only hostnames.
+ * Returns the domain below the public suffix, which one holder registered: `example.co.uk` for `mail.example.co.uk`. A
+ * suffix is returned unchanged. Accepts only hostnames.
  */
-export const organizationalDomain = (hostname: string): string =>
+export const registrableDomain = (hostname: string): string =>
   getDomain(hostname, { extractHostname: false, allowIcannDomains: true, allowPrivateDomains: true }) ??
   hostname
-
-/**
- * Checks identifier alignment (RFC 7489 3.1): the same hostname, or in relaxed mode the same organizational
- * domain. Null is aligned with nothing.
- */
-export function isAligned(from: string | null, domain: string | null, strict: boolean): boolean {
-  if (from === null || domain === null) return false
-  return from === domain || (!strict && organizationalDomain(from) === organizationalDomain(domain))
-}

@@ -2,9 +2,9 @@ import type { Check, SignedContent } from '../../core/channel/inbound.ts'
 import { oneLine } from '../../core/text/sanitize-text.ts'
 import { type RawHeader, valuesOf } from '../header/headers.ts'
 import { coverageFault } from './coverage.ts'
-import { type Fault, keyFault, type Signature } from './dkim-signature.ts'
+import type { Fault, Signature } from './dkim-signature.ts'
+import type { Dmarc } from './dmarc.ts'
 import type { Evidence } from './evidence.ts'
-import { isAligned } from './hostname.ts'
 import type { Screened } from './screened-header.ts'
 import { contentOf } from './signed-content.ts'
 import { signedWay } from './unsubscribe.ts'
@@ -53,17 +53,17 @@ export function judge(
   return {
     proven,
     signature: proven ? contentOf(signers, headers, isOnlyProof) : null,
-    unsettled: (!proven || isOnlyProof) && mayStillPass(evidence, verified, dmarc, from),
+    unsettled: (!proven || isOnlyProof) && mayStillPass(evidence, verified, dmarc),
     checks: [
       spfCheck(evidence, from),
       ...(verified.length + faults.length === 0
         ? [{ name: 'dkim', verdict: 'none', detail: 'not signed' }]
         : []),
-      ...verified.map((one) => dkimCheck(one, from)),
+      ...verified.map((one) => dkimCheck(one, alignedWords(evidence.dmarc, one.signature.domain, from))),
       ...faults.map(faultCheck),
       dmarcCheck,
       arcCheck(evidence, chainFault),
-      ...(proven ? unsubscribeCheck(verified, headers, from) : []),
+      ...(proven ? unsubscribeCheck(verified, headers, evidence.dmarc) : []),
     ],
   }
 }
@@ -74,13 +74,13 @@ function verifiedBy(
   { headers, body }: { headers: readonly RawHeader[]; body: Uint8Array },
 ): Verified {
   const invalid = { signature, covered: NONE, bodyHash: '' }
-  // mailauth appends certain ARC seals to the list of signatures.
+  // mailauth has no result for a signature that it does not support.
   if (result?.signature !== signature.value)
     return { ...invalid, verdict: 'permerror', fault: 'it was not verified' }
   const { result: verdict, comment } = result.status
   if (verdict !== 'pass') return { ...invalid, verdict, fault: comment ?? weakKey(verdict) }
   const covered = coveredBy(result)
-  const unfit = unsignedEnd(result) ?? keyFault(result.rr ?? '', signature)
+  const unfit = unsignedEnd(result) ?? keyFault(result)
   if (unfit !== null) return { ...invalid, verdict: 'policy', fault: unfit }
   const absent = signature.names.filter((name) => valuesOf(headers, name).length === 0)
   const fault = coverageFault(headers, new Set([...covered, ...absent]), body)
@@ -99,6 +99,15 @@ const weakKey = (verdict: string) =>
 const unsignedEnd = ({ status }: Result): string | null =>
   Number(status.underSized) > 0 ? `its l= leaves the last ${Number(status.underSized)} bytes unsigned` : null
 
+/** Why the owner of the key does not mean this use of it (RFC 6376 3.6.1), apart from what mailauth refuses. */
+const keyFault = ({ status }: Result): string | null => {
+  if (status.testing)
+    return 'its domain is testing DKIM (t=y in the key), which is treated as no signature (RFC 6376 3.6.1)'
+  return status.warnings?.includes('identity-domain')
+    ? 'its key is not for subdomains (t=s), but its i= is in one'
+    : null
+}
+
 /** The names of the fields that were actually hashed. */
 const coveredBy = (result: Result): ReadonlySet<string> =>
   new Set(
@@ -113,53 +122,57 @@ const coveredBy = (result: Result): ReadonlySet<string> =>
  * the DMARC policy.
  */
 function mayStillPass(
-  { spf }: Evidence,
+  { spf, dmarc: { alignments } }: Evidence,
   verified: readonly Verified[],
   dmarc: { verdict: string; isAligned: boolean },
-  from: string,
 ): boolean {
   if (dmarc.verdict === 'temperror' && dmarc.isAligned) return true
   const unresolved = verified
     .filter(({ verdict }) => verdict === 'temperror')
     .map(({ signature }) => signature.domain)
   if (spf?.result.status.result === 'temperror') unresolved.push(spf.domain)
-  return unresolved.some((domain) => isAligned(from, domain, false))
+  return unresolved.some((domain) => (alignments.get(domain) ?? 'none') !== 'none')
 }
 
+const isAligned = ({ alignments }: Dmarc, domain: string, strict = false): boolean => {
+  const alignment = alignments.get(domain)
+  return alignment === 'same' || (alignment === 'organization' && !strict)
+}
+
+/** `isAligned` says whether anything that passes is aligned with From, or may be once a lookup succeeds. */
 function judgeDmarc(
   { dmarc, spf }: Evidence,
   verified: readonly Verified[],
   from: string,
 ): Check & { isAligned: boolean; aligned: Verified[]; path: string | null } {
-  const record = dmarc === null || 'error' in dmarc ? null : dmarc
+  const { record, strictDkim, strictSpf, alignments } = dmarc
   const aligned = verified
-    .filter(({ signature }) => isAligned(from, signature.domain, record?.strictDkim ?? false))
+    .filter(({ signature }) => isAligned(dmarc, signature.domain, strictDkim))
     .toSorted((a, b) => (b.signature.signedAt ?? 0) - (a.signature.signedAt ?? 0))
+  const passing = verified.filter(({ fault }) => fault === null).map(({ signature }) => signature.domain)
+  const sending = spf?.result.status.result === 'pass' ? [spf.domain] : []
   const signer = aligned.find(({ fault }) => fault === null)
-  const path =
-    spf?.result.status.result === 'pass' && isAligned(from, spf.domain, record?.strictSpf ?? false)
-      ? spf.domain
-      : null
+  const path = sending.find((domain) => isAligned(dmarc, domain, strictSpf)) ?? null
   const by = signer ? `DKIM of ${signer.signature.domain}` : path === null ? null : `SPF of ${path}`
-  const base = { name: 'dmarc', isAligned: by !== null, aligned, path }
-  if (dmarc === null)
+  const open = [...(strictDkim ? [] : passing), ...(strictSpf ? [] : sending)]
+  const isOpen = by === null && open.some((domain) => alignments.get(domain) === 'unknown')
+  const base = { name: 'dmarc', isAligned: by !== null || isOpen, aligned, path }
+  if (record === 'none')
     return {
       ...base,
       verdict: 'none',
       detail: `${from} publishes no DMARC record; ${by ?? 'nothing'} is aligned with From`,
     }
-  if (record === null)
-    return { ...base, verdict: 'temperror', detail: `the DMARC record of ${from} could not be looked up` }
+  if (record === 'unknown' || isOpen)
+    return { ...base, verdict: 'temperror', detail: `the DMARC records for ${from} could not be looked up` }
   const detail = by === null ? `neither SPF nor DKIM passes for ${from}` : `${by} is aligned with From`
-  return {
-    ...base,
-    verdict: by === null ? 'fail' : 'pass',
-    detail: `${detail} (p=${oneLine(record.policy, 20)})`,
-  }
+  return { ...base, verdict: by === null ? 'fail' : 'pass', detail: `${detail} (p=${dmarc.policy})` }
 }
 
-const alignedWords = (from: string, domain: string) =>
-  isAligned(from, domain, false) ? 'aligned with From' : `not aligned with From ${from}`
+const alignedWords = (dmarc: Dmarc, domain: string, from: string): string => {
+  if (dmarc.alignments.get(domain) === 'unknown') return `could not be compared with From ${from}`
+  return isAligned(dmarc, domain) ? 'aligned with From' : `not aligned with From ${from}`
+}
 
 /**
  * Whether the sender says how to unsubscribe, in fields that a valid signature covers: anyone could have added
@@ -168,19 +181,20 @@ const alignedWords = (from: string, domain: string) =>
 const unsubscribeCheck = (
   verified: readonly Verified[],
   headers: readonly RawHeader[],
-  from: string | null,
+  dmarc: Dmarc,
 ): Check[] => {
   for (const { covered, signature, fault } of verified) {
     if (fault !== null) continue
-    const way = signedWay(headers, covered, { from, signer: signature.domain })
+    const signer = signature.domain
+    const way = signedWay(headers, covered, { signer, isAligned: isAligned(dmarc, signer) })
     if (way === null) continue
-    const detail = oneLine(`the signature of ${signature.domain} covers how to unsubscribe`, 300)
+    const detail = oneLine(`the signature of ${signer} covers how to unsubscribe`, 300)
     return [{ name: 'unsubscribe', verdict: way, detail }]
   }
   return []
 }
 
-function spfCheck({ spf }: Evidence, from: string): Check {
+function spfCheck({ spf, dmarc }: Evidence, from: string): Check {
   if (spf === null)
     return {
       name: 'spf',
@@ -190,15 +204,15 @@ function spfCheck({ spf }: Evidence, from: string): Check {
   const { result: verdict, comment } = spf.result.status
   const detail =
     verdict === 'pass'
-      ? `${spf.domain} ${alignedWords(from, spf.domain)}`
+      ? `${spf.domain} ${alignedWords(dmarc, spf.domain, from)}`
       : (comment ?? 'no record').replace(/^\S+: /, '')
   return { name: 'spf', verdict, detail: oneLine(detail, 300) }
 }
 
-const dkimCheck = ({ signature: { domain }, verdict, fault }: Verified, from: string): Check => ({
+const dkimCheck = ({ signature: { domain }, verdict, fault }: Verified, words: string): Check => ({
   name: 'dkim',
   verdict,
-  detail: oneLine(`${domain} ${fault ?? alignedWords(from, domain)}`, 300),
+  detail: oneLine(`${domain} ${fault ?? words}`, 300),
 })
 
 const faultCheck = ({ verdict, domain, reason }: Fault): Check => ({

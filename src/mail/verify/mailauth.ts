@@ -1,8 +1,7 @@
-import './mailauth-tools.ts' // first: the others keep its functions when they are loaded
 import arcs from 'mailauth/lib/arc/index.js'
 import verifiers from 'mailauth/lib/dkim/dkim-verifier.js'
+import dmarcRecords from 'mailauth/lib/dmarc/get-dmarc-record.js'
 import spfs from 'mailauth/lib/spf/index.js'
-import macro from 'mailauth/lib/spf/macro.js'
 
 /**
  * The parts of mailauth that are used. Its main file also loads BIMI and X.509, in each thread that reads mail.
@@ -11,4 +10,4 @@ import macro from 'mailauth/lib/spf/macro.js'
 export const { spf } = spfs
 export const { arc } = arcs
 export const { DkimVerifier } = verifiers
-export { macro }
+export const { createRecordLookup, discoverPolicy, domainExists, getOrgDomain, getPolicyTags } = dmarcRecords

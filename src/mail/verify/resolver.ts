@@ -1,6 +1,6 @@
 import { Resolver as DnsClient } from 'node:dns/promises'
 import { type Clock, systemClock } from '../../core/clock.ts'
-import { isLookupName, isQueryName, organizationalDomain } from './hostname.ts'
+import { isLookupName, isQueryName, registrableDomain } from './hostname.ts'
 import { unusualNameResolver } from './unusual-name.ts'
 
 /**
@@ -52,7 +52,7 @@ const SILENT_TIMEOUTS = 3
 export function withoutSilent(lookup: DnsResolver, clock: Clock): DnsResolver {
   const silent = new Map<string, { timeouts: number; until: number }>()
   return async (name, type) => {
-    const domain = organizationalDomain(name.toLowerCase())
+    const domain = registrableDomain(name.toLowerCase())
     const known = silent.get(domain)
     if (known && known.timeouts >= SILENT_TIMEOUTS && known.until > clock.now().getTime())
       throw Object.assign(new Error(`query${type} ETIMEOUT ${name}`), { code: 'ETIMEOUT' })

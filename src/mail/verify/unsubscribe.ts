@@ -1,7 +1,7 @@
 import { normalize } from '../../core/address/email-address.ts'
 import type { UnsubscribeWay } from '../../core/channel/unsubscribe.ts'
 import { type RawHeader, scanHeaders, valuesOf } from '../header/headers.ts'
-import { isAligned } from './hostname.ts'
+import { registrableDomain } from './hostname.ts'
 
 const MAX_URL = 2_000
 /**
@@ -39,7 +39,7 @@ const mailOf = (text: string, domain: string): UnsubscribeWay | null => {
   if (url.protocol !== 'mailto:') return null
   try {
     const to = normalize(decodeURIComponent(url.pathname))
-    if (!isAligned(to.slice(to.lastIndexOf('@') + 1), domain, false)) return null
+    if (registrableDomain(to.slice(to.lastIndexOf('@') + 1)) !== registrableDomain(domain)) return null
     return { kind: 'mail', to, subject: markIn(url, 'subject'), text: markIn(url, 'body') }
   } catch {
     return null
@@ -72,12 +72,12 @@ const offerOf = (headers: readonly RawHeader[], domain: string): Offer => {
 export const signedWay = (
   headers: readonly RawHeader[],
   covered: ReadonlySet<string>,
-  { from, signer }: { from: string | null; signer: string },
+  { signer, isAligned }: { signer: string; isAligned: boolean },
 ): UnsubscribeWay['kind'] | null => {
   if (!covered.has('list-unsubscribe')) return null
   const { oneClick, mail } = offerOf(headers, signer)
   if (oneClick && covered.has('list-unsubscribe-post')) return 'one_click'
-  return mail && isAligned(from, signer, false) ? 'mail' : null
+  return mail && isAligned ? 'mail' : null
 }
 
 /** Returns how to unsubscribe from a mail of this sender in this way; null if it does not say so. */

@@ -1,3 +1,4 @@
+import addressparser from 'nodemailer/lib/addressparser'
 import { domainOf, normalizeLoosely } from '../../core/address/email-address.ts'
 import { toHostname } from '../../core/address/hostname.ts'
 import type { Check, SignedContent } from '../../core/channel/inbound.ts'
@@ -8,7 +9,7 @@ import { UncheckableError } from './dkim-verifier.ts'
 import { type Envelope, gather } from './evidence.ts'
 import { type Judgement, judge } from './judge.ts'
 import type { DnsResolver } from './resolver.ts'
-import { headerFault, screen } from './screened-header.ts'
+import { headerFault, type Screened, screen } from './screened-header.ts'
 
 export type { Envelope } from './evidence.ts'
 
@@ -137,14 +138,17 @@ async function check(
   const screened = screen(raw)
   const evidence = await gather(screened, envelope, domain, { resolver, mta, signal })
   const judgement = judge(evidence, screened, headers, { address: from, domain })
-  const doubt = doubtOf(evidence.dkim.headerFrom, from)
+  const doubt = doubtOf(screened, from)
   return doubt === null ? judgement : withDoubt(judgement, doubt)
 }
 
-/** Checks that mailauth's address parser finds the same address. */
-function doubtOf(addresses: readonly string[], from: string): string | null {
-  if (addresses.length !== 1) return `From contains ${addresses.length} addresses`
-  return normalizeLoosely(addresses[0]!) === from ? null : 'From is ambiguous'
+/** Checks that another address parser finds the same address, and no group (RFC 6854), whose name hides the author. */
+function doubtOf({ fields }: Screened, from: string): string | null {
+  const lines = fields.find(({ name }) => name.toLowerCase() === 'from')?.lines ?? []
+  const text = Buffer.concat(lines).toString()
+  const [mailbox, ...others] = addressparser(text.slice(text.indexOf(':') + 1))
+  if (others.length > 0) return `From contains ${others.length + 1} addresses`
+  return mailbox?.address && normalizeLoosely(mailbox.address) === from ? null : 'From is ambiguous'
 }
 
 const withDoubt = ({ checks }: Judgement, doubt: string): Verification => ({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { checkRecords, verdictOf } from '../../../src/email-domain/check.ts'
+import { type CheckedRecord, checkRecords, verdictOf } from '../../../src/email-domain/check.ts'
 import type { PublishedKey } from '../../../src/email-domain/dkim.ts'
 import { createAsk } from '../../../src/email-domain/lookup.ts'
 import { type Purpose, wantedRecords } from '../../../src/email-domain/record.ts'
@@ -102,6 +102,27 @@ describe('a valid variant of a record', () => {
     ],
   ])('is accepted: %s (%s)', async (_, purpose, changes) => {
     expect(await one(purpose, changes)).toMatchObject({ ok: true, problem: null, certain: true })
+  })
+})
+
+test.each([
+  ['the organization’s', { 'b.acme.example': 'p=none', 'acme.example': 'p=reject' }, 'p=reject'],
+  ['the one that there is', { 'b.acme.example': 'p=none' }, 'p=none'],
+  [
+    'that of the department',
+    { 'b.acme.example': 'p=none; psd=n', 'acme.example': 'p=reject' },
+    'p=none; psd=n',
+  ],
+  ['none of a suffix', { example: 'p=reject; psd=y' }, undefined],
+])('a domain without a DMARC record has %s', async (_, records, expected) => {
+  const name = '_dmarc.a.b.acme.example'
+  const above = Object.entries(records).map(([at, tags]) => txt(`_dmarc.${at}`, `v=DMARC1; ${tags}`))
+  const record = { ...wanted().find(({ purpose }) => purpose === 'dmarc')!, name }
+  const ask = createAsk(fakeResolver(Object.assign({}, ...above)))
+  const [{ found, ok }] = (await checkRecords([record], ask, PLACE)) as [CheckedRecord]
+  expect({ found, ok }).toEqual({
+    found: expected === undefined ? [] : [`v=DMARC1; ${expected}`],
+    ok: expected !== undefined,
   })
 })
 

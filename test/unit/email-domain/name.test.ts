@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { domainName, organizationalDomain } from '../../../src/email-domain/name.ts'
+import { domainName, parentsOf } from '../../../src/email-domain/name.ts'
 
 const read = (name: string) => domainName(name, 'agents.service.example')
 
@@ -75,9 +75,10 @@ describe('a domain name that no workspace can use is refused with a reason', () 
 })
 
 test.each([
-  ['acme.co.uk', 'acme.co.uk'],
-  ['a.b.acme.co.uk', 'acme.co.uk'],
-  ['a.me.github.io', 'me.github.io'],
-])('the organizational domain of %s is %s', (name, registered) => {
-  expect(organizationalDomain(name)).toBe(registered)
+  ['acme.co.uk', []],
+  ['a.b.acme.co.uk', ['b.acme.co.uk', 'acme.co.uk']],
+  ['a.me.github.io', ['me.github.io']],
+  ['github.io', []],
+])('the names above %s, of the same holder, are %j', (name, parents) => {
+  expect(parentsOf(name)).toEqual(parents)
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { organizationalDomain } from '../../../src/mail/verify/hostname.ts'
+import { registrableDomain } from '../../../src/mail/verify/hostname.ts'
 import { createResolver } from '../../../src/mail/verify/resolver.ts'
 import { verify } from '../../../src/mail/verify/verify.ts'
 import { fakeResolver, startDns, type Zone } from '../../support/dns.ts'
@@ -96,5 +96,5 @@ describe('SPF', () => {
 })
 
 test('names with such labels belong to their registered domain', () => {
-  expect(organizationalDomain('a+b=c._spf.example.co.uk')).toBe('example.co.uk')
+  expect(registrableDomain('a+b=c._spf.example.co.uk')).toBe('example.co.uk')
 })
