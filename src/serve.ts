@@ -38,7 +38,6 @@ const logOutput = (log: Logger): void => {
 
 /** Starts the service on an open foundation, and prints where it listens. */
 const bringUp = async (config: Config, log: Logger, foundation: Foundation): Promise<App> => {
-  logOutput(log)
   const ownerToken = await untilAvailable(log, 'create the first workspace', () =>
     welcomeOwner(config, foundation),
   )
@@ -61,7 +60,6 @@ const bringUp = async (config: Config, log: Logger, foundation: Foundation): Pro
 
 /** Starts a process in front of installations, which needs no database, and prints where it listens. */
 const bringUpFront = async (config: Config, log: Logger): Promise<Front> => {
-  logOutput(log)
   const { startFront } = await import('./front/index.ts')
   const front = await startFront(config, log)
   say(JSON.stringify({ ready: true, http: front.http, smtp: front.smtp }))
@@ -70,6 +68,7 @@ const bringUpFront = async (config: Config, log: Logger): Promise<Front> => {
 
 /** Runs the service until it is asked to stop, or excluded by a later release. */
 export const serve = async (config: Config, log: Logger): Promise<void> => {
+  logOutput(log) // first: pg warns of the sslmode of DATABASE_URL
   const manager = findServiceManager(process.env, log)
   const reload = async () => (await starting).reload()
   const requests = followStopRequests(() => void reload().catch(() => undefined))

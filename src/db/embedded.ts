@@ -162,7 +162,7 @@ class Keeper {
     clearInterval(this.#watch)
     this.#keepAtExit()
     if (this.#stopping || this.#restart) return
-    this.#log.error({ pid: this.#running.pid }, 'PostgreSQL exited unexpectedly; restarting it')
+    this.#log.error({ postgres: this.#running.pid }, 'PostgreSQL exited unexpectedly; restarting it')
     this.#restart = this.#startAgain().then(() => {
       this.#restart = undefined
       if (!this.#stopping) this.#follow(this.#running)
@@ -178,7 +178,7 @@ class Keeper {
         if (server.port !== port)
           throw new EmbeddedPostgresError(`another process started PostgreSQL on port ${server.port}`)
         this.#running = server
-        this.#log.info({ pid: server.pid }, 'PostgreSQL restarted')
+        this.#log.info({ postgres: server.pid }, 'PostgreSQL restarted')
         return
       } catch (error) {
         this.#log.error({ error: (error as Error).message }, 'could not restart PostgreSQL; retrying')

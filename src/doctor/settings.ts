@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { openDataDir } from '../boot/data-dir.ts'
 import { type Config, ConfigError, type Environment, readConfig } from '../config/config.ts'
@@ -60,10 +60,23 @@ const checkSending = ({ smtp, mailDomain, dataDir }: Config): Finding => {
   )
 }
 
+/** What the service keeps in DATA_DIR for itself. A copy from a backup may have another mode. */
+const PRIVATE = ['master.key', 'owner-token', 'pg-password', 'smtp.key']
+
+/** Returns those that other users may read or change, where files have such modes. */
+const exposedIn = (dataDir: string): string[] =>
+  process.platform === 'win32'
+    ? []
+    : PRIVATE.map((name) => join(dataDir, name)).filter(
+        (file) => ((statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0,
+      )
+
 const checkDataDir = async ({ dataDir }: Config): Promise<Finding> => {
   if (!existsSync(dataDir)) return ok(`DATA_DIR ${dataDir} does not exist yet: the first start creates it.`)
   try {
     await openDataDir(dataDir)
+    const exposed = exposedIn(dataDir).join(' ')
+    if (exposed) return problem(`Other users may read or change ${exposed}.`, `Run chmod 600 ${exposed}`)
     return ok(`DATA_DIR is ${dataDir}.`)
   } catch (error) {
     return problem(messageOf(error), 'Run the service as the user that owns DATA_DIR, or correct its mode.')

@@ -269,6 +269,11 @@ describe('DATABASE_URL', () => {
         /SSL/,
       ],
       [
+        'the server does not support the TLS that a provider’s URL asks for',
+        (url) => Object.assign(url, { search: '?sslmode=require' }),
+        /SSL/,
+      ],
+      [
         'a certificate that its URL names is missing',
         (url) => Object.assign(url, { search: '?sslmode=verify-full&sslrootcert=/nowhere.pem' }),
         /no such file/,

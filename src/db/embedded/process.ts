@@ -105,7 +105,10 @@ export async function terminate(pid: number, log: Logger): Promise<void> {
   for (let urged = false; isAlive(pid); await sleep(10)) {
     if (urged || performance.now() < deadline) continue
     urged = true
-    log.warn({ pid }, 'PostgreSQL takes too long to stop; forcing it, and it will recover at its next start')
+    log.warn(
+      { postgres: pid },
+      'PostgreSQL takes too long to stop; forcing it, and it will recover at its next start',
+    )
     end('SIGQUIT')
   }
 }
