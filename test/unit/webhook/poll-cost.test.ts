@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { RootDb } from '../../../src/db/client.ts'
 import { leaseDue, markBehind, nextDueAt } from '../../../src/webhook/delivery/lane/due-lanes.ts'
 import { LATE_MS, OwnedParts } from '../../../src/worker/owned-parts.ts'
@@ -46,6 +46,31 @@ test('a poll reads as much with 3,000 idle webhooks as with 10', async () => {
   await bench.crowd(workspaceId, 3_000, (n) => `http://127.0.0.1/many/${n}`)
   await db.pool.query('analyze')
   expect(await pagesOfPoll()).toBeLessThanOrEqual(few * 1.25)
+})
+
+test('a poll is planned once, not each time', async () => {
+  const { workspaceId } = await bench.agent()
+  const [agentId] = await bench.crowd(workspaceId, 1, () => 'http://127.0.0.1/planned')
+  await bench.store(agentId!, 1_000)
+  await db.pool.query("update event set created_at = now() - interval '1 hour'")
+  await db.pool.query('update webhook set position = 1000 where agent_id = $1', [agentId])
+  await db.pool.query('analyze')
+  const client = await db.pool.connect()
+  onTestFinished(() => client.release())
+  const one = { ...db, pool: client }
+  const now = bench.clock.now()
+  for (let polls = 0; polls < 8; polls++) {
+    await leaseDue(one, { lease: lease(), now, limits: LIMITS, newMs: 10_000, parts: ALL })
+    await nextDueAt(one, { now, parts: ALL })
+  }
+  const { rows } = await client.query(
+    "select name, generic_plans from pg_prepared_statements where name like 'lanes %due' order by name",
+  )
+  // PostgreSQL chooses after five (docs/decisions.md#kept-plans).
+  expect(rows).toEqual([
+    { name: 'lanes due', generic_plans: 3 },
+    { name: 'lanes next due', generic_plans: 3 },
+  ])
 })
 
 test('the poll leases lanes with new events, with a due retry, and those that a killed worker held', async () => {

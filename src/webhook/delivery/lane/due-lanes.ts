@@ -2,7 +2,7 @@ import type { Db } from '../../../db/client.ts'
 import { define, raw, type Sql, sql } from '../../../db/sql/sql.ts'
 import { composedOf } from '../../../db/sql/statement.ts'
 import { isAmongParts, LATE_MS } from '../../../worker/index.ts'
-import { DUE, LANES, LEASE, type LeasedLane, type LeaseRequest, MARKED, PICKED } from './lease.ts'
+import { DUE, DUE_BY, LANES, LEASE, type LeasedLane, type LeaseRequest, PICKED } from './lease.ts'
 
 /** Maximum number of lanes to lease, and of those among them that are retrying. */
 export interface LeaseLimits {
@@ -27,7 +27,7 @@ const OURS_OR_LATE = sql`
  * Leases lanes that are marked, and lanes of agents with events of the last $6 milliseconds, whose
  * notification may have been lost. Both are found by an index in which idle webhooks are not, so that they
  * cost nothing. The arrays keep it so: of a join with them, PostgreSQL expects thousands of rows and reads the
- * whole table.
+ * whole table. Times stand in subqueries: otherwise each poll is planned anew (docs/decisions.md#kept-plans).
  *
  * Lanes are leased in turn by workspace: the first lane of each, then the second of each, and so on. Lanes
  * that are retrying are ranked separately, so that they do not delay the others.
@@ -36,12 +36,12 @@ const ANY = {
   name: 'lanes due',
   ...composedOf(sql`
     with seen as materialized (
-      select agent_id from event where created_at > least($3::timestamptz, now()) - $6 * interval '1 ms'
-         and (${isOurs('agent_id')} or created_at <= least($3::timestamptz, now()) - ${LATE_MS} * interval '1 ms')
+      select agent_id from event where created_at > (select least($3::timestamptz, now()) - $6 * interval '1 ms')
+         and (${isOurs('agent_id')} or created_at <= (select least($3::timestamptz, now()) - ${LATE_MS} * interval '1 ms'))
        order by created_at desc limit ${MAX_NEW_EVENTS}
     ),
     candidates as materialized (
-      select w.id from webhook w where ${MARKED} and ${OURS_OR_LATE}
+      select w.id from webhook w where w.due_at <= (select ${DUE_BY}) and ${OURS_OR_LATE}
       union
       select w.id from webhook w where w.agent_id = any(array(select distinct agent_id from seen))
     ),
@@ -89,7 +89,7 @@ export const markBehind = async ({ pool }: Db): Promise<void> => {
 const NEXT = {
   name: 'lanes next due',
   ...composedOf(sql`
-    select w.due_at as at from webhook w where w.due_at > $1 and ${isAmongParts(raw('w.agent_id'), raw('$2'))}
+    select w.due_at as at from webhook w where w.due_at > (select $1::timestamptz) and ${isAmongParts(raw('w.agent_id'), raw('$2'))}
      order by w.due_at limit 1`),
 }
 

@@ -54,7 +54,8 @@ export interface Lease {
  * `due_at` is on the schedule's clock after a failure, and on the database's clock for the end of a lease, so
  * it is compared with the later of the two.
  */
-export const MARKED = sql`w.due_at <= greatest($3::timestamptz, now())`
+export const DUE_BY = raw('greatest($3::timestamptz, now())')
+const MARKED = sql`w.due_at <= ${DUE_BY}`
 
 /**
  * Condition for a free lane to look at now: it has an event, or is marked, and awaits no retry; or it has a
