@@ -6,7 +6,7 @@ import { DkimVerifier } from './mailauth.ts'
 import type { DnsResolver } from './resolver.ts'
 import type { Screened } from './screened-header.ts'
 
-export type DkimResult = Pick<Awaited<ReturnType<typeof dkimVerify>>, 'arc' | 'results'>
+export type DkimResult = Pick<Awaited<ReturnType<typeof dkimVerify>>, 'arc' | 'headerFrom' | 'results'>
 
 /** Fields as mailauth's own parser returns them. `line` has CRLF between its lines, and none at its end. */
 interface Headers {
@@ -28,7 +28,7 @@ const PIECE = 64 * 1024
 const MAX_LINE = 512 * 1024
 
 /**
- * Verifies the signatures of a message, and reads its ARC chain. It is given the fields
+ * Verifies the signatures of a message, and reads its ARC chain and the addresses in From. It is given the fields
  * that the parser reads, which mailauth would split by other rules. Unlike mailauth's
  * stream, it does not search the header for its end byte by byte, and hashes the body only if it is signed
  * (docs/decisions.md#verifying-mail). Rejects if the body cannot be hashed in time.

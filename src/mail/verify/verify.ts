@@ -138,17 +138,19 @@ async function check(
   const screened = screen(raw)
   const evidence = await gather(screened, envelope, domain, { resolver, mta, signal })
   const judgement = judge(evidence, screened, headers, { address: from, domain })
-  const doubt = doubtOf(screened, from)
+  const doubt = doubtOf(evidence.dkim.headerFrom, screened, from)
   return doubt === null ? judgement : withDoubt(judgement, doubt)
 }
 
-/** Checks that another address parser finds the same address, and no group (RFC 6854), whose name hides the author. */
-function doubtOf({ fields }: Screened, from: string): string | null {
+/** Checks that mailauth's address parser finds the same address, and no group (RFC 6854), of which it takes the members. */
+function doubtOf(addresses: readonly string[], { fields }: Screened, from: string): string | null {
+  if (addresses.length !== 1) return `From contains ${addresses.length} addresses`
   const lines = fields.find(({ name }) => name.toLowerCase() === 'from')?.lines ?? []
-  const text = Buffer.concat(lines).toString()
-  const [mailbox, ...others] = addressparser(text.slice(text.indexOf(':') + 1))
-  if (others.length > 0) return `From contains ${others.length + 1} addresses`
-  return mailbox?.address && normalizeLoosely(mailbox.address) === from ? null : 'From is ambiguous'
+  const text = Buffer.concat(lines)
+    .toString()
+    .replace(/^[^:]*:/, '')
+  if (text.includes(':') && addressparser(text).some(({ group }) => group)) return 'From contains a group'
+  return normalizeLoosely(addresses[0]!) === from ? null : 'From is ambiguous'
 }
 
 const withDoubt = ({ checks }: Judgement, doubt: string): Verification => ({

@@ -178,6 +178,7 @@ describe('a From that is not exactly one address on a domain name is not proven'
       'ann@example.com, x@evil.example',
       'ann@example.com <x@evil.example>, <ann@example.com>',
       'team: ann@example.com;',
+      'team: Ann <ann@example.com>',
       '=?utf-8?q?ann=40example.com?=',
       `a name of 4 KB: ${'a-'.repeat(2_000)}a <ann@example.com>`,
     ].map((from) => [from.slice(0, 60), from]),
