@@ -83,3 +83,21 @@ test('the messages of a thread whose first one was deleted are listed, for the a
     'thread: is not a message of this workspace',
   )
 })
+
+test('the participants of a thread are among the first 5,000 who are named in its messages', async () => {
+  const other = await createTestAgent(service, owner)
+  await owner.api('PUT', `/agents/${other.id}/access/email`, { admit: 'anyone', senders: [] })
+  const threads = `/agents/${other.id}/threads`
+  await post(service, { from: 'ann@example.com', to: other.address, messageId: '<many@example.com>' })
+  const reply = { to: other.address, references: '<many@example.com>', inReplyTo: '<many@example.com>' }
+  await post(service, { from: 'carol@example.com', ...reply })
+  const namesOf = async () =>
+    (await other.api('GET', threads)).body.items[0].participants.map(
+      (one: { address: string }) => one.address,
+    )
+  expect(await namesOf()).toEqual(['ann@example.com', 'carol@example.com'])
+  const where = { agentId: other.id, counterpart: 'ann@example.com' }
+  const data = { to: Array.from({ length: 5_000 }, () => 'bob@example.com') }
+  await service.db.prisma.message.updateMany({ where, data })
+  expect(await namesOf()).toEqual(['ann@example.com', 'bob@example.com'])
+})

@@ -104,6 +104,11 @@ export const findThreads = async (
 }
 
 const MAX_PARTICIPANTS = 100
+/**
+ * Senders and recipients of a thread's messages, oldest first, among which its participants are looked for. Strangers can write to
+ * 1,000 in each of thousands of messages, and all of them would be read for each list of threads. @limit Messages
+ */
+const MAX_ADDRESSES = 5_000
 /** Labels of a thread that are listed. */
 const MAX_LABELS = 100
 
@@ -114,12 +119,16 @@ const MAX_LABELS = 100
 const ADDRESS = raw(lowerCaseSql('w.address'))
 const PARTICIPANTS = sql`
   select coalesce(json_agg(json_build_object('address', p.address, 'name', p.name) order by p.since, p.ord), '[]') from (
-    select m.agent_id, ${ADDRESS} as address, min(m.created_at) as since, min(w.ord) as ord,
-           max(m.counterpart_name) filter (where w.ord = 1 and m.direction = 'inbound') as name
-      from message m cross join lateral
-           unnest(case when m.direction = 'inbound' then array[m.counterpart] else '{}' end || m."to" || m.cc) with ordinality as w(address, ord)
-     where m.agent_id = t.agent_id and m.thread_id = t.thread_id and w.address <> ''
-       and not exists (select from address o where o.agent_id = m.agent_id and o.channel = m.channel and o.value = ${ADDRESS})
+    select w.agent_id, ${ADDRESS} as address, min(w.created_at) as since, min(w.ord) as ord,
+           max(w.counterpart_name) filter (where w.ord = 1 and w.direction = 'inbound') as name
+      from (
+        select m.agent_id, m.channel, m.direction, m.created_at, m.counterpart_name, w.address, w.ord
+          from message m cross join lateral
+               unnest(case when m.direction = 'inbound' then array[m.counterpart] else '{}' end || m."to" || m.cc) with ordinality as w(address, ord)
+         where m.agent_id = t.agent_id and m.thread_id = t.thread_id and w.address <> ''
+         order by m.created_at, w.ord limit ${MAX_ADDRESSES}
+      ) w
+     where not exists (select from address o where o.agent_id = w.agent_id and o.channel = w.channel and o.value = ${ADDRESS})
      group by 1, 2 order by since, ord limit ${MAX_PARTICIPANTS}
   ) p`
 
