@@ -27,7 +27,8 @@ const OURS_OR_LATE = sql`
  * Leases lanes that are marked, and lanes of agents with events of the last $6 milliseconds, whose
  * notification may have been lost. Both are found by an index in which idle webhooks are not, so that they
  * cost nothing. The arrays keep it so: of a join with them, PostgreSQL expects thousands of rows and reads the
- * whole table.
+ * whole table. The time of the oldest event is selected, so that the statement is not planned for its value each time
+ * (docs/decisions.md#planned-polls).
  *
  * Lanes are leased in turn by workspace: the first lane of each, then the second of each, and so on. Lanes
  * that are retrying are ranked separately, so that they do not delay the others.
@@ -36,7 +37,7 @@ const ANY = {
   name: 'lanes due',
   ...composedOf(sql`
     with seen as materialized (
-      select agent_id from event where created_at > least($3::timestamptz, now()) - $6 * interval '1 ms'
+      select agent_id from event where created_at > (select least($3::timestamptz, now()) - $6::int * interval '1 ms')
          and (${isOurs('agent_id')} or created_at <= least($3::timestamptz, now()) - ${LATE_MS} * interval '1 ms')
        order by created_at desc limit ${MAX_NEW_EVENTS}
     ),
