@@ -36,7 +36,7 @@ test('what every worker polls is planned once for each connection: planning it t
   const poll = () =>
     leaseDue(db, {
       ...{ lease: { owner: randomUUID(), ms: 15_000 }, now: bench.clock.now() },
-      ...{ limits, newMs: 10_000, parts },
+      ...{ limits, newMs: 10_000.5, parts },
     })
   expect(await plansOf(db, 'lanes due', poll)).toBeLessThan(10)
 })
