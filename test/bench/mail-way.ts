@@ -60,16 +60,18 @@ export interface MailLoad {
 
 /**
  * Sends mails; returns how long that took, when each DATA ended and when each webhook arrived (both in milliseconds
- * since 1970).
+ * since 1970). `begins` is called when they are composed.
  */
 export const sendMails = async (
   { client, receiver }: Ends,
   { port, endpoints }: Way,
   { kind, mails, sessions }: MailLoad,
+  begins: () => void = () => undefined,
 ): Promise<Pick<Sent, 'seconds' | 'startedAt' | 'ends'> & { arrivals: number[] }> => {
   const to = endpoints.slice(0, sessions).map(({ address }) => address)
   await ask(client, { prepare: { kind, mails, to } })
   const { arrived } = await expectPosts({ receiver }, mails)
+  begins()
   const sent = await ask<Sent>(client, { port, sessions })
   return { ...sent, arrivals: (await arrived).map(([, at]) => at) }
 }

@@ -1,12 +1,14 @@
 import { missing as missingSwift, startSwift } from '../s3/swift.ts'
 import { dkimKey } from '../support/mail.ts'
 import { atEnd } from './cleanup.ts'
+import { openCommitter } from './committer.ts'
 import { usedByAll } from './cpu.ts'
 import { type Ends, type MailLoad, sendMails, startEnds } from './mail-way.ts'
 import { startZone } from './mail-world.ts'
 import { type Comparison, compareAll, type Side } from './paired.ts'
 import type { Report, Suite } from './row.ts'
 import { AGENTS, openSite, type Site } from './scaling-sites.ts'
+import { expectPosts } from './webhook-world.ts'
 
 /** Mails that are not measured, besides those of a round. */
 const WARM_UP = 60
@@ -24,15 +26,27 @@ const FIGURES = [
 const sideOf = (ends: Ends, site: Site, { kind, mails }: Load): Side => ({
   round: async () => {
     const groups = [site.node, [site.postgres]]
-    const before = groups.map(usedByAll)
-    const { seconds, startedAt, arrivals } = await sendMails(ends, site, { kind, mails, sessions: AGENTS })
-    const used = groups.map((pids, n) => (usedByAll(pids) - before[n]!) / mails / 1000)
-    return [mails / seconds, (mails * 1000) / (arrivals.at(-1)! - startedAt), ...used]
+    let before: number[] = []
+    const begins = () => {
+      before = groups.map(usedByAll)
+    }
+    const load = { kind, mails, sessions: AGENTS }
+    const { seconds, startedAt, arrivals } = await sendMails(ends, site, load, begins)
+    const spent = groups.map((pids, n) => (usedByAll(pids) - before[n]!) / mails / 1000)
+    return [mails / seconds, (mails * 1000) / (arrivals.at(-1)! - startedAt), ...spent]
   },
 })
 
-/** Sites that V8 has compiled most of. */
-const warm = new WeakSet<Site>()
+/** Sites that have had their first mails. */
+const used = new WeakSet<Site>()
+
+/**
+ * Mails that the process with the other roles gets, and events that each worker process gets, until V8 has optimized
+ * nearly all that they run. It does so for each process by itself: four workers would share what warms one.
+ */
+const WARM = { mails: 2_500, events: 6_000 }
+/** Events of each agent that are committed one after the other and then delivered. */
+const TOGETHER = 10
 
 interface World {
   ends: Ends
@@ -46,8 +60,8 @@ const compareSites = async (
   { what, ours, against, theirs }: { what: string; ours: Site; against: string; theirs: Site },
   load: Load,
 ): Promise<void> => {
-  for (const site of [ours, theirs].filter((each) => !warm.has(each))) {
-    warm.add(site)
+  for (const site of [ours, theirs].filter((each) => !used.has(each))) {
+    used.add(site)
     await sendMails(ends, site, { ...load, mails: load.mails + WARM_UP, sessions: AGENTS })
   }
   const about = FIGURES.map(([name, unit], n): Comparison => {
@@ -57,12 +71,33 @@ const compareSites = async (
   for (const row of await compareAll(about, ...sides, { rounds: 5, seconds: 12 })) report(row)
 }
 
+const warmUp = async (ends: Ends, site: Site, workers: number): Promise<void> => {
+  await sendMails(ends, site, { kind: 'plain', mails: WARM.mails, sessions: AGENTS })
+  const { store, announce } = await openCommitter(site.bench)
+  const ids = site.endpoints.map(({ agentId }) => agentId)
+  const posts = ids.length * TOGETHER
+  for (let left = WARM.events * workers; left > 0; left -= posts) {
+    const { arrived } = await expectPosts(ends, posts)
+    for (let n = 0; n < TOGETHER; n++) announce(await store(ids, 1))
+    await arrived
+  }
+}
+
+/** Just after their start, and when each process has had the same amount of work. */
 const compareProcesses = async (world: World): Promise<void> => {
   const { ends, environment } = world
   const open = (workerProcesses: number) => openSite(ends, { environment, workerProcesses })
   const [ours, theirs] = [await open(4), await open(1)]
-  const sites = { what: '4 worker processes', ours, against: '1 worker process', theirs }
-  await compareSites(world, sites, { kind: 'plain', mails: 300 })
+  const compare = (state: string) =>
+    compareSites(
+      world,
+      { what: `4 worker processes, ${state}`, ours, against: '1 worker process', theirs },
+      { kind: 'plain', mails: 300 },
+    )
+  await compare('just started')
+  await warmUp(ends, ours, 4)
+  await warmUp(ends, theirs, 1)
+  await compare('warm')
   await Promise.all([ours.stop(), theirs.stop()])
 }
 

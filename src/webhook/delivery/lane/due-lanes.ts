@@ -36,7 +36,7 @@ const ANY = {
   name: 'lanes due',
   ...composedOf(sql`
     with seen as materialized (
-      select agent_id from event where created_at > (select least($3::timestamptz, now()) - $6 * interval '1 ms')
+      select agent_id from event where created_at > (select least($3::timestamptz, now()) - $6::float8 * interval '1 ms')
          and (${isOurs('agent_id')} or created_at <= (select least($3::timestamptz, now()) - ${LATE_MS} * interval '1 ms'))
        order by created_at desc limit ${MAX_NEW_EVENTS}
     ),
