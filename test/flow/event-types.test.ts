@@ -279,6 +279,7 @@ describe('a stream', () => {
     await mailFrom('bo@example.com')
     const events = await log('&types=message.received')
     expect(events.map(({ id }: { id: number }) => id)).toEqual([1, 10])
+    await until(() => text.includes('id: 10\n'))
     await connectClient() // replaces it
     await reading
     const frames = events.map(

@@ -9,13 +9,20 @@ const MAX_SHOWN = 70
 const whoIs = ({ counterpart, counterpartName }: Message) =>
   counterpartName ? `${counterpartName} <${counterpart}>` : counterpart
 
+const minute = (time: string): string => time.slice(0, 16).replace('T', ' ')
+
+/** What has become of a message; of one that waits, for what. */
+const stateOf = ({ status, hold }: Message): string => {
+  if (status !== 'sending' || !hold?.until) return status
+  return hold.reason === 'approval' ? 'waits for approval' : `scheduled for ${minute(hold.until)}`
+}
+
 /** A message on one line: when, which way, who, what, and its id. */
 export const lineOf = (message: Message, { style }: Terminal): string => {
   const arrow = message.direction === 'inbound' ? '<-' : '->'
   const about = oneLine(message.subject || message.replyText || message.text).slice(0, MAX_SHOWN)
-  const state = message.status === 'received' || message.status === 'sent' ? '' : ` [${message.status}]`
-  const time = message.createdAt.slice(0, 16).replace('T', ' ')
-  return `${style('dim', time)} ${arrow} ${style('bold', oneLine(whoIs(message)))} ${about}${state} ${style('dim', message.id)}`
+  const state = message.status === 'received' || message.status === 'sent' ? '' : ` [${stateOf(message)}]`
+  return `${style('dim', minute(message.createdAt))} ${arrow} ${style('bold', oneLine(whoIs(message)))} ${about}${state} ${style('dim', message.id)}`
 }
 
 export const print = (input: Input, message: Message): void =>
@@ -80,7 +87,7 @@ const show = (message: Message, terminal: Terminal): void => {
   field('Subject', message.subject)
   field('Bcc', message.bcc.join(', '))
   field('Date', message.createdAt)
-  field('Status', [message.status, message.refusal, message.error].filter(Boolean).join(', '))
+  field('Status', [stateOf(message), message.refusal, message.error].filter(Boolean).join(', '))
   field(
     'Metadata',
     Object.entries(message.metadata)

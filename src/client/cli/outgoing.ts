@@ -141,7 +141,9 @@ const channelFor = (input: Input, to: string[]): (typeof CHANNELS)[number] => {
   if (given !== undefined) throw new UsageError(`--channel must be ${ONE_OF}.`)
   if (to.every((one) => one.includes('@') && !one.startsWith('@'))) return 'email'
   if (to.every((one) => one.startsWith('+'))) return 'sms'
-  throw new UsageError('--channel is missing.')
+  throw new UsageError(
+    '--channel is missing: it is known only if each --to is an email address, or each a phone number that begins with +.',
+  )
 }
 
 export const send: Command = {

@@ -56,6 +56,18 @@ test('messages are forwarded, scheduled, and sent once with a key', async () => 
   expect(answer.hold.until).toBe(at)
 })
 
+test('a message that waits says for what', async () => {
+  const { id } = await mail('Waits')
+  const reply = (...more: string[]) => ams(env, ['reply', id, 'Soon.', ...more])
+  const at = new Date(Date.now() + 3_600_000).toISOString()
+  expect((await reply('--at', at)).stdout).toContain(
+    ` [scheduled for ${at.slice(0, 10)} ${at.slice(11, 16)}] `,
+  )
+  await owner.api('PATCH', `/agents/${agent.id}`, { approval: 'all' })
+  expect((await reply()).stdout).toContain(' [waits for approval] ')
+  await owner.api('PATCH', `/agents/${agent.id}`, { approval: 'none' })
+})
+
 test('a search says where it found each message', async () => {
   await mail('Berths', { text: 'The trawler is\nin berth 9.' })
   const { stdout } = await ams(env, ['messages', '--q', 'trawler'])
