@@ -70,15 +70,14 @@ const OURS_OR_LATE = sql`
 /**
  * Leases the jobs and reads their messages in one statement, prepared once (docs/decisions.md#claiming-sends).
  * Attachments, which may be large, are read when their message is sent. `is true` keeps PostgreSQL from looking for the
- * few jobs that were selected among all that are due. The time stands in a subquery: otherwise each claim is planned anew
- * (docs/decisions.md#kept-plans).
+ * few jobs that were selected among all that are due.
  */
 const CLAIM = {
   name: 'claim sends',
   ...composedOf(sql`
     with claimed as (
       update job set lease_owner = $1, lease_until = now() + make_interval(secs => ${SEND_LEASE_S})
-       where id = any(array(select id from job where due_at <= (select $2::timestamptz) and (lease_until is null or lease_until < now())
+       where id = any(array(select id from job where due_at <= $2 and (lease_until is null or lease_until < now())
                                and agent_id <> all($4::uuid[]) and id <> all($5::uuid[]) and ${OURS_OR_LATE}
                                and not ${raw(isMovingAgent('job.agent_id'))}
                              order by due_at limit $3 ${SKIP_LOCKED}))
