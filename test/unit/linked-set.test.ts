@@ -51,6 +51,7 @@ const grownBy = (KIND: 'set' | 'linked'): number => {
 }
 
 test('what was removed does not become old, as members of a Set do', () => {
-  expect(grownBy('linked')).toBeLessThan(2)
-  expect(grownBy('set')).toBeGreaterThan(5)
+  // 0.005 MB, and of a Set 0.5 to 66: it depends on when V8 last collected its old objects.
+  expect(grownBy('linked')).toBeLessThan(0.1)
+  expect(grownBy('set')).toBeGreaterThan(0.1)
 })
