@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { withResolvers } from '../../src/core/with-resolvers.ts'
 import { composeHref, linksIn, otherHost } from '../../src/dashboard/message/links.ts'
 import {
   browserTest,
@@ -403,6 +404,29 @@ browserTest('the keys that send an answer save a note while it is written', asyn
   expect(await page.getByRole('article').count()).toBe(1)
   await answer.press('Control+Enter')
   await page.getByRole('article').getByText('Not ready').waitFor()
+  expect(errorsOf(page)).toEqual([])
+})
+
+browserTest('a note that is saved late takes the keyboard from nothing opened meanwhile', async () => {
+  const page = await open(await mail({ subject: 'In a hurry' }))
+  const { promise: opened, resolve } = withResolvers<void>()
+  await page.route('**/graphql', async (route) => {
+    if (!route.request().postData()?.includes('mutation AddThreadNote')) return route.continue()
+    const response = await route.fetch()
+    await opened
+    await route.fulfill({ response })
+  })
+  await page.keyboard.press('n')
+  await page.keyboard.type('Call back')
+  await page.keyboard.press('Control+Enter')
+  // Told by the stream of changes.
+  await page.getByRole('region', { name: 'Notes for colleagues' }).getByRole('listitem').waitFor()
+  await button(page, 'Assign to a member').click()
+  const member = page.locator('.thread-tools').getByRole('button', { name: /owner/ })
+  await member.waitFor()
+  resolve()
+  await button(page, 'Add a note').waitFor()
+  expect(await member.isVisible()).toBe(true)
   expect(errorsOf(page)).toEqual([])
 })
 

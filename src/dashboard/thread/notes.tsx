@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { graphql, type ResultOf } from '../live/graphql.ts'
 import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
@@ -87,9 +87,14 @@ export const Notes = ({ thread, note }: { thread: NotedThread; note: ReturnType<
   const { written, write, begin } = note
   const { run, busy } = useAction(ADD)
   const [isSaved, setSaved] = useState(false)
+  const [takesFocus, setTakesFocus] = useState(false)
+  const section = useRef<HTMLElement>(null)
   useKeys([{ keys: 'n', label: text.notes.add, group: 'thread', run: begin }])
   const save = async () => {
     if (!(await run({ input: { agentId, threadId, text: (written ?? '').trim() } }))) return
+    // Whoever has gone on to something else in the meantime stays there.
+    const { activeElement, body } = document
+    setTakesFocus(activeElement === body || section.current?.contains(activeElement) === true)
     write(null)
     setSaved(true)
     tell(agentId)
@@ -97,7 +102,7 @@ export const Notes = ({ thread, note }: { thread: NotedThread; note: ReturnType<
   // A first note that was saved has not been read yet: the keyboard has its place here until it is.
   if (notes.length === 0 && written === null && !isSaved) return null
   return (
-    <section className="notes" aria-label={text.notes.title}>
+    <section className="notes" aria-label={text.notes.title} ref={section}>
       <h2>{text.notes.title}</h2>
       <p className="hint">{text.notes.hint}</p>
       <ul>
@@ -106,7 +111,7 @@ export const Notes = ({ thread, note }: { thread: NotedThread; note: ReturnType<
         ))}
       </ul>
       {written === null ? (
-        <Button icon={PencilIcon} onClick={begin} autoFocus={isSaved}>
+        <Button icon={PencilIcon} onClick={begin} autoFocus={takesFocus}>
           {text.notes.add}
         </Button>
       ) : (
