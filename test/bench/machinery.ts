@@ -55,7 +55,8 @@ export const startPostgres = async (settings: Record<string, string> = {}): Prom
   return { url: server.url, pid: postgresOf(dir), pool }
 }
 
-const startProcess = async (environment: Record<string, string>): Promise<Service> => {
+/** Starts a process of the service with only these settings. */
+export const startProcess = async (environment: Record<string, string>): Promise<Service> => {
   const child = run(environment)
   const { http, smtp } = await child.ready()
   const [host, port] = (smtp ?? '127.0.0.1:0').split(':') as [string, string]

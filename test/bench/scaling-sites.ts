@@ -1,5 +1,5 @@
-import { type Bench, startBenchOn, startPostgres } from './machinery.ts'
-import { createEndpoints, type Ends, type Way } from './mail-way.ts'
+import { type Bench, startBenchOn, startPostgres, startProcess } from './machinery.ts'
+import { createEndpoints, type Ends, type MailEndpoint, type Way } from './mail-way.ts'
 
 /** The service on a database, with the processes whose CPU is counted. */
 export interface Site extends Way {
@@ -37,4 +37,45 @@ export const openSite = async (ends: Ends, { environment = {}, workerProcesses }
       await Promise.all([bench, ...others].map((service) => service.stop()))
     },
   }
+}
+
+/** Installations, between which the agents are divided, behind a front. */
+export interface Fleet extends Way {
+  /** The processes of each: the service and its PostgreSQL. */
+  installations: number[][]
+  /** None if there is one installation, without a front. */
+  front: number[]
+}
+
+interface FleetOptions {
+  environment: Record<string, string>
+  installations: number
+  front?: boolean
+}
+
+/** What a front and its installations have in common. */
+const SHARED = { CELL_SECRET: 'shared-by-a-front-and-its-installations', PUBLIC_URL: 'http://localhost:4000' }
+
+/** Starts installations with databases of their own, and a front. */
+export const openFleet = async (
+  ends: Ends,
+  { environment, installations: count, front = true }: FleetOptions,
+): Promise<Fleet> => {
+  const installations: number[][] = []
+  const endpoints: MailEndpoint[] = []
+  const cells: string[] = []
+  let port = 0
+  for (let n = 0; n < count; n++) {
+    const postgres = await startPostgres()
+    const own = { ...SHARED, TRUST_PROXY: '127.0.0.1', MAIL_DOMAIN: `installation-${n}.example` }
+    const bench = await startBenchOn(postgres, { ...environment, ...own })
+    endpoints.push(...(await createEndpoints(bench, ends, AGENTS / count)))
+    installations.push([bench.pid, postgres.pid])
+    cells.push(`${bench.http} smtp://${bench.smtp.host}:${bench.smtp.port}`)
+    port = bench.smtp.port
+  }
+  if (!front) return { installations, endpoints, front: [], port }
+  const settings = { ...SHARED, ROLES: 'front', CELLS: cells.join(', '), LOG_LEVEL: 'error' }
+  const { pid, smtp } = await startProcess(settings)
+  return { installations, endpoints, front: [pid], port: smtp.port }
 }

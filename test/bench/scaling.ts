@@ -7,7 +7,7 @@ import { type Ends, type MailLoad, sendMails, startEnds } from './mail-way.ts'
 import { startZone } from './mail-world.ts'
 import { type Comparison, compareAll, type Side } from './paired.ts'
 import type { Report, Suite } from './row.ts'
-import { AGENTS, openSite, type Site } from './scaling-sites.ts'
+import { AGENTS, type Fleet, openFleet, openSite, type Site } from './scaling-sites.ts'
 import { expectPosts } from './webhook-world.ts'
 
 /** Mails that are not measured, besides those of a round. */
@@ -113,8 +113,60 @@ const compareStore = async (world: World): Promise<void> => {
   await compareSites(world, sites, { kind: 'file', mails: 60 })
 }
 
+/** Mails through a front: what each takes of the busiest installation, and of the front. */
+const fleetSide = (ends: Ends, fleet: Fleet): Side => ({
+  round: async () => {
+    const load = { kind: 'plain', mails: 300, sessions: AGENTS } as const
+    const groups = [fleet.front, ...fleet.installations]
+    let before: number[] = []
+    const begins = () => {
+      before = groups.map(usedByAll)
+    }
+    const { seconds } = await sendMails(ends, fleet, load, begins)
+    const [front = 0, ...installations] = groups.map((pids, n) => (usedByAll(pids) - before[n]!) / 1_000_000)
+    return [load.mails / Math.max(...installations), load.mails / seconds, (front / load.mails) * 1_000]
+  },
+})
+
+/** Two installations behind a front against one, and one against what it does without a front; all warm. */
+const compareInstallations = async ({ ends, environment, report }: World): Promise<void> => {
+  const open = async (installations: number, front = true): Promise<Fleet> => {
+    const fleet = await openFleet(ends, { environment, installations, front })
+    const mails = WARM.mails * installations
+    await sendMails(ends, fleet, { kind: 'plain', mails, sessions: AGENTS })
+    return fleet
+  }
+  const [two, one, bare] = [await open(2), await open(1), await open(1, false)]
+  const compare = async (about: Comparison[], ours: Fleet, theirs: Fleet) => {
+    const sides = [ours, theirs].map((fleet) => fleetSide(ends, fleet)) as [Side, Side]
+    for (const row of await compareAll(about, ...sides, { rounds: 7, seconds: 20 })) report(row)
+  }
+  const mails = (limit: number) => ({
+    unit: 'mails',
+    goal: { of: 'ratio', limit, better: 'higher' } as const,
+  })
+  const [of, same] = ['mails for a second of CPU of the busiest', 'the same']
+  await compare(
+    [
+      { name: `2 installations behind a front: ${of}`, against: '1 behind a front', ...mails(1.7) },
+      { name: 'mails in', against: same, unit: 'mails/s' },
+      { name: 'CPU of the front for a mail', against: same, unit: 'ms' },
+    ],
+    two,
+    one,
+  )
+  await compare(
+    [
+      { name: `1 installation behind a front: ${of}`, against: 'without a front', ...mails(0.7) },
+      { name: 'mails in', against: same, unit: 'mails/s' },
+    ],
+    one,
+    bare,
+  )
+}
+
 /**
- * Mails in and webhooks out with more processes than one, and with an object store. On a machine with few cores the
+ * Mails in and webhooks out with more processes than one, with more installations, and with an object store. On a machine with few cores the
  * rates say what each adds to the work, and the CPU of each part where its limit is on more machines.
  */
 export const benchScaling: Suite = async (report) => {
@@ -122,5 +174,6 @@ export const benchScaling: Suite = async (report) => {
   const environment = { DNS_SERVERS: await startZone(key) }
   const world: World = { ends: await startEnds(key), environment, report }
   await compareProcesses(world)
+  await compareInstallations(world)
   await compareStore(world)
 }

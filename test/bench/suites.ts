@@ -48,7 +48,7 @@ const LONGER_MS: Record<string, number> = {
   pages: 200_000,
   processes: 900_000,
   reception: 600_000,
-  scaling: 600_000,
+  scaling: 900_000,
   send: 200_000,
   streams: 200_000,
   webhooks: 200_000,
