@@ -147,6 +147,7 @@ interface Names {
 interface Keys {
   keyring: Keyring
   challengeKey: Uint8Array
+  clientIdKey: Uint8Array | null
   linkKey: Uint8Array
   approvalKey: Uint8Array
   returnPathKeys: Uint8Array[]

@@ -128,6 +128,11 @@ export const createPlatform = (
     tracer: world.tracer ?? noTracer,
     // The page with a challenge may be another installation's than the passkey, behind a front.
     challengeKey: deriveKey(sharedKey(config, masterKey), 'challenges for passkeys'),
+    // A client may register with another installation than its member's.
+    clientIdKey:
+      config.cellSecret === undefined
+        ? null
+        : deriveKey(Buffer.from(config.cellSecret), 'ids of OAuth clients'),
     ...{ keyring, linkKey: deriveKey(masterKey, 'links to attachments') },
     approvalKey: deriveKey(masterKey, 'links to approve messages'),
     returnPathKeys: [masterKey, ...otherKeys()].map((key) => deriveKey(key, 'return path')),

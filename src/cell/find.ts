@@ -19,7 +19,7 @@ const FIND = {
   text: `
     select found.*, ${isMoving('found.workspace_id')} as moving from (
     select ${hex('hash')} as key, workspace_id from token where hash = any(${TOKENS})
-    union all select ${hex('r.hash')}, t.workspace_id from oauth_record r join token t on t.id = r.app_id where r.hash = any(${TOKENS})
+    union all select ${hex('r.hash')}, t.workspace_id from oauth_record r left join token t on t.id = r.app_id where r.hash = any(${TOKENS})
     union all select ${hex('l.hash')}, m.workspace_id from sign_in_link l join member m on m.id = l.member_id where l.hash = any(${TOKENS})
     union all select ${hex('token_hash')}, workspace_id from invitation where token_hash = any(${TOKENS})
     union all select ${hex('l.token_hash')}, a.workspace_id from setup_link l join agent a on a.id = l.agent_id where l.token_hash = any(${TOKENS})

@@ -27,22 +27,36 @@ const WITH_ID =
 /** Tokens in links: to join, and to set up an address. */
 const WITH_TOKEN = /^\/(?:join|setup)\/(a[is]t_[0-9A-Za-z]+)/
 
+/** A page of an authorization request, for the installation that has stored it. */
+const AGAIN = /^\/oauth\/again\/([\w-]{1,100})$/
+
 /** Returns the claims of the headers and the path of a request, the most specific first. */
 export const claimsOf = ({ url = '/', headers }: IncomingMessage): Claim[] => {
   const path = pathOf(url)
   const bearer = bearerOf(headers.authorization)
   const token = WITH_TOKEN.exec(path)?.[1]
+  const asked = AGAIN.exec(path)?.[1]
   const id = WITH_ID.exec(path)?.[1]
   return [
     ...(bearer ? [{ key: tokenKey(bearer), redacted: { authorization: `Bearer ${hashOf(bearer)}` } }] : []),
     ...(token
       ? [{ key: tokenKey(token), redacted: { url: url.replace(token, token.slice(0, 4) + hashOf(token)) } }]
       : []),
+    ...(asked ? [{ key: tokenKey(asked), redacted: { url: `/oauth/again/${hashOf(asked)}` } }] : []),
     ...(id ? [{ key: `id:${id.toLowerCase()}` as const }] : []),
   ]
 }
 
-/** Returns the claim of a form; null if it has none. */
+/**
+ * Returns what says for which installation an authorization request is while nobody is signed in: a client that registered with one of
+ * them before it was behind a front has an id of 43 characters.
+ */
+export const clientClaims = ({ url = '/' }: IncomingMessage): Claim[] => {
+  const client = /^\/oauth\/authorize\?(?:.*&)?client_id=([0-9A-Za-z]{43})(?:&|$)/.exec(url)?.[1]
+  return client ? [{ key: tokenKey(client) }] : []
+}
+
+/** Returns the claim of a form; null if it has none. It removes what no installation may see. */
 type FormReader = (form: URLSearchParams) => Claim | null
 
 const bySecret = (form: URLSearchParams, field: string, secret: string | undefined, prefix = '') => {
@@ -76,7 +90,18 @@ const byNumber: FormReader = (form) => {
   return /^\+\d{1,15}$/.test(number) ? { key: `number:${number}` } : null
 }
 
-/** Forms that name a member, a token or a number only in their body: those for signing in, and SMS from Twilio. */
+/** Of a form of OAuth, the one secret that its endpoint uses is left: the library ignores the others, and refuses several. */
+const byOnly = (form: URLSearchParams, field: string) => {
+  const secrets = form.getAll(field)
+  for (const each of ['code', 'refresh_token', 'token']) form.delete(each)
+  for (const secret of secrets) form.append(field, secrets.length > 1 ? hashOf(secret) : secret)
+  return secrets.length > 1 ? null : bySecret(form, field, secrets[0])
+}
+
+const byGrant: FormReader = (form) =>
+  byOnly(form, form.get('grant_type') === 'refresh_token' ? 'refresh_token' : 'code')
+
+/** Forms that name a member, a token or a number only in their body: those for signing in, of OAuth, and SMS from Twilio. */
 const FORMS: Readonly<Record<string, FormReader>> = {
   '/app/sign-in/company': byEmail,
   '/app/sign-in/email': byEmail,
@@ -84,12 +109,20 @@ const FORMS: Readonly<Record<string, FormReader>> = {
   '/app/sign-in/passkey': byPasskey,
   '/app/sign-in/token': byToken,
   '/channels/sms/messages': byNumber,
+  '/oauth/revoke': (form) => byOnly(form, 'token'),
+  '/oauth/token': byGrant,
 }
+
+/** Other content, or in another charset, could be read as something else by an installation: it gets none, and refuses the request. */
+const FORM_TYPE = /^application\/x-www-form-urlencoded *(?:; *charset="?utf-8"? *)?$/i
 
 /** Longer than what each of them accepts. */
 const MAX_FORM_BYTES = 128 * 1024
 
-/** Reads the body of such a form, and its claim. Returns null for all other requests. Throws `invalid_input` if it is too long. */
+/**
+ * Reads such a form. Returns its claim, and a body of the fields that were read, so that an installation reads nothing else in it; null
+ * for all other requests. Throws `invalid_input` if it is too long.
+ */
 export const readForm = async (
   request: IncomingMessage,
 ): Promise<{ body: Buffer; claim: Claim | null } | null> => {
@@ -98,5 +131,8 @@ export const readForm = async (
   // Not destroyed: it can still be answered.
   const body = await readUpTo(request.iterator({ destroyOnReturn: false }), MAX_FORM_BYTES)
   if (!body) throw invalidInput('body', `must be at most ${MAX_FORM_BYTES} bytes`)
-  return { body, claim: FORMS[path]!(new URLSearchParams(body.toString())) }
+  const isForm = FORM_TYPE.test(request.headers['content-type'] ?? '')
+  const form = new URLSearchParams(isForm ? body.toString() : '')
+  const claim = FORMS[path]!(form)
+  return { body: Buffer.from(form.toString()), claim }
 }

@@ -4,7 +4,7 @@ import { noSuchPath } from '../core/errors.ts'
 import { bearerOf } from '../core/http/bearer.ts'
 import { readCookie } from '../core/http/cookie.ts'
 import type { Cell } from './cells.ts'
-import { type Claim, claimsOf, pathOf, readForm, tokenKey } from './claims.ts'
+import { type Claim, claimsOf, clientClaims, pathOf, readForm, tokenKey } from './claims.ts'
 import type { Directory, Location } from './directory.ts'
 import { withSession } from './headers.ts'
 
@@ -26,10 +26,9 @@ export interface Route {
 }
 
 /**
- * Paths that no single installation can serve: the authorization server, where clients register with one installation and members
- * may be in another, and mail over HTTP, whose recipients may be in several. And the lookups of fronts.
+ * Paths that no single installation can serve: mail over HTTP, whose recipients may be in several. And the lookups of fronts.
  */
-const REFUSED = /^\/(?:\.well-known|oauth|inbound|cell)(?:\/|$)/
+const REFUSED = /^\/(?:inbound|cell)(?:\/|$)/
 
 /** The form that asks for a link to sign in. Each installation in which the person is a member mails one. */
 const LINK_FORM = '/app/sign-in/email'
@@ -55,16 +54,20 @@ export class Routes {
     const { url = '/', headers } = request
     if (REFUSED.test(pathOf(url))) throw noSuchPath()
     const form = await readForm(request)
-    const found = await this.#find([...claimsOf(request), ...(form?.claim ? [form.claim] : [])])
     const session = readCookie(this.#publicUrl(), request, 'session')
     const ofSession = session === null ? undefined : (await this.#directory.find(tokenKey(session)))[0]
-    const location = found.locations[0] ?? ofSession
+    const found = await this.#find([
+      ...claimsOf(request),
+      ...(form?.claim ? [form.claim] : []),
+      ...(session !== null && ofSession ? [{ key: tokenKey(session) }] : clientClaims(request)),
+    ])
+    const [location] = found.locations
     const own = ofSession && ofSession.cell === location?.cell ? session : null
     const others = pathOf(url) === LINK_FORM ? found.locations.slice(1) : []
     return {
       ...{ url, authorization: authorizationOf(headers), body: form?.body ?? null, ...found.redacted },
       cells: location ? [location.cell] : this.#any(),
-      key: found.key ?? (own === null ? null : tokenKey(own)),
+      key: found.key,
       workspaceId: location?.workspaceId ?? null,
       copies: others.filter(({ isMoving }) => !isMoving).map(({ cell }) => cell),
       cookie: headers.cookie === undefined ? undefined : withSession(headers.cookie, own),
@@ -76,16 +79,19 @@ export class Routes {
     return this.#cells.toSorted((a, b) => Number(a.isDown) - Number(b.isDown))
   }
 
-  /** Finds the first of these that any installation has; secrets that none has are redacted. */
+  /** Finds the first of these that any installation has; secrets that this one does not have are redacted. */
   async #find(
     claims: readonly Claim[],
-  ): Promise<{ locations: readonly Location[]; key?: Key; redacted: Claim['redacted'] }> {
-    let redacted: Claim['redacted'] = {}
+  ): Promise<{ locations: readonly Location[]; key: Key | null; redacted: Claim['redacted'] }> {
+    let [found, redacted]: [readonly Location[], Claim['redacted']] = [[], {}]
+    let key: Key | null = null
     for (const claim of claims) {
+      if (key !== null && !claim.redacted) continue
       const locations = await this.#directory.find(claim.key)
-      if (locations.length > 0) return { locations, key: claim.key, redacted }
-      redacted = { ...redacted, ...claim.redacted }
+      if (key === null && locations.length > 0) [found, key] = [locations, claim.key]
+      else if (!locations.some(({ cell }) => cell === found[0]?.cell))
+        redacted = { ...redacted, ...claim.redacted }
     }
-    return { locations: [], redacted }
+    return { locations: found, key, redacted }
   }
 }

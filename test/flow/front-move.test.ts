@@ -1,8 +1,21 @@
 import { expect, test, vi } from 'vitest'
 import { moveWorkspace, type Step } from '../../src/move/move.ts'
 import { startCells } from '../support/cells.ts'
+import { signedIn } from '../support/cookie-client.ts'
 import { openEvents } from '../support/events.ts'
 import { post } from '../support/letter.ts'
+import { postRpc } from '../support/mcp.ts'
+import {
+  begin,
+  connect,
+  decide,
+  discover,
+  openConsent,
+  post as postForm,
+  redeem,
+  refresh,
+  revoke,
+} from '../support/oauth.ts'
 import { apiOf, createTestAgent } from '../support/service.ts'
 import { moveOptions, signAs } from '../support/two-installations.ts'
 import { until } from '../support/until.ts'
@@ -62,4 +75,46 @@ test('is found where it is, by the same URL, token and address', async () => {
   await until(async () => (await statusOf()) !== 'sending')
   expect(await statusOf()).toBe('sent')
   expect(await source.db.prisma.message.count({ where: { agentId: agent.id } })).toBe(1)
+})
+
+test('keeps its apps, which renew and revoke their tokens where it is', async () => {
+  const { cells, service } = await startCells()
+  const [source, target] = cells
+  const tenant = await source.workspace('Moving')
+  const { id: agent } = await createTestAgent(source, tenant, 'Bot')
+  const found = await discover(service)
+  const browser = await signedIn(service, tenant.token)
+  const app = await connect(found, browser, agent)
+  const other = await connect(found, browser, agent)
+  // The other installation knows the client already: one that many members connect has one id.
+  const resident = await target.workspace('Resident')
+  const neighbour = await createTestAgent(target, resident, 'Neighbour')
+  const neighbours = await signedIn(service, resident.token)
+  const begun = await begin(found, app.client)
+  const allowed = { agent: neighbour.id, decision: 'allow' }
+  const returned = await decide(neighbours, await openConsent(neighbours, begun), allowed)
+  const theirs = await redeem(found, app.client, begun, returned)
+  await signAs(target, 'one.example')
+  const during: unknown[] = []
+  const reached = async (step: Step) => {
+    if (step !== 'closed') return
+    const form = { grant_type: 'refresh_token', client_id: app.client.client_id }
+    const { status } = await postForm(found.server.token_endpoint!, {
+      ...form,
+      refresh_token: app.refreshToken,
+    })
+    during.push(status)
+  }
+  const options = moveOptions({ source, target }, tenant.id, 'one.example')
+  expect(await moveWorkspace({ ...options, reached })).toMatchObject({ moved: true })
+  expect(during).toEqual([503])
+  const statusOf = async (token: string) => (await postRpc(service.http, token, 'tools/list')).status
+  // Where it was is still remembered.
+  const renewed = await refresh(found, app.client, app.refreshToken)
+  expect(await statusOf(renewed.access_token)).toBe(200)
+  await revoke(found, other.client, other.refreshToken)
+  const left = await apiOf(service.http, tenant.token)('GET', '/connected-apps')
+  expect(left.body.map(({ clientId }: { clientId: string }) => clientId)).toEqual([app.client.client_id])
+  expect(await statusOf(theirs.access_token)).toBe(200)
+  expect((await refresh(found, app.client, renewed.refresh_token!)).access_token).toMatch(/^aot_/)
 })

@@ -103,12 +103,7 @@ describe('a request', () => {
   })
 
   test('of what a front does not serve finds nothing there', async () => {
-    for (const path of [
-      '/oauth/authorize',
-      '/.well-known/oauth-authorization-server',
-      '/inbound/email',
-      '/cell/find',
-    ])
+    for (const path of ['/inbound/email', '/cell/find'])
       expectFailure(await apiOf(base(), null)('GET', path), 'not_found')
   })
 

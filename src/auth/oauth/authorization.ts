@@ -8,6 +8,7 @@ import { hashToken, type Viewer } from '../../workspace/index.ts'
 import { type ClientIdentity, identityOf } from './client-metadata.ts'
 import { type ConnectedAppDeps, connectApp } from './connected-app.ts'
 import { askedScopes, resourceFor, SCOPE, scopesFor } from './resource.ts'
+import { ROUTES } from './routes.ts'
 
 /** A member has this long, in seconds, to sign in and consent. */
 export const REQUEST_S = 3600
@@ -37,6 +38,7 @@ type Stored = InstanceType<Library['Interaction']>
 export interface AuthorizationRequest {
   client: ClientIdentity
   clientId: string
+  metadata: object
   redirectUri: string
   /** What a member can let it do, and the OAuth scope for all of it. */
   scopes: readonly Scope[]
@@ -82,9 +84,23 @@ export const findRequest = async (
   if (!client) return null
   return {
     client: identityOf({ clientId, clientName: client.clientName }, redirectUri),
-    ...{ clientId, redirectUri, stored, ...offeredScopes(clientId, params.scope) },
+    ...{
+      clientId,
+      metadata: client.metadata(),
+      redirectUri,
+      stored,
+      ...offeredScopes(clientId, params.scope),
+    },
     ...{ decided: result ? returnTo : null, decidedIn: result ? String(result.session) : null },
   }
+}
+
+/** Returns the path that makes the same request again. */
+export const againPath = ({ stored: { params } }: AuthorizationRequest): string => {
+  const given = Object.entries(params).flatMap(([name, value]) =>
+    [value ?? []].flat().map((each) => [name, String(each)]),
+  )
+  return `${ROUTES.authorization}?${new URLSearchParams(given)}`
 }
 
 /** Stores a decision with the member's session. Returns the URL where the browser goes on. */
@@ -110,8 +126,9 @@ export const allowRequest = async (
 ): Promise<string> => {
   const { client, clientId } = waiting
   const scopes = grantedScopes(waiting, chosen)
-  const { name, host } = client
-  const appId = await connectApp(deps, viewer, agentId, { clientId, name, host, scopes })
+  const { name, host, isVerified, isCommandLine } = client
+  const registration = isVerified || isCommandLine ? null : waiting.metadata
+  const appId = await connectApp(deps, viewer, agentId, { clientId, name, host, scopes, registration })
   const grant = new deps.provider.Grant({ accountId: viewer.id, clientId })
   grant.jti = appId
   grant.addResourceScope(resourceFor(clientId, deps.publicUrl()), scopes?.join(' ') ?? waiting.whole)

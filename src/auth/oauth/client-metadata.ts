@@ -50,7 +50,10 @@ const nameOf = (value: unknown): string | undefined => {
 }
 
 /** What a client may say, as the service stores and uses it: what it cannot have is left out or replaced. */
-type Accepted = Pick<ClientMetadata, 'redirect_uris' | 'grant_types' | 'response_types' | 'client_name'>
+export type Accepted = Pick<
+  ClientMetadata,
+  'redirect_uris' | 'grant_types' | 'response_types' | 'client_name'
+>
 
 const acceptedOf = (given: Record<string, unknown>): Accepted => {
   const redirectUris = listOf(given.redirect_uris)
@@ -71,7 +74,9 @@ const acceptedOf = (given: Record<string, unknown>): Accepted => {
  * supported. Every registered client is a public one: a secret that anybody can get proves nothing, and PKCE
  * binds the code to the client. Throws `InvalidClientMetadata`.
  */
-export const registeredMetadata = (given: Record<string, unknown>): Partial<AllClientMetadata> => ({
+export const registeredMetadata = (
+  given: Record<string, unknown>,
+): Accepted & Partial<AllClientMetadata> => ({
   ...acceptedOf(given),
   token_endpoint_auth_method: 'none',
 })

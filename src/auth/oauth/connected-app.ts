@@ -58,6 +58,25 @@ export interface AppClient {
   host: string
   /** What the member lets it do; null for everything that apps may do. */
   scopes: readonly Scope[] | null
+  /** The metadata of a client that has registered; null for others. */
+  registration: object | null
+}
+
+/**
+ * Stores a registered client for as long as it is connected: until then it is deleted after a day or, where installations share a
+ * secret, in its id alone, which they no longer know once that secret is another or the workspace has moved away from them.
+ */
+const keepClient = async (
+  tx: Prisma.TransactionClient,
+  { clientId, registration }: AppClient,
+  appExpiresAt: Date,
+): Promise<void> => {
+  if (registration === null) return
+  const id = { kind: 'Client', hash: Uint8Array.from(hashToken(clientId)) }
+  const expiresAt = new Date(appExpiresAt.getTime() + CONSENT_S * 1000)
+  const payload = JSON.parse(JSON.stringify(registration)) as Prisma.InputJsonObject
+  const create = { ...id, payload, expiresAt }
+  await tx.oauthRecord.upsert({ where: { hash_kind: id }, create, update: { expiresAt } })
 }
 
 /**
@@ -69,8 +88,9 @@ export const connectApp = async (
   deps: ConnectedAppDeps,
   viewer: Viewer,
   agentId: string,
-  { clientId, name, host, scopes }: AppClient,
+  client: AppClient,
 ): Promise<string> => {
+  const { clientId, name, host, scopes } = client
   ensureMember(viewer)
   const { workspaceId } = await findAgent(deps, viewer, agentId)
   const createdAt = deps.clock.now()
@@ -82,11 +102,7 @@ export const connectApp = async (
     const own = { name, scopes, createdAt, expiresAt, parentId: parent.id }
     const { id } = await createAppToken(tx, { workspaceId, agentId, ...own })
     await tx.connectedApp.create({ data: { tokenId: id, memberId: viewer.id, clientId, host, createdAt } })
-    // A registered client that nobody has connected is deleted after a day.
-    await tx.oauthRecord.updateMany({
-      where: { kind: 'Client', hash: Uint8Array.from(hashToken(clientId)) },
-      data: { expiresAt: new Date(expiresAt.getTime() + CONSENT_S * 1000) },
-    })
+    await keepClient(tx, client, expiresAt)
     const detail = { token: id, name, host, client: clientId, scopes: scopes && [...scopes] }
     await audit({ ...deps, prisma: tx }, viewer, { action: 'app.connect', agentId, detail })
     return id

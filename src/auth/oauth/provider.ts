@@ -3,12 +3,14 @@ import type { IncomingMessage } from 'node:http'
 import type Library from 'oidc-provider'
 import type { Configuration, KoaContextWithOIDC } from 'oidc-provider'
 import { AppError } from '../../core/errors.ts'
+import { httpFailure } from '../../core/http/http.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Db } from '../../db/client.ts'
 import { publicError, reasonOf } from '../../db/failure.ts'
 import { COMMAND_LINE, newToken } from '../../workspace/index.ts'
 import { identifyBrowser, REQUEST_S } from './authorization.ts'
 import { type ClientDocumentDeps, ClientDocuments } from './client-documents.ts'
+import { newClientId } from './client-id.ts'
 import { registeredMetadata } from './client-metadata.ts'
 import { CONSENT_S, type ConnectedAppDeps, endApp } from './connected-app.ts'
 import { errors, interactionPolicy, Provider } from './library.ts'
@@ -20,6 +22,7 @@ import { UnitOfWork } from './unit-of-work.ts'
 export interface ProviderDeps extends ConnectedAppDeps, Omit<ClientDocumentDeps, 'mayFetch'> {
   pool: Db['pool']
   log: Logger
+  clientIdKey: Uint8Array | null
   publicUrl(): string
   /** Whether a document of a client may be fetched now, for this request; undefined for one of the service's pages. */
   mayFetch(request: IncomingMessage | undefined): boolean
@@ -73,21 +76,28 @@ const COMMAND_LINE_CLIENT = {
 }
 
 /** The library's only hook between parsing a registration and checking it. */
-const acceptRegistration = (ctx: KoaContextWithOIDC): string => {
+const acceptRegistration = (ctx: KoaContextWithOIDC, clientIdKey: Uint8Array | null): string => {
   const body = ctx.oidc.body as Record<string, unknown>
   const accepted = registeredMetadata(body)
   for (const name of Object.keys(body)) delete body[name]
   Object.assign(body, accepted)
-  return newToken('access').slice('aot_'.length)
+  return clientIdKey === null ? newToken('access').slice('aot_'.length) : newClientId(clientIdKey, accepted)
 }
 
-const features = (publicUrl: string): NonNullable<Configuration['features']> => ({
+const features = (
+  publicUrl: string,
+  { clientIdKey }: ProviderDeps,
+): NonNullable<Configuration['features']> => ({
   devInteractions: { enabled: false },
   dPoP: { enabled: false },
   userinfo: { enabled: false },
   rpInitiatedLogout: { enabled: false },
   pushedAuthorizationRequests: { enabled: false },
-  registration: { enabled: true, idFactory: acceptRegistration, issueRegistrationAccessToken: false },
+  registration: {
+    enabled: true,
+    idFactory: (ctx) => acceptRegistration(ctx, clientIdKey),
+    issueRegistrationAccessToken: false,
+  },
   revocation: {
     enabled: true,
     allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId,
@@ -123,10 +133,10 @@ const configurationOf = (deps: ProviderDeps, publicUrl: string, unit: UnitOfWork
     const revoked = Provider.ctx?.oidc.route === 'revocation'
     return endApp(deps, appId, revoked ? 'revoked by the app' : 'a code or refresh token was used twice')
   }
-  const records = { clock: deps.clock, unit, endApp: end }
+  const records = { ...deps, unit, endApp: end }
   return {
     adapter: (kind: string) => (kind === 'Session' ? new NoRecords() : new Records(kind, records)),
-    features: features(publicUrl),
+    features: features(publicUrl, deps),
     routes: ROUTES,
     scopes: [...OAUTH_SCOPES],
     claims: {},
@@ -232,7 +242,14 @@ export const createProvider = (deps: ProviderDeps, publicUrl: string): Library =
     if (failure.code === 'unavailable') deps.log.warn({ error: reasonOf(failure) }, 'database unavailable')
     else if (!(error instanceof AppError)) deps.log.error({ err: error }, 'OAuth request failed')
   }
-  provider.on('server_error', (_ctx, error) => failed(error))
+  provider.on('server_error', (ctx, error) => {
+    failed(error)
+    const { status, headers } = httpFailure(publicError(error))
+    if (status !== 503) return
+    // The library answers 500, after which neither clients nor fronts try again.
+    ctx.status = status
+    ctx.set(headers)
+  })
   provider.on('error' as 'server_error', (error: unknown) => failed(error as Error))
   return provider
 }

@@ -2,6 +2,7 @@ import type { Adapter, AdapterPayload } from 'oidc-provider'
 import type { Clock } from '../../core/clock.ts'
 import { publicError } from '../../db/failure.ts'
 import { hashToken, isMoving, movingError } from '../../workspace/index.ts'
+import { metadataIn } from './client-id.ts'
 import { mayReceiveCodes } from './client-metadata.ts'
 import { errors } from './library.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
@@ -9,6 +10,8 @@ import type { UnitOfWork } from './unit-of-work.ts'
 export interface RecordDeps {
   clock: Clock
   unit: UnitOfWork
+  /** Authenticates ids of registered clients; null if clients are stored instead. */
+  clientIdKey: Uint8Array | null
   /** Ends a connected app with all its tokens. Ending one that has ended has no effect. */
   endApp(appId: string): Promise<void>
 }
@@ -51,7 +54,8 @@ export class Records implements Adapter {
   }
 
   async upsert(id: string, { jti: _, ...payload }: AdapterPayload, expiresIn?: number): Promise<void> {
-    const { unit, clock } = this.#deps
+    const { unit, clock, clientIdKey } = this.#deps
+    if (this.#kind === 'Client' && clientIdKey !== null) return
     const { pool } = await unit.current()
     const expiresAt = new Date(clock.now().getTime() + (expiresIn ?? UNUSED_CLIENT_S) * 1000)
     const appId = this.#kind === 'Grant' ? id : (payload.grantId ?? null)
@@ -66,7 +70,9 @@ export class Records implements Adapter {
   }
 
   async find(id: string): Promise<AdapterPayload | undefined> {
-    const { unit, clock } = this.#deps
+    const { unit, clock, clientIdKey } = this.#deps
+    const client = this.#kind === 'Client' && clientIdKey !== null ? metadataIn(clientIdKey, id) : undefined
+    if (client) return client
     const { pool } = await unit.current()
     const since = new Date(clock.now().getTime() - GRACE_MS)
     const { rows } = await pool.query<Row>({ ...FIND, values: [hashToken(id), this.#kind, since] })

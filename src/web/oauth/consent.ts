@@ -9,6 +9,7 @@ import {
 } from '../../auth/index.ts'
 import {
   type AuthorizationRequest,
+  againPath,
   allowRequest,
   denyRequest,
   type Exchange,
@@ -19,7 +20,7 @@ import { agentName, uuid } from '../../core/rules.ts'
 import { readWorkspace } from '../../workspace/index.ts'
 import { requireSession } from '../app/visit.ts'
 import { problemOf } from '../page/failure-words.ts'
-import { type Page, readForm, showPage } from '../page/page.ts'
+import { type Page, readForm, reply, showPage } from '../page/page.ts'
 import { checked } from '../page/rule.ts'
 import {
   consentPage,
@@ -31,7 +32,10 @@ import {
   type Wrong,
 } from './consent-page.ts'
 
-export type ConsentDeps = SignInDeps & ConnectedAppDeps & AgentDeps
+/** Path that leads to an authorization request that another installation has stored. */
+const AGAIN = '/oauth/again/'
+
+export type ConsentDeps = SignInDeps & ConnectedAppDeps & AgentDeps & { clientIdKey: Uint8Array | null }
 
 const show = async (
   deps: ConsentDeps,
@@ -106,11 +110,21 @@ export const serveConsent = async (deps: ConsentDeps & Exchange, asking: Asking)
   const page = await requireSession(deps, request, response)
   if (!page) return
   const waiting = await findRequest(deps, request, id)
-  if (!waiting) return showPage(response, EXPIRED)
+  const mayBeElsewhere = deps.clientIdKey !== null && request.method === 'GET'
+  if (!waiting) return reply(response, mayBeElsewhere ? { location: AGAIN + id } : EXPIRED)
   if (waiting.decided)
     return showPage(response, returnPage('You have decided', waiting.client.place, waiting.decided))
   if (request.method === 'POST') return showPage(response, await decide(deps, asking, page, waiting))
   showPage(response, await show(deps, page, waiting, null))
+}
+
+/**
+ * Makes an authorization request again: behind a front, it is stored by any installation until it is known which one the member is in,
+ * and the page there leads here.
+ */
+export const serveAgain = async (deps: Exchange, { request, response, id }: Asking): Promise<void> => {
+  const waiting = await findRequest(deps, request, id)
+  reply(response, waiting && !waiting.decided ? { location: againPath(waiting) } : EXPIRED)
 }
 
 /**

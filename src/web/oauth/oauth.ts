@@ -32,7 +32,7 @@ const ENDPOINTS: readonly { path: RegExp; methods: readonly string[]; limit?: Li
   { path: new RegExp(`^${ROUTES.revocation}$`), methods: ['POST'], limit: 'token' },
   { path: new RegExp(`^${ROUTES.jwks}$`), methods: ['GET', 'HEAD', 'OPTIONS'] },
 ]
-const CONSENT = /^\/oauth\/consent\/(?<id>[\w-]{1,100})$/
+const CONSENT = /^\/oauth\/(?<page>consent|again)\/(?<id>[\w-]{1,100})$/
 /** RFC 9728, 3.1: the path of the resource after the well-known one; some clients ask without it. */
 const RESOURCE = /^\/\.well-known\/oauth-protected-resource(?:\/mcp)?$/
 
@@ -71,8 +71,8 @@ class OauthServer {
 
   /** Serves /oauth/* and the well-known documents; `path` has no query. */
   async handle(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
-    const asked = CONSENT.exec(path)?.groups?.id
-    if (asked !== undefined) return this.#consent({ request, response, id: asked })
+    const asked = CONSENT.exec(path)?.groups
+    if (asked) return this.#consent({ request, response, id: asked.id! }, asked.page === 'again')
     if (RESOURCE.test(path)) return this.#describeResource(request, response)
     const endpoint = ENDPOINTS.find((each) => each.path.test(path))
     if (!endpoint) throw noSuchPath()
@@ -115,13 +115,13 @@ class OauthServer {
     return { publicUrl, provider, handle: provider.callback() }
   }
 
-  async #consent(asking: Asking): Promise<void> {
+  async #consent(asking: Asking, isAgain: boolean): Promise<void> {
     const { request, response } = asking
     try {
-      if (!isAllowed(request, response, ['GET', 'HEAD', 'POST'])) return
+      if (!isAllowed(request, response, isAgain ? ['GET', 'HEAD'] : ['GET', 'HEAD', 'POST'])) return
       const { provider } = await this.#server()
-      const { serveConsent } = await import('./consent.ts')
-      await serveConsent({ ...this.#deps, provider }, asking)
+      const { serveAgain, serveConsent } = await import('./consent.ts')
+      await (isAgain ? serveAgain : serveConsent)({ ...this.#deps, provider }, asking)
     } catch (error) {
       if (response.headersSent || request.destroyed) throw error
       showFailure(this.#deps, response, error)
