@@ -48,7 +48,14 @@ export const startInterfaces = async (
       ...Object.values(operations.channels).flatMap(
         (channel) => channel.routes?.(operations.sinkOf(channel.kind)) ?? [],
       ),
-      ...(config.cellSecret === undefined ? [] : [createFindRoute(operations, config.cellSecret)]),
+      ...(config.cellSecret === undefined
+        ? []
+        : [
+            createFindRoute(
+              { ...operations, workspaceOfStream: (hash) => graphql.workspaceOfStream(hash) },
+              config.cellSecret,
+            ),
+          ]),
     ],
     interfaces: {
       rest: (request, response) => void rest(request, response),

@@ -7,6 +7,7 @@ import { deleteInBatches } from '../db/delete-in-batches.ts'
 import { raw, SKIP_LOCKED, sql } from '../db/sql/sql.ts'
 import { composedOf } from '../db/sql/statement.ts'
 import { within } from '../db/transaction.ts'
+import { isMovingAgent } from '../workspace/index.ts'
 
 /** Telegram sends an album's updates within about a second; each new part may be followed by another one. */
 const QUIET_MS = 1_500
@@ -35,7 +36,7 @@ const CLAIM = `
   with waiting as (
     select ${KEY}, batch_id, max(lease_until) as lease_until, min(arrived_at) as first_at, max(arrived_at) as last_at,
            count(batch_id) over (partition by ${KEY}) > 0 as has_batch
-      from album_part where content is not null group by ${KEY}, batch_id
+      from album_part where content is not null and not ${isMovingAgent('agent_id')} group by ${KEY}, batch_id
   ),
   ready as (
     select ${KEY}, batch_id from waiting

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { AppError } from '../core/errors.ts'
 import { clientOf } from '../core/http/http.ts'
 import type { Member, Passkey } from '../db/generated/prisma/client.ts'
-import { audit } from '../workspace/index.ts'
+import { audit, ensureNotMoving } from '../workspace/index.ts'
 import { browserOf } from './browser.ts'
 import { challengeTime, newChallenge } from './challenge.ts'
 import { type ChallengeDeps, parseAnswer, relyingParty, webauthn } from './passkey.ts'
@@ -75,7 +75,7 @@ const refused = (deps: Deps, request: IncomingMessage): AppError =>
 
 /**
  * Signs in with a passkey. Returns the Set-Cookie header. Throws `unauthorized` for an unknown passkey and for
- * an answer that is wrong, late or was used before.
+ * an answer that is wrong, late or was used before, and `unavailable` while the workspace moves to another installation.
  */
 export const signInByPasskey = async (
   deps: Deps,
@@ -90,6 +90,7 @@ export const signInByPasskey = async (
     }),
   )
   if (!passkey) throw refused(deps, request)
+  await ensureNotMoving(deps, passkey.member.workspaceId)
   const use = await verify(deps, passkey, answer)
   if (use && (await noteUse(deps, passkey, use))) return signIn(deps, request, passkey.member, 'passkey')
   const { workspaceId, id } = passkey.member

@@ -5,7 +5,7 @@ import { readCookie } from '../core/http/cookie.ts'
 import { clientOf } from '../core/http/http.ts'
 import type { Db, RootDb } from '../db/client.ts'
 import type { Member, SignInLink } from '../db/generated/prisma/client.ts'
-import { audit, hashToken, newToken } from '../workspace/index.ts'
+import { audit, ensureNotMoving, hashToken, newToken } from '../workspace/index.ts'
 import { browserOf } from './browser.ts'
 import { type BrowserDeps, LINK_MS, noteInBrowser, noteOf } from './email-browser.ts'
 import { type SignInDeps, signIn } from './sign-in.ts'
@@ -83,7 +83,7 @@ const isForBrowser = (
 /**
  * Signs in with the token of a link, once. Returns the Set-Cookie headers. Throws `unauthorized` for an unknown
  * link, `forbidden` for one that is used or expired, or was not requested in this browser: that does not use it
- * up.
+ * up; nor does `unavailable`, while the workspace moves to another installation.
  */
 export const signInByLink = async (
   deps: SignInDeps & BrowserDeps,
@@ -95,6 +95,7 @@ export const signInByLink = async (
     deps.prisma.signInLink.findUnique({ where: { hash }, include: { member: true } }),
   )
   if (!link) throw deps.failedTokens.fail(clientOf(request), 'This link is not valid.')
+  await ensureNotMoving(deps, link.member.workspaceId)
   const usedAt = deps.clock.now()
   const isAllowed = isForBrowser(deps, request, link)
   const open = { hash, usedAt: null, expiresAt: { gt: usedAt } }

@@ -4,6 +4,8 @@ import { isMoving } from '../workspace/index.ts'
 
 export interface FindDeps extends Pick<Db, 'pool'> {
   mailDomain: string
+  /** Finds the workspace of an event stream that this process has reserved, by the SHA-256 of its token, in hex. */
+  workspaceOfStream(hash: string): string | undefined
 }
 
 /** The values of each kind that are asked for. */
@@ -43,7 +45,10 @@ interface Row {
 }
 
 /** Returns which of these this installation has. Expired tokens count, so that the installation itself refuses them. */
-export const find = async ({ pool, mailDomain }: FindDeps, asked: Asked): Promise<FindAnswer> => {
+export const find = async (
+  { pool, mailDomain, workspaceOfStream }: FindDeps,
+  asked: Asked,
+): Promise<FindAnswer> => {
   const { token, id, passkey, member, address, domain, number } = asked
   const values = [
     token.map((hash) => Buffer.from(hash, 'hex')),
@@ -55,6 +60,10 @@ export const find = async ({ pool, mailDomain }: FindDeps, asked: Asked): Promis
   const found: FindAnswer['found'] = Object.fromEntries(
     rows.map(({ key, workspace_id }) => [key, workspace_id]),
   )
+  for (const hash of token) {
+    const workspaceId = workspaceOfStream(hash)
+    if (workspaceId !== undefined) found[`token:${hash}`] = workspaceId
+  }
   if (domain.includes(mailDomain)) found[`domain:${mailDomain}`] = null
   const moving = rows.filter(({ moving }) => moving).map(({ key }) => key)
   return moving.length > 0 ? { found, moving } : { found }

@@ -10,9 +10,10 @@ export const FIND_PATH = '/cell/find'
 export const MAX_KEYS = 500
 
 /**
- * `token`: SHA-256, in hex, of a bearer token, of a session's, of one in a link, or of what OAuth knows by an id: a token or code of a
- * connected app, an authorization request, or a client that registered there alone. `id`: of a workspace, a member, an agent, an address or a message. `passkey`: its credential id, in base64url. `member`: the email
- * address of one. `address`: an agent's email address. `domain`: one that mail is received for. `number`: a phone number.
+ * `token`: SHA-256, in hex, of a bearer token, of a session's, of one in a link, of an event stream, or of what OAuth knows by an id: a
+ * token or code of a connected app, an authorization request, or a client that registered there alone. `id`: of a workspace, a member, an
+ * agent, an address or a message. `passkey`: its credential id, in base64url. `member`: the email address of one. `address`: an agent's
+ * email address. `domain`: one that mail is received for. `number`: a phone number.
  */
 export const KEY_KINDS = ['token', 'id', 'passkey', 'member', 'address', 'domain', 'number'] as const
 export type KeyKind = (typeof KEY_KINDS)[number]

@@ -5,15 +5,30 @@ import type { Key } from '../core/cell.ts'
 import { invalidInput } from '../core/errors.ts'
 import { bearerOf } from '../core/http/bearer.ts'
 import { readUpTo } from '../core/http/body.ts'
+import {
+  STREAM_PATH,
+  STREAM_TOKEN_FIELD,
+  STREAM_TOKEN_HEADER,
+  streamTokenOf,
+} from '../core/http/stream-token.ts'
 
 /** What says for which installation a request is. */
 export interface Claim {
   readonly key: Key
   /** What an installation that does not have the secret gets instead: its hash, which it refuses like any unknown token. */
-  readonly redacted?: { readonly url?: string; readonly authorization?: string; readonly body?: Buffer }
+  readonly redacted?: {
+    readonly url?: string
+    readonly authorization?: string
+    readonly body?: Buffer
+    readonly withheld?: string
+  }
 }
 
-export const pathOf = (url: string): string => url.split('?', 1)[0]!
+const BASE = 'http://localhost'
+
+/** The path that an installation reads in a URL: without dot segments, and without the slash at its end. */
+export const pathOf = (url: string): string =>
+  (URL.canParse(url, BASE) ? new URL(url, BASE).pathname : url.split('?', 1)[0]!).replace(/(?<=.)\/$/, '')
 
 /** Installations store the hashes of tokens. */
 const hashOf = (secret: string): string => hash('sha256', secret, 'hex')
@@ -30,6 +45,16 @@ const WITH_TOKEN = /^\/(?:join|setup)\/(a[is]t_[0-9A-Za-z]+)/
 /** A page of an authorization request, for the installation that has stored it. */
 const AGAIN = /^\/oauth\/again\/([\w-]{1,100})$/
 
+/** The event stream that a request opens, with a token that stands in for a bearer token. */
+const byStream = ({ url = '/', headers }: Pick<IncomingMessage, 'url' | 'headers'>): Claim[] => {
+  const token = pathOf(url) === STREAM_PATH ? streamTokenOf({ url, headers }) : null
+  if (token === null) return []
+  const redacted = new URL(url, BASE)
+  redacted.searchParams.set(STREAM_TOKEN_FIELD, hashOf(token))
+  const target = redacted.pathname + redacted.search
+  return [{ key: tokenKey(token), redacted: { url: target, withheld: STREAM_TOKEN_HEADER } }]
+}
+
 /** Returns the claims of the headers and the path of a request, the most specific first. */
 export const claimsOf = ({ url = '/', headers }: IncomingMessage): Claim[] => {
   const path = pathOf(url)
@@ -43,6 +68,7 @@ export const claimsOf = ({ url = '/', headers }: IncomingMessage): Claim[] => {
       ? [{ key: tokenKey(token), redacted: { url: url.replace(token, token.slice(0, 4) + hashOf(token)) } }]
       : []),
     ...(asked ? [{ key: tokenKey(asked), redacted: { url: `/oauth/again/${hashOf(asked)}` } }] : []),
+    ...byStream({ url, headers }),
     ...(id ? [{ key: `id:${id.toLowerCase()}` as const }] : []),
   ]
 }

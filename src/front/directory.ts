@@ -71,11 +71,6 @@ export class Directory {
     this.#limits = limits
   }
 
-  /** The installation for what belongs to none. */
-  get first(): Cell {
-    return this.#cells[0]!
-  }
-
   /**
    * Returns the installations that have it, in the order of the settings; none if no installation has. Throws
    * `unavailable` when one that does not answer may have it.

@@ -3,18 +3,21 @@ import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import type { Key } from '../core/cell.ts'
 import { AppError, invalidInput, messageOf } from '../core/errors.ts'
-import { hasBody } from '../core/http/body.ts'
+import { hasBody, readUpTo } from '../core/http/body.ts'
 import { arrivalOf, noteRequester } from '../core/http/http.ts'
+import { splitBody } from '../core/http/split-body.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Metrics } from '../core/metrics.ts'
 import { type Cell, unavailable } from './cells.ts'
 import type { Directory } from './directory.ts'
 import { requestHeaders, responseHeaders } from './headers.ts'
+import { type CellAnswer, type HandedMail, type MailOverHttp, partsOf } from './mail-over-http.ts'
 import type { Route, Routes } from './route.ts'
 
 export interface ForwardDeps {
   routes: Routes
   directory: Directory
+  mail: MailOverHttp
   /** The address of a request's client; '' if it is not known. */
   clientOf(request: IncomingMessage): string
   metrics: Metrics
@@ -23,6 +26,9 @@ export interface ForwardDeps {
 
 /** Requests and streams at a time: each takes a connection to an installation. @limit Fronts */
 const MAX_OPEN = 20_000
+
+/** More than the answer to a mail with 100 recipients has. */
+const MAX_ANSWER_BYTES = 256 * 1024
 
 /** Errors after which nothing was sent. */
 const UNREACHED = new Set([
@@ -97,7 +103,8 @@ export class Forward {
     const exchange = { request, response, signal: gone.signal }
     try {
       const route = await this.#deps.routes.of(request)
-      this.#answer(exchange, await this.#follow(exchange, route), route)
+      if (route.mail) await this.#passOn(exchange, route, route.mail)
+      else this.#answer(exchange, await this.#follow(exchange, route), route)
     } catch (error) {
       closeIfUnread(exchange)
       if (!response.destroyed) throw error
@@ -143,7 +150,35 @@ export class Forward {
     )
   }
 
-  async #send(exchange: Exchange, cell: Cell, route: Route): Promise<Answer> {
+  /** Sends a mail to all installations with recipients, and answers once each of them has. */
+  async #passOn(exchange: Exchange, route: Route, mail: HandedMail): Promise<void> {
+    const { request, response } = exchange
+    const parts = [...partsOf(mail, route.cells[0]!)]
+    const streams = route.body === null && hasBody(request)
+    const bodies = streams ? splitBody(request.iterator({ destroyOnReturn: false }), parts.length) : []
+    const answers = parts.map(async ([cell, added], n): Promise<[Cell, CellAnswer | null]> => {
+      try {
+        const { statusCode, headers, body } = await this.#send(exchange, cell, { ...route, added }, bodies[n])
+        const read = await readUpTo(body, MAX_ANSWER_BYTES)
+        if (read === null) throw new Error('its answer is too long')
+        this.#deps.metrics.count('forwards', 'answered')
+        return [cell, { status: statusCode, headers: headers as unknown as string[], body: read }]
+      } catch (error) {
+        if (!exchange.signal.aborted) this.#failed(cell, error)
+        return [cell, null]
+      } finally {
+        bodies[n]?.destroy()
+      }
+    })
+    const answered = new Map(await Promise.all(answers))
+    if (exchange.signal.aborted) return
+    const { status, headers, body } = await this.#deps.mail.conclude(mail, answered)
+    const passed = responseHeaders(headers).set('content-length', [String(body.length)])
+    this.#writeHead(exchange, status, passed)
+    response.end(body)
+  }
+
+  async #send(exchange: Exchange, cell: Cell, route: Route, part?: Readable): Promise<Answer> {
     const { request, signal } = exchange
     const method = request.method as Dispatcher.HttpMethod
     const streams = route.body === null && hasBody(request)
@@ -153,7 +188,9 @@ export class Forward {
         path: route.url,
         headers: requestHeaders(request, route, this.#deps.clientOf(request)),
         // An iterator: undici destroys a stream when it fails, and the client would get no answer.
-        body: streams ? (request.iterator({ destroyOnReturn: false }) as unknown as Readable) : route.body,
+        body: streams
+          ? (part ?? (request.iterator({ destroyOnReturn: false }) as unknown as Readable))
+          : route.body,
         signal,
         responseHeaders: 'raw',
       })
@@ -179,16 +216,21 @@ export class Forward {
   #answer(exchange: Exchange, answer: Answer, { workspaceId }: Route): void {
     const { response } = exchange
     const { statusCode, headers, body } = answer
-    closeIfUnread(exchange)
     if (workspaceId !== null && statusCode !== 401) noteRequester(response, { workspaceId })
     const passed = responseHeaders(headers as unknown as string[])
-    for (const [name, values] of passed) response.setHeader(name, values.length > 1 ? values : values[0]!)
-    response.writeHead(statusCode)
+    this.#writeHead(exchange, statusCode, passed)
     // The first event of a stream may come much later.
     if (!passed.has('content-length')) response.flushHeaders()
     if (passed.get('content-type')?.[0]?.startsWith('text/event-stream')) this.#streams.set(response, body)
     body.on('error', () => response.destroy())
     body.pipe(response)
+  }
+
+  #writeHead(exchange: Exchange, status: number, headers: ReadonlyMap<string, string[]>): void {
+    const { response } = exchange
+    closeIfUnread(exchange)
+    for (const [name, values] of headers) response.setHeader(name, values.length > 1 ? values : values[0]!)
+    response.writeHead(status)
   }
 }
 

@@ -11,6 +11,8 @@ import { watchSmtpPorts } from '../observability/smtp-ports.ts'
 import { Cell } from './cells.ts'
 import { Directory } from './directory.ts'
 import { Forward } from './forward.ts'
+import { MailOverHttp } from './mail-over-http.ts'
+import { Recipients } from './recipients.ts'
 import { Routes } from './route.ts'
 import { type FrontSmtpOptions, listenFront } from './smtp.ts'
 
@@ -35,10 +37,12 @@ export const startFront = async (config: Config, log: Logger, world: Partial<Fro
   const cells = config.cells.map((address) => new Cell(address, deps))
   const directory = new Directory(cells, clock)
   const metrics = new ServiceMetrics()
-  const routes = new Routes(directory, cells, () => config.publicUrl ?? server.url)
+  const recipients = new Recipients(directory)
+  const mail = new MailOverHttp(recipients, clock)
+  const routes = new Routes(directory, cells, mail, () => config.publicUrl ?? server.url)
   const clients = createClients(trustProxy)
   const forward = new Forward({
-    ...{ routes, directory, metrics, log },
+    ...{ routes, directory, mail, metrics, log },
     clientOf: (request) => clients.addressOf(request),
   })
   const { handle } = forward
@@ -64,7 +68,17 @@ export const startFront = async (config: Config, log: Logger, world: Partial<Fro
     ['SMTP_HOST', host],
     ['SMTP_PORT', port],
     listenFront({
-      ...{ host, port, name: config.mailHost, trustProxy, directory, clock, log, metrics },
+      ...{
+        host,
+        port,
+        name: config.mailHost,
+        trustProxy,
+        recipients,
+        postmaster: cells[0]!,
+        clock,
+        log,
+        metrics,
+      },
       tls: tls ?? (await passingCertificate(config.mailHost, clock.now())),
       ...(world.smtpLimits && { limits: world.smtpLimits }),
     }),

@@ -18,22 +18,30 @@ const passed = (raw: readonly string[], dropped: readonly string[]): string[] =>
   return kept
 }
 
+/** What decides which headers an installation gets. */
+export interface SentHeaders {
+  readonly authorization: string | undefined
+  readonly cookie: string | undefined
+  readonly body: Buffer | null
+  /** The lowercase name of one that it does not get. */
+  readonly withheld?: string
+  /** Names and values that the front adds. */
+  readonly added?: readonly string[]
+}
+
 /**
  * Returns the headers of a request for an installation. `client` is the address that it comes from; '' if that is not known, so that
  * the installation applies no limit by address.
  */
 export const requestHeaders = (
   request: IncomingMessage,
-  {
-    authorization,
-    cookie,
-    body,
-  }: { authorization: string | undefined; cookie: string | undefined; body: Buffer | null },
+  { authorization, cookie, body, withheld, added = [] }: SentHeaders,
   client: string,
 ): string[] => {
   const length = body === null ? request.headers['content-length'] : String(body.length)
   return [
-    ...passed(request.rawHeaders, [...HOP_BY_HOP, ...OWN]),
+    ...passed(request.rawHeaders, [...HOP_BY_HOP, ...OWN, ...(withheld ? [withheld] : [])]),
+    ...added,
     ...(authorization === undefined ? [] : ['Authorization', authorization]),
     ...(cookie === undefined ? [] : ['Cookie', cookie]),
     ...(length === undefined ? [] : ['Content-Length', length]),

@@ -6,10 +6,11 @@ import { readCookie } from '../core/http/cookie.ts'
 import type { Cell } from './cells.ts'
 import { type Claim, claimsOf, clientClaims, pathOf, readForm, tokenKey } from './claims.ts'
 import type { Directory, Location } from './directory.ts'
-import { withSession } from './headers.ts'
+import { type SentHeaders, withSession } from './headers.ts'
+import type { HandedMail, MailOverHttp } from './mail-over-http.ts'
 
 /** Where a request goes, and with what. */
-export interface Route {
+export interface Route extends SentHeaders {
   /** The installation that it is for; or all, if any can answer it. */
   readonly cells: readonly Cell[]
   /** What it was found by; null if any installation can answer it. */
@@ -19,16 +20,12 @@ export interface Route {
   readonly copies: readonly Cell[]
   /** Path and query. */
   readonly url: string
-  readonly authorization: string | undefined
-  readonly cookie: string | undefined
-  /** A body that had to be read. */
-  readonly body: Buffer | null
+  /** A mail, which several installations may need. */
+  readonly mail?: HandedMail
 }
 
-/**
- * Paths that no single installation can serve: mail over HTTP, whose recipients may be in several. And the lookups of fronts.
- */
-const REFUSED = /^\/(?:inbound|cell)(?:\/|$)/
+/** The lookups of fronts, which no client may make. */
+const REFUSED = /^\/cell(?:\/|$)/
 
 /** The form that asks for a link to sign in. Each installation in which the person is a member mails one. */
 const LINK_FORM = '/app/sign-in/email'
@@ -41,11 +38,13 @@ const authorizationOf = ({ authorization }: IncomingHttpHeaders): string | undef
 export class Routes {
   readonly #directory: Directory
   readonly #cells: readonly Cell[]
+  readonly #mail: MailOverHttp
   readonly #publicUrl: () => string
 
-  constructor(directory: Directory, cells: readonly Cell[], publicUrl: () => string) {
+  constructor(directory: Directory, cells: readonly Cell[], mail: MailOverHttp, publicUrl: () => string) {
     this.#directory = directory
     this.#cells = cells
+    this.#mail = mail
     this.#publicUrl = publicUrl
   }
 
@@ -53,6 +52,11 @@ export class Routes {
   async of(request: IncomingMessage): Promise<Route> {
     const { url = '/', headers } = request
     if (REFUSED.test(pathOf(url))) throw noSuchPath()
+    const mail = await this.#mail.read(request)
+    if (mail) {
+      const forAny = { cells: this.#any(), key: null, workspaceId: null, copies: [] }
+      return { ...forAny, url, mail, body: mail.body, authorization: undefined, cookie: undefined }
+    }
     const form = await readForm(request)
     const session = readCookie(this.#publicUrl(), request, 'session')
     const ofSession = session === null ? undefined : (await this.#directory.find(tokenKey(session)))[0]

@@ -1,6 +1,4 @@
 import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
-import { domainOf } from '../core/address/email-address.ts'
-import type { Key } from '../core/cell.ts'
 import type { Listening } from '../core/channel/inbound.ts'
 import type { Clock } from '../core/clock.ts'
 import { messageOf } from '../core/errors.ts'
@@ -13,7 +11,6 @@ import {
   openPort,
   PromptSmtpServer,
   Reply,
-  recipientCandidates,
   replyTo,
   SMTP_LIMITS,
   type SmtpLimits,
@@ -22,7 +19,7 @@ import {
   STOPPING,
 } from '../mail/index.ts'
 import type { Cell } from './cells.ts'
-import type { Directory } from './directory.ts'
+import type { Found, Recipients } from './recipients.ts'
 import { CellSession, type SmtpReply } from './smtp-client.ts'
 import { forwardMessage, refusalOf } from './smtp-data.ts'
 
@@ -34,7 +31,9 @@ export interface FrontSmtpOptions {
   name: string
   tls: TlsPair | TlsFiles
   trustProxy: readonly string[]
-  directory: Directory
+  recipients: Recipients
+  /** The installation that gets the mail for the front's own postmaster. */
+  postmaster: Cell
   clock: Clock
   log: Logger
   metrics: Metrics
@@ -58,12 +57,6 @@ const mailOf = ({ envelope: { mailFrom } }: SMTPServerSession): string => {
   )
   if (given.SMTPUTF8) parameters.push('SMTPUTF8')
   return [`MAIL FROM:<${address}>`, ...parameters].join(' ')
-}
-
-/** Where a recipient is. Not sure if an installation that does not answer may have the address. */
-interface Found {
-  cell: Cell
-  isSure: boolean
 }
 
 class FrontSessions {
@@ -107,25 +100,9 @@ class FrontSessions {
     return ['postmaster', `postmaster@${name.toLowerCase()}`].includes(recipient.toLowerCase())
   }
 
-  /** The keys of a recipient: its address with and without a tag, and its domain, whose installation knows catch-alls and roles. */
-  #keysOf(recipient: string): Key[] {
-    const candidates = recipientCandidates(recipient)
-    const [first] = candidates
-    return first === undefined
-      ? []
-      : [...candidates.map((each): Key => `address:${each}`), `domain:${domainOf(first)}` as const]
-  }
-
-  /** The installation of a recipient; null if there is none. Throws `unavailable` when one that does not answer may be it. */
   async #find(recipient: string): Promise<Found | null> {
-    if (this.#isPostmaster(recipient)) return { cell: this.#options.directory.first, isSure: true }
-    const asked = this.#keysOf(recipient).map((key) => this.#options.directory.find(key))
-    const answers = await Promise.allSettled(asked)
-    const unsure = answers.find(({ status }) => status === 'rejected')
-    const cell = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))[0]?.cell
-    if (cell) return { cell, isSure: unsure === undefined }
-    if (unsure) await Promise.all(asked)
-    return null
+    const { postmaster, recipients } = this.#options
+    return this.#isPostmaster(recipient) ? { cell: postmaster, isSure: true } : recipients.find(recipient)
   }
 
   /** Forwards RCPT to the recipient's installation, and rejects with its refusal. */
@@ -137,9 +114,7 @@ class FrontSessions {
     const reply = await this.#forward(session, found.cell, recipient)
     if (reply.code < 300) return
     if (reply.code !== 550 && reply.code !== 451) throw refusalOf(reply)
-    // It may have moved since the lookup, or be moving now.
-    for (const key of this.#keysOf(recipient)) this.#options.directory.forget(key)
-    const current = await this.#find(recipient)
+    const current = await this.#options.recipients.findAgain(recipient)
     const hasMoved = current && current.cell !== found.cell
     const latest = hasMoved ? await this.#forward(session, current.cell, recipient) : reply
     if (latest.code < 300) return

@@ -54,11 +54,13 @@ export const setMoved = async (client: pg.Client, workspaceId: string, moved: bo
   )
 }
 
-/** What is still in progress: POSTs to webhooks, messages that are being sent, numbers that are being rented, and transactions. */
+/** What is still in progress: POSTs to webhooks, messages that are being sent, albums that are being stored, numbers that are being rented, and transactions. */
 const IN_PROGRESS = `
   select (select count(*)::int from webhook where workspace_id = $1 and lease_until > now()) as webhooks,
          (select count(*)::int from job where kind = 'send' and lease_until > now()
              and agent_id in (select id from agent where workspace_id = $1)) as sends,
+         (select count(*)::int from album_part where content is not null and lease_until > now()
+             and agent_id in (select id from agent where workspace_id = $1)) as albums,
          (select count(*)::int from phone_number where workspace_id = $1 and busy_until > now()) as numbers,
          (select count(*)::int from pg_stat_activity
            where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'

@@ -104,7 +104,7 @@ describe('recipients', () => {
     'without a known one, such as %s, are not_found, and nothing is stored',
     async (to) => {
       const before = await stored()
-      expectFailure(await hand({ to }), 'not_found', /No recipient in X-Envelope-To exists here/)
+      expectFailure(await hand({ to }), 'not_found', /No recipient of this message exists here/)
       expect(await stored()).toBe(before)
     },
   )

@@ -3,6 +3,7 @@ import { moveWorkspace, type Step } from '../../src/move/move.ts'
 import { startCells } from '../support/cells.ts'
 import { signedIn } from '../support/cookie-client.ts'
 import { openEvents } from '../support/events.ts'
+import { handOver, SECRET } from '../support/inbound-http.ts'
 import { post } from '../support/letter.ts'
 import { postRpc } from '../support/mcp.ts'
 import {
@@ -28,7 +29,7 @@ vi.setConfig({ testTimeout: 90_000 })
 const letter = (to: string, subject: string) => ({ from: 'ann@example.com', to, subject, text: subject })
 
 test('is found where it is, by the same URL, token and address', async () => {
-  const { cells, service } = await startCells()
+  const { cells, service } = await startCells({ environment: { INBOUND_SECRET: SECRET } })
   const [source, target] = cells
   const tenant = await source.workspace('Moving')
   const agent = await createTestAgent(source, tenant, 'Bot')
@@ -75,6 +76,14 @@ test('is found where it is, by the same URL, token and address', async () => {
   await until(async () => (await statusOf()) !== 'sending')
   expect(await statusOf()).toBe('sent')
   expect(await source.db.prisma.message.count({ where: { agentId: agent.id } })).toBe(1)
+  // The address of the agent that has moved is still closed where it was, which is not asked about it.
+  const to = [stays.address, agent.address]
+  const handed = await handOver(service.http, {
+    raw: 'Subject: To both\r\n\r\nHi',
+    from: 'ann@example.com',
+    to,
+  })
+  expect([handed.status, handed.body.accepted.toSorted()]).toEqual([200, to.toSorted()])
 })
 
 test('keeps its apps, which renew and revoke their tokens where it is', async () => {

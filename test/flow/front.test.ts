@@ -24,7 +24,7 @@ let world: TestCells
 let owners: [Tenant, Tenant]
 let agents: [TestAgent, TestAgent]
 beforeAll(async () => {
-  world = await startCells()
+  world = await startCells({ environment: { MESSAGE_URL_BASE: 'https://m.example.com/to' } })
   const { http } = world.service
   const ownerOf = async (at: 0 | 1): Promise<Tenant> => {
     const owner = await world.cells[at].workspace(`Workspace ${at}`)
@@ -103,13 +103,56 @@ describe('a request', () => {
   })
 
   test('of what a front does not serve finds nothing there', async () => {
-    for (const path of ['/inbound/email', '/cell/find'])
+    for (const path of ['/cell/find', '/cell/find/'])
       expectFailure(await apiOf(base(), null)('GET', path), 'not_found')
   })
 
   test('has the id of the installation’s log line in its answer, once', async () => {
     const { headers } = await owners[0].api('GET', '/workspace')
     expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+  })
+})
+
+test.each(both)('Message URLs work with the path of MESSAGE_URL_BASE (%i)', async (at) => {
+  const agent = await createTestAgent(world.service, owners[at], 'With a Message URL')
+  const { body } = await agent.api('PUT', `/agents/${agent.id}/connection`, { client: 'c', machine: 'm' })
+  const stream = await openEvents(`${base()}/agents/${agent.id}/connections/${body.id}/events`, agent.token)
+  await until(() => stream.opening !== '')
+  for (const path of [`/to/a/${agent.id}`, `/a/${agent.id}`])
+    expect((await owners[at].api('POST', path, { text: path })).body.text).toBe(path)
+  stream.close()
+  await agent.api('DELETE', `/agents/${agent.id}`)
+})
+
+describe('an event stream with a token of its own', () => {
+  const open = (token: string, headers: Record<string, string> = {}) =>
+    fetch(`${base()}/graphql/stream?${token}`, { headers: { Accept: 'text/event-stream', ...headers } })
+
+  test.each(both)('is opened where it was reserved (%i)', async (at) => {
+    const Authorization = `Bearer ${owners[at].token}`
+    const reserve = async () =>
+      (await fetch(`${base()}/graphql/stream`, { method: 'PUT', headers: { Authorization } })).text()
+    const [first, second] = [await reserve(), await reserve()]
+    const other = world.cells[1 - at]!.httpTap
+    for (const opening of [
+      open(`token=${first.toUpperCase().replace('-', '%2d')}&token=${randomUUID()}`),
+      open('', { 'X-GraphQL-Event-Stream-Token': second }),
+    ]) {
+      const { status, body } = await opening
+      expect(status).toBe(200)
+      await body!.cancel()
+    }
+    for (const token of [first, second]) expect(other.sent().toLowerCase()).not.toContain(token)
+  })
+
+  test('that nobody has reserved is refused, and no installation sees the token', async () => {
+    const [inQuery, inHeader] = [randomUUID(), randomUUID()]
+    expect((await open(`token=${inQuery}`)).status).toBe(401)
+    expect((await open(`token=${inQuery}`, { 'X-GraphQL-Event-Stream-Token': inHeader })).status).toBe(401)
+    for (const { httpTap } of world.cells) {
+      expect(httpTap.sent()).not.toContain(inQuery)
+      expect(httpTap.sent()).not.toContain(inHeader)
+    }
   })
 })
 
@@ -275,8 +318,12 @@ describe('a browser', () => {
     }
     expect(data.viewer.id).toBe(owners[at].member)
     const other = cookieClient(world.service)
+    for (const path of ['/app/sign-in/token/', '/app/x/../sign-in/token', '/app/sign-in/token']) {
+      await other.submit(path, { token: owners[at].token })
+      expect([path, (await other.ask('{ viewer { id } }')).status]).toEqual([path, 200])
+      other.cookies.clear()
+    }
     await other.submit('/app/sign-in/token', { token: owners[at].token })
-    expect((await other.ask('{ viewer { id } }')).status).toBe(200)
     expect((await other.get('/app/passkeys')).status).toBe(200)
     const elsewhere = world.cells[1 - at]!.httpTap.sent()
     for (const { cookies } of [browser, other])

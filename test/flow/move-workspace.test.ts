@@ -1,6 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test, vi } from 'vitest'
+import { createOperatorLink } from '../../src/auth/operator-link.ts'
+import { systemClock } from '../../src/core/clock.ts'
 import { cancelMove, examineMove, moveWorkspace, type Step } from '../../src/move/move.ts'
 import { hashToken } from '../../src/workspace/token/token.ts'
 import { afterFile } from '../support/after-file.ts'
@@ -270,6 +272,33 @@ test('nobody joins a workspace that is closed', async () => {
   expect(await source.db.prisma.member.count({ where: { workspaceId: tenant.id } })).toBe(1)
 })
 
+test('nobody signs in to a workspace that is closed, and a link stays of use', async () => {
+  const { tenant } = await small('Signing in')
+  const publicUrl = () => 'https://ams.example'
+  const { url } = await createOperatorLink({ ...source.db, clock: systemClock, publicUrl }, tenant)
+  const credentialId = Uint8Array.from(Buffer.from('a passkey'))
+  const passkey = { credentialId, publicKey: credentialId, counter: 0, name: 'x', createdAt: new Date() }
+  await source.db.prisma.passkey.create({ data: { ...passkey, memberId: tenant.member } })
+  await moveKilledAt(both, tenant.id, 'closed')
+  const answer = {
+    id: Buffer.from(credentialId).toString('base64url'),
+    rawId: 'x',
+    response: {},
+    type: 'public-key',
+  }
+  for (const [path, form] of [
+    ['/app/sign-in/link', { link: url }],
+    ['/app/sign-in/token', { token: tenant.token }],
+    ['/app/sign-in/passkey', { answer: JSON.stringify(answer) }],
+  ] as const) {
+    const page = await cookieClient(source).submit(path, form, { Origin: publicUrl() })
+    expect([path, page.status]).toEqual([path, 503])
+    expect(page.text).toContain('This workspace is moving to another installation.')
+  }
+  const links = await source.db.prisma.signInLink.findMany({ where: { memberId: tenant.member } })
+  expect(links).toMatchObject([{ usedAt: null }])
+})
+
 test('a mail that begins to arrive before the move and ends after it is told to try again', async () => {
   const { tenant, agent, subjects } = await small('Straddled')
   const session = await dialSmtp(source.smtp.port)
@@ -292,9 +321,16 @@ test('what is in progress ends first, and what changes while it is copied is cop
   })
   await post(source, { from: 'ann@example.com', to: agent.address, subject: 'Two', text: 'two' })
   await receiver.got('/slow', 1)
+  await source.db.pool.query(
+    `insert into album_part (agent_id, address_id, chat_id, group_id, message_id, content, arrived_at, batch_id, lease_until)
+     select agent_id, id, 1, 'leased', 1, '{}', now(), gen_random_uuid(), now() + interval '6 s' from address where agent_id = $1`,
+    [agent.id],
+  )
   let copies = 0
   const reached = async (step: Step) => {
     if (step === 'closed') setTimeout(answer, 3_000)
+    const leased = await source.db.pool.query('select from album_part where lease_until > now()')
+    if (step === 'copied') expect(leased.rowCount).toBe(0)
     if (step !== 'copied' || copies++ > 0) return
     // As a request that was let in before, and took its time.
     await source.db.prisma.message.updateMany({

@@ -108,6 +108,32 @@ test('an album that was stored before a crash, but not marked so, is not stored 
   expect(await events(agent)).toHaveLength(1)
 })
 
+test('an album for a workspace that moves to another installation waits, and Telegram repeats its other parts', async () => {
+  const tenant = await service.workspace('Moving')
+  const { agent, bot } = await another('Moving', tenant)
+  const rest = photo(72, 'moving')
+  await postAll(bot, [photo(71, 'moving', { caption: 'Both' })])
+  const closed = [tenant.id, 'elsewhere', clock.now()]
+  await pool.query(
+    'insert into workspace_move (workspace_id, target, started_at) values ($1, $2, $3)',
+    closed,
+  )
+  expect(await telegram.post(bot, rest)).toBe(503)
+  // Albums of others do not.
+  const open = await another('Staying')
+  await postAll(open.bot, [photo(73, 'open', { caption: 'Not moving' })])
+  await until(async () => {
+    clock.advance(1_000)
+    return (await texts(open.agent)).length > 0
+  })
+  const { rows } = await pool.query('select lease_until from album_part where content is not null')
+  expect(rows).toEqual([{ lease_until: null }])
+  await pool.query('delete from workspace_move')
+  await postAll(bot, [rest])
+  await assembled()
+  expect((await messages(agent)).map(files)).toEqual([['photo-71.jpg', 'photo-72.jpg']])
+})
+
 test('in a group, an album is for the bot if its caption mentions the bot', async () => {
   const { agent, bot } = await another('Grouped')
   const group = { chat: { id: -1001, type: 'supergroup', title: 'Plans' } }

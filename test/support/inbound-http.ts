@@ -57,7 +57,11 @@ export const signedHeaders = (
 }
 
 /** Hands over a message, signed with the secret. */
-export const handOver = async (base: string, handed: Handed, secret = SECRET): Promise<Answer> => {
+export const handOver = async (
+  base: string,
+  handed: Handed,
+  secret = SECRET,
+): Promise<Answer<{ accepted: string[]; rejected: string[] }>> => {
   const headers = signedHeaders(handed, secret)
   const response = await fetch(`${base}/inbound/email`, {
     method: 'POST',

@@ -1,7 +1,7 @@
 import type { Bot, BotStore } from '../../channel/telegram/bots.ts'
 import type { Db } from '../../db/client.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
-import { type Keyring, NIL, type SealedColumn } from '../../workspace/index.ts'
+import { ensureNotMoving, type Keyring, NIL, type SealedColumn } from '../../workspace/index.ts'
 
 export interface BotDeps extends Db {
   keyring: Keyring
@@ -44,6 +44,7 @@ export const createBotStore = (deps: BotDeps): BotStore => {
   return {
     behind: async (addressId) => {
       const row = await telegramBot.findUnique({ where: { addressId }, include })
+      if (row) await ensureNotMoving(deps, row.address.workspaceId)
       return row && { ...botOf(row), secretHash: row.secretHash }
     },
     named: async (value) => {

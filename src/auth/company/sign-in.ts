@@ -5,6 +5,7 @@ import type { CompanySignIn } from '../../db/generated/prisma/client.ts'
 import {
   companyPath,
   type ExternalCalls,
+  ensureNotMoving,
   type Mailer,
   memberOfCompany,
   provenAmong,
@@ -103,6 +104,7 @@ export const endCompanySignIn = async (
       'forbidden',
       `Your company’s sign-in answered ${ERROR.test(error) ? error : 'with an error'}.`,
     )
+  await ensureNotMoving(deps, workspaceId)
   const returned = new URL(deps.publicUrl() + companyPath(workspaceId))
   returned.search = query.toString()
   const claims = await callProvider(deps, row, () => claimsOf(deps, row, attempt, returned))

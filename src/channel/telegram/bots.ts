@@ -12,7 +12,10 @@ export interface Bot {
 
 /** The channel's access to stored bots. */
 export interface BotStore {
-  /** Finds the bot of a webhook, with the SHA-256 of the secret that Telegram repeats in every call. */
+  /**
+   * Finds the bot of a webhook, with the SHA-256 of the secret that Telegram repeats in every call. Throws `unavailable` while its
+   * workspace moves to another installation, so that Telegram repeats the update.
+   */
   behind(addressId: string): Promise<(Bot & { secretHash: Uint8Array }) | null>
   /** Finds a bot with its token by its `@username`. */
   named(address: string): Promise<(Bot & { token: string }) | null>

@@ -39,6 +39,8 @@ export interface Graphql {
   readonly size: number
   /** Serves `/graphql` and `/graphql/stream`. Throws for nothing that a client can do. */
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>
+  /** Returns the workspace of the reserved event stream whose token has this SHA-256, in hex. */
+  workspaceOfStream(hash: string): string | undefined
   /** Ends what serves open subscriptions. They are ended themselves with the process's `Subscriptions`. */
   stop(): void
 }
@@ -121,6 +123,10 @@ class Server implements Graphql {
 
   get size(): number {
     return this.#deps.subscriptions.count('graphql')
+  }
+
+  workspaceOfStream(hash: string): string | undefined {
+    return this.#single.workspaceOf(hash)
   }
 
   stop(): void {

@@ -10,8 +10,8 @@ import {
   type Response,
 } from 'graphql-sse'
 import { AppError, type ErrorCode } from '../../core/errors.ts'
-import { uuid } from '../../core/rules.ts'
-import { watchTokens } from '../../workspace/index.ts'
+import { streamTokenOf } from '../../core/http/stream-token.ts'
+import { hashToken, watchTokens } from '../../workspace/index.ts'
 import type { GraphqlContext, Operation } from '../context/context.ts'
 import type { GraphqlDeps } from '../context/deps.ts'
 import { type FailedAnswer, failedAnswer, presentError, withoutHttp } from '../execution/errors.ts'
@@ -52,18 +52,7 @@ const refusalOf = ([body, { status, statusText }]: Response): AppError => {
   return new AppError(CODES[status] ?? 'invalid_input', message ?? statusText)
 }
 
-/**
- * Returns the stream token that the client sent: in a header, or in the query, as a browser's EventSource
- * must.
- */
-const streamTokenOf = (request: IncomingMessage): string | null => {
-  const header = request.headers['x-graphql-event-stream-token']
-  const given =
-    typeof header === 'string'
-      ? header
-      : new URL(request.url ?? '/', 'http://localhost').searchParams.get('token')
-  return uuid.safeParse(given).data ?? null
-}
+const hashOf = (streamToken: string): string => hashToken(streamToken).toString('hex')
 
 const wantsStream = (request: IncomingMessage) => request.headers.accept === 'text/event-stream'
 
@@ -77,6 +66,8 @@ export class SingleConnections {
   readonly #deps: GraphqlDeps
   readonly #pipeline: Pipeline
   readonly #streams = new Map<string, EventStream>()
+  /** Its workspace by the hash of its token, in hex. */
+  readonly #workspaces = new Map<string, string>()
   /** The stream of each operation, by its context. */
   readonly #streamOf = new WeakMap<GraphqlContext, EventStream>()
   readonly #handle: Handler<IncomingMessage, SseRequestContext>
@@ -121,6 +112,11 @@ export class SingleConnections {
     )
   }
 
+  /** Returns the workspace of the reserved stream whose token has this SHA-256, in hex. */
+  workspaceOf(hash: string): string | undefined {
+    return this.#workspaces.get(hash)
+  }
+
   /**
    * Serves one request. `context` is null for a request that opens a reserved stream. `body` is the request
    * body; `open` starts the event stream.
@@ -152,7 +148,7 @@ export class SingleConnections {
     }
     open(response)
     await ticket.stream.send(response, frames)
-    this.#streams.delete(ticket.streamToken)
+    this.#forget(ticket.streamToken)
     return null
   }
 
@@ -181,8 +177,14 @@ export class SingleConnections {
       )
   }
 
-  #reserve({ streamToken, stream }: SseRequestContext): void {
+  #forget(streamToken: string): void {
+    this.#streams.delete(streamToken)
+    this.#workspaces.delete(hashOf(streamToken))
+  }
+
+  #reserve({ streamToken, stream, context }: SseRequestContext): void {
     this.#streams.set(streamToken, stream)
+    this.#workspaces.set(hashOf(streamToken), context.viewer.workspaceId)
     setTimeout(() => {
       if (!stream.connected) void this.#discard(streamToken, stream)
     }, RESERVED_MS).unref()
@@ -193,7 +195,7 @@ export class SingleConnections {
    */
   async #discard(streamToken: string, stream: EventStream): Promise<void> {
     stream.end()
-    this.#streams.delete(streamToken)
+    this.#forget(streamToken)
     const accept = 'text/event-stream'
     const headers = { get: (name: string) => (name === 'accept' ? accept : undefined) }
     const context = { streamToken, stream, context: null as unknown as GraphqlContext }

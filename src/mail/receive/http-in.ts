@@ -2,14 +2,14 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { isIP } from 'node:net'
 import { sourceOf } from '../../core/address/source.ts'
 import type { ReadBody, ReadHead, Route, RouteCall } from '../../core/channel/callback-route.ts'
-import { AppError, invalidInput } from '../../core/errors.ts'
+import { invalidInput } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import { loggable } from '../bounce/return-path.ts'
-import { firstAccepted } from '../header/address.ts'
 import type { Envelope } from '../verify/verify.ts'
 import { checkBody, checkHead, type SignatureDeps, textOf } from './http-signature.ts'
 import type { Intake } from './intake.ts'
 import type { Reception } from './reception.ts'
+import { findRecipients, MAX_RECIPIENTS, recipientsHere } from './recipients.ts'
 
 export interface HttpInOptions extends SignatureDeps {
   reception: Reception
@@ -19,8 +19,6 @@ export interface HttpInOptions extends SignatureDeps {
 
 /** Maximum size of an email that arrives over HTTP. @limit Receiving */
 const MAX_BYTES = 25 * 1024 * 1024
-/** Maximum number of its recipients. @limit Receiving */
-const MAX_RECIPIENTS = 100
 
 const withoutBrackets = (address: string): string => address.replace(/^<(.*)>$/, '$1')
 
@@ -35,7 +33,8 @@ const readEnvelope = (headers: IncomingHttpHeaders): Envelope => {
   return { ip, helo: textOf(headers, 'x-helo').slice(0, 255), reversePath }
 }
 
-const readRecipients = (headers: IncomingHttpHeaders): string[] => {
+/** Returns the recipients in `X-Envelope-To`. Throws `invalid_input` for none, or too many. */
+export const readRecipients = (headers: IncomingHttpHeaders): string[] => {
   const requested = textOf(headers, 'x-envelope-to')
     .split(',')
     .map((one) => withoutBrackets(one.trim()))
@@ -46,22 +45,13 @@ const readRecipients = (headers: IncomingHttpHeaders): string[] => {
   return requested
 }
 
-/** Resolves the given recipients to mailboxes, without duplicates, and lists the unknown ones. */
-const findRecipients = async (requested: readonly string[], { reception }: HttpInOptions) => {
-  const found = await Promise.all(
-    requested.map((one) => firstAccepted(one, (address) => reception.accepts(address))),
-  )
-  const unknown = requested.filter((_, n) => found[n] === null)
-  return { recipients: [...new Set(found.filter((one) => one !== null))], unknown }
-}
-
 const receive = async (call: RouteCall, options: HttpInOptions) => {
   const signature = checkBody(call.headers, call.body, options)
   const envelope = readEnvelope(call.headers)
   const requested = readRecipients(call.headers)
   if (call.body.length === 0) throw invalidInput('body', 'must be a message (RFC 5322)')
-  const { recipients, unknown } = await findRecipients(requested, options)
-  if (recipients.length === 0) throw new AppError('not_found', 'No recipient in X-Envelope-To exists here.')
+  const here = recipientsHere(requested, call.headers)
+  const { recipients, unknown } = await findRecipients(here, options.reception)
   await options.reception.deliver(call.body, envelope, recipients, { deliveryId: signature })
   const fields = {
     event: 'http.inbound',

@@ -66,15 +66,24 @@ const checkEnvelopeSignature = (
   given: string,
   secrets: readonly string[],
 ): void => {
-  if (!HEX.test(given)) throw forbidden('X-Envelope-Signature: must be 64 hexadecimal digits')
-  if (!DIGEST.test(digestOf(headers)))
-    throw forbidden('Content-Digest: must be sha-256=:…: with the SHA-256 of the body in base64')
   if (
     !isSigned(given, secrets, (secret) =>
       hmacOf(headers, secret, ENVELOPE, bytesOf(headers, 'content-digest'), '\n'),
     )
   )
     throw forbidden('X-Envelope-Signature: does not match the timestamp, the envelope and the digest')
+}
+
+/** Checks what can be checked without a secret. Throws `forbidden`. */
+export const checkSignatureForm = (headers: IncomingHttpHeaders, clock: Clock): void => {
+  const envelope = headers['x-envelope-signature']
+  if (envelope === undefined && !HEX.test(String(headers['x-signature'] ?? '')))
+    throw forbidden('X-Signature: must be 64 hexadecimal digits')
+  checkTimestamp(headers, clock)
+  if (envelope === undefined) return
+  if (!HEX.test(String(envelope))) throw forbidden('X-Envelope-Signature: must be 64 hexadecimal digits')
+  if (!DIGEST.test(digestOf(headers)))
+    throw forbidden('Content-Digest: must be sha-256=:…: with the SHA-256 of the body in base64')
 }
 
 /**
@@ -87,10 +96,8 @@ export const checkHead = (
 ): { proven: boolean } => {
   if (secrets.length === 0)
     throw forbidden('This service does not accept mail over HTTP: its INBOUND_SECRET is not set.')
+  checkSignatureForm(headers, clock)
   const envelope = headers['x-envelope-signature']
-  if (envelope === undefined && !HEX.test(String(headers['x-signature'] ?? '')))
-    throw forbidden('X-Signature: must be 64 hexadecimal digits')
-  checkTimestamp(headers, clock)
   if (envelope === undefined) return { proven: false }
   checkEnvelopeSignature(headers, String(envelope), secrets)
   return { proven: true }

@@ -1,7 +1,9 @@
 import type { Check } from '../../../core/channel/inbound.ts'
 import { invalidInput } from '../../../core/errors.ts'
+import { parseJson, type Shape } from '../../../core/http/json.ts'
 import { oneLine } from '../../../core/text/sanitize-text.ts'
 import type { Envelope } from '../../verify/verify.ts'
+import { MAX_RECIPIENTS } from '../recipients.ts'
 import { clientOf } from './received-from.ts'
 
 /** A mail received by Amazon SES. */
@@ -17,8 +19,6 @@ type Json = Record<string, unknown>
 
 const objectOf = (value: unknown): Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
-
-const MAX_RECIPIENTS = 100
 
 const readRecipients = (value: unknown): string[] => {
   const recipients = Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : []
@@ -52,15 +52,12 @@ const checkOf = (receipt: Json): Check => {
   }
 }
 
+/** A front reads it before anybody has checked its signature. SES lists headers of at most 10 KB. */
+const SHAPE: Shape = { maxValues: 10_000, maxNames: 5_000 }
+
 /** Parses a notification of SES. Throws `invalid_input` for anything but a received mail with its content. */
 export const readReceived = (text: string): ReceivedBySes => {
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(text)
-  } catch {
-    throw invalidInput('Message', 'must be a notification of Amazon SES')
-  }
-  const { notificationType, mail, receipt, content } = objectOf(parsed)
+  const { notificationType, mail, receipt, content } = objectOf(parseJson(text, 'Message', SHAPE))
   if (notificationType !== 'Received') throw invalidInput('notificationType', 'must be Received')
   const { source, messageId } = objectOf(mail)
   const recipients = readRecipients(objectOf(receipt).recipients)

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Authentication, Route } from '../../../core/channel/callback-route.ts'
+import type { Authentication, Route, RouteCall } from '../../../core/channel/callback-route.ts'
 import type { Clock } from '../../../core/clock.ts'
 import { AppError, messageOf } from '../../../core/errors.ts'
 import type { Logger } from '../../../core/logger.ts'
-import { firstAccepted } from '../../header/address.ts'
 import type { Reception } from '../reception.ts'
+import { findRecipients, recipientsHere } from '../recipients.ts'
 import { readReceived } from './received.ts'
 import { createSnsVerifier, readSns, type SnsMessage } from './sns.ts'
 import { isConfirmation } from './sns-url.ts'
@@ -20,21 +20,24 @@ export interface SesInOptions {
 }
 
 /** SNS sends at most 256 KiB, as JSON embedded in JSON. */
-const MAX_BYTES = 1024 * 1024
+export const SES_MAX_BYTES = 1024 * 1024
 
 const forbidden = (message: string) => new AppError('forbidden', message)
 
-/** Delivers the mail in a notification. Resolves once it is committed. */
+/** Returns the recipients of the mail in the body of a request; none if it has no mail. Throws `invalid_input`. */
+export const readSesRecipients = (body: Buffer): string[] => {
+  const { Type, Message } = readSns(body)
+  return Type === 'Notification' ? readReceived(Message).recipients : []
+}
+
+/** Delivers the mail in a notification. Resolves once it is committed, with what a front has to know. */
 const receive = async (
   { Message, MessageId }: SnsMessage,
+  headers: IncomingHttpHeaders,
   { reception, log }: SesInOptions,
-): Promise<void> => {
+): Promise<object> => {
   const { raw, envelope, recipients: requested, check } = readReceived(Message)
-  const found = await Promise.all(
-    requested.map((one) => firstAccepted(one, (address) => reception.accepts(address))),
-  )
-  const recipients = [...new Set(found.filter((one) => one !== null))]
-  if (recipients.length === 0) throw new AppError('not_found', 'No recipient of this message exists here.')
+  const { recipients, unknown } = await findRecipients(recipientsHere(requested, headers), reception)
   await reception.deliver(raw, envelope, recipients, { deliveryId: MessageId, checks: [check] })
   const fields = {
     event: 'ses.inbound',
@@ -44,6 +47,7 @@ const receive = async (
     bytes: raw.length,
   }
   log.info(fields, 'message received from Amazon SES')
+  return { accepted: recipients, rejected: unknown }
 }
 
 /** Confirms the topic's subscription by fetching the URL in the message. */
@@ -80,26 +84,28 @@ export const createSesIn = (options: SesInOptions): Route => {
       throw forbidden('X-Amz-Sns-Topic-Arn: is not the topic of SES_TOPIC_ARN')
     return { proven: false }
   }
-  const handle = async (message: SnsMessage, source: string): Promise<void> => {
+  const handle = async (message: SnsMessage, { headers, source }: RouteCall): Promise<object> => {
     if (!topics.includes(message.TopicArn)) throw forbidden('TopicArn: is not the topic of SES_TOPIC_ARN')
     await verifier.verify(message, source)
-    if (message.Type === 'Notification') await receive(message, options)
-    else if (message.Type === 'SubscriptionConfirmation') await confirm(message, options)
+    if (message.Type === 'Notification') return receive(message, headers, options)
+    if (message.Type === 'SubscriptionConfirmation') await confirm(message, options)
     else
       log.warn(
         { topic: message.TopicArn },
         'Amazon SNS topic unsubscribed; no more mail will be received from it',
       )
+    return {}
   }
   return {
     method: 'POST',
     path: '/inbound/ses',
-    maxBytes: MAX_BYTES,
+    maxBytes: SES_MAX_BYTES,
     authenticate: ({ headers }) => authenticate(headers),
-    async handle({ body, source }) {
-      const message = readSns(body)
+    async handle(call) {
+      const message = readSns(call.body)
       try {
-        await handle(message, source)
+        const answer = await handle(message, call)
+        return { status: 200, type: 'application/json', body: JSON.stringify(answer) }
       } catch (error) {
         if (error instanceof AppError)
           log.warn(
@@ -108,7 +114,6 @@ export const createSesIn = (options: SesInOptions): Route => {
           )
         throw error
       }
-      return { status: 200 }
     },
   }
 }
