@@ -5,7 +5,7 @@ import type { Configuration, KoaContextWithOIDC } from 'oidc-provider'
 import { AppError } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Db } from '../../db/client.ts'
-import { publicError, reasonOf } from '../../db/failure.ts'
+import { logUnavailable, publicError } from '../../db/failure.ts'
 import { COMMAND_LINE, newToken } from '../../workspace/index.ts'
 import { identifyBrowser, REQUEST_S } from './authorization.ts'
 import { type ClientDocumentDeps, ClientDocuments } from './client-documents.ts'
@@ -229,8 +229,9 @@ export const createProvider = (deps: ProviderDeps, publicUrl: string): Library =
   provider.use(withOwnCookie)
   const failed = (error: Error) => {
     const failure = publicError(error)
-    if (failure.code === 'unavailable') deps.log.warn({ error: reasonOf(failure) }, 'database unavailable')
-    else if (!(error instanceof AppError)) deps.log.error({ err: error }, 'OAuth request failed')
+    logUnavailable(deps.log, failure)
+    if (failure.code !== 'unavailable' && !(error instanceof AppError))
+      deps.log.error({ err: error }, 'OAuth request failed')
   }
   provider.on('server_error', (_ctx, error) => failed(error))
   provider.on('error' as 'server_error', (error: unknown) => failed(error as Error))
