@@ -7766,7 +7766,7 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                /** @description Only events with a greater id */
+                /** @description Only events with a greater id. One beyond the log's end counts as its end, so that the next event is found */
                 after?: number;
                 /** @description Maximum number of entries to return; defaults to 20 */
                 limit?: number;
