@@ -3933,6 +3933,7 @@ export interface components {
          *           "messageId": "0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b",
          *           "at": "2026-11-20T09:30:00.000Z",
          *           "direction": "inbound",
+         *           "status": "received",
          *           "from": "Ann Example <ann@example.com>",
          *           "text": "It has not arrived yet.",
          *           "isCut": false
@@ -3959,6 +3960,11 @@ export interface components {
                  * @enum {string}
                  */
                 direction: "inbound" | "outbound";
+                /**
+                 * @description Its status: what was rejected or waits to be sent has reached nobody. `received`: Received, and the agent was notified. `refused`: Received but withheld from the agent; `refusal` says why. `sending`: Queued, or waiting for a retry. `sent`: Accepted by the receiving server or provider. `failed`: The message could not be sent or delivered; `error` says why. `imported`: It was imported from another mailbox. `reported`: The recipient marked an email that the agent sent as spam
+                 * @enum {string}
+                 */
+                status: "received" | "refused" | "sending" | "sent" | "failed" | "imported" | "reported";
                 /** @description Who wrote it: name and address of its sender, or the name of the agent or member that sent it */
                 from: string;
                 /** @description What they wrote, without quotations */
@@ -7766,7 +7772,7 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                /** @description Only events with a greater id */
+                /** @description Only events with a greater id. One beyond the log's end counts as its end, so that the next event is found */
                 after?: number;
                 /** @description Maximum number of entries to return; defaults to 20 */
                 limit?: number;

@@ -55,5 +55,9 @@ export const notFound = (what: string, key: 'id' | 'name' | 'number' = 'id') =>
 
 export const noSuchPath = () => new AppError('not_found', 'There is no such path.')
 
-/** Returns the text of anything that was thrown, for the log or for a record that an operator reads. */
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+/**
+ * Returns the text of anything that was thrown, for the log or for a record that an operator reads: in one line, because
+ * Prisma's messages begin with an empty one and have others in between.
+ */
+export const messageOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).trim().replace(/\s*\n\s*/g, ' ')

@@ -1,7 +1,9 @@
 import { AppError, messageOf } from '../core/errors.ts'
+import type { Logger } from '../core/logger.ts'
 import { oneLine } from '../core/text/sanitize-text.ts'
 import { isUnavailable, isUnstorable } from './unavailable.ts'
 
+const DATABASE_AWAY = 'The service cannot reach its database. Try again shortly.'
 /** Seconds after which a retry is worthwhile while the database is unavailable. */
 const RETRY_AFTER = 2
 
@@ -32,7 +34,7 @@ export const publicError = (error: unknown): AppError => {
   if (isDisconnect(error))
     return new AppError('invalid_input', 'body: ended before it was complete', { cause: error })
   if (isUnavailable(error))
-    return new AppError('unavailable', 'The service cannot reach its database. Try again shortly.', {
+    return new AppError('unavailable', DATABASE_AWAY, {
       cause: error,
       retryAfter: RETRY_AFTER,
     })
@@ -43,9 +45,15 @@ export const publicError = (error: unknown): AppError => {
   return new AppError('internal', 'Something went wrong on our side.', { cause: error })
 }
 
-/** Says in one line of the log why the database was unavailable. No stack: it is the driver's, the same for each request. */
-export const reasonOf = ({ cause, message }: AppError): string =>
-  oneLine(cause === undefined ? message : messageOf(cause), 300)
+/**
+ * Logs in one line what was unavailable, and why: the database or, say, a provider. No stack: it is the driver's, the same
+ * for each request. Without a cause the error is a message to the client (a stream ends, a limit is reached), no outage.
+ */
+export const logUnavailable = (log: Logger, { code, message, cause }: AppError, facts: object = {}): void => {
+  if (code !== 'unavailable' || cause === undefined) return
+  const what = message === DATABASE_AWAY ? 'database unavailable' : `unavailable: ${message}`
+  log.warn({ error: oneLine(messageOf(cause), 300), ...facts }, what)
+}
 
 /** Throws a permanent error when a message could not be stored because of what it contains, and else the error itself. */
 export const refuseUnstorable = (error: unknown): never => {

@@ -34,10 +34,10 @@ export const readValid = (environment: Environment): Settings => {
 
 const isLoopback = (host: string): boolean => /^(?:localhost|127\..*|::1|\[::1\])$/.test(host)
 
-const checkPublicUrl = ({ publicUrl, host }: Config): Finding => {
+const checkPublicUrl = ({ publicUrl, host, port }: Config): Finding => {
   if (!publicUrl)
     return isLoopback(host)
-      ? ok('PUBLIC_URL is not set: clients on this machine use http://localhost.')
+      ? ok(`PUBLIC_URL is not set: clients on this machine use http://localhost:${port || 'PORT'}.`)
       : warning(
           `PUBLIC_URL is not set, but HOST is ${host}: links in mails and pages point to localhost.`,
           'Set PUBLIC_URL to the URL at which people and providers reach the service.',

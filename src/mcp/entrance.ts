@@ -118,6 +118,13 @@ const readable = <Result>(read: () => Result, code: number, message?: string): R
   }
 }
 
+/** Some clients write what they leave out as null: https://github.com/modelcontextprotocol/typescript-sdk/issues/2012. */
+const withoutNullArguments = (message: object): object => {
+  const { method, params } = message as { method?: unknown; params?: { arguments?: unknown } | null }
+  if (method === 'tools/call' && params?.arguments === null) delete params.arguments
+  return message
+}
+
 const parse = (body: Uint8Array): object => {
   const text = readable(() => utf8.decode(body), PARSE_ERROR, 'body: must be UTF-8')
   readable(() => checkShape(text, 'body', { maxValues: MAX_VALUES, maxNames: MAX_VALUES }), INVALID_REQUEST)
@@ -126,7 +133,7 @@ const parse = (body: Uint8Array): object => {
     throw new Unreadable('body: must be a single message, not a batch', INVALID_REQUEST)
   if (typeof message !== 'object' || message === null)
     throw new Unreadable('body: must be a JSON-RPC message', INVALID_REQUEST)
-  return message
+  return withoutNullArguments(message)
 }
 
 /** Tools whose calls wait. */

@@ -23,7 +23,7 @@ const told = (value: unknown): string =>
     ? Object.entries(value)
         .map(([name, one]) => (Array.isArray(value) ? told(one) : `${name} ${told(one)}`))
         .join(', ')
-    : String(value)
+    : String(value ?? 'not set')
 
 export const ofAudited = ({ at, action, actor, detail }: Audited): Moment => ({
   at,

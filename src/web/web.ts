@@ -3,7 +3,7 @@ import { AppError } from '../core/errors.ts'
 import { httpFailure } from '../core/http/http.ts'
 import type { Logger } from '../core/logger.ts'
 import { html } from '../core/text/html.ts'
-import { publicError, reasonOf } from '../db/failure.ts'
+import { logUnavailable, publicError } from '../db/failure.ts'
 import { createAnswerLink } from './answer.ts'
 import { serveApp } from './app/app.ts'
 import type { AppDeps } from './app/request.ts'
@@ -40,8 +40,7 @@ export const showFailure = ({ log }: { log: Logger }, response: ServerResponse, 
   const failure = publicError(error)
   const requestId = response.getHeader('X-Request-Id')
   if (failure.code === 'internal') log.error({ err: error, requestId }, 'request failed')
-  if (failure.code === 'unavailable')
-    log.warn({ error: reasonOf(failure), requestId }, 'database unavailable')
+  logUnavailable(log, failure, { requestId })
   const { status, headers } = httpFailure(failure)
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
   showPage(response, {

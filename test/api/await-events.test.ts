@@ -46,6 +46,14 @@ test('the log tells its newest id, and a request waits for the next event withou
   expect(open()).toBe(0)
 })
 
+test("a position beyond the log's end counts as its end, as in the stream", async () => {
+  const { lastId } = (await log('limit=1')).body
+  const asked = log(`after=${lastId + 1_000}&wait=30`)
+  await waiting()
+  await mail('Beyond')
+  expect((await asked).body).toMatchObject({ items: [{ id: lastId + 1 }], lastId: lastId + 1 })
+})
+
 test('it waits for the types that it names', async () => {
   const { lastId } = (await log('limit=1')).body
   const asked = log(`after=${lastId}&wait=30&types=message.received`)

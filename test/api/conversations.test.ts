@@ -163,6 +163,15 @@ test('a transcript has who wrote what, newest first, within its tokens', async (
   expect(asked.body.data.thread.transcript).toEqual({
     ...{ more: true, entries: [{ text: 'Thanks' }, { text: 'An answer' }] },
   })
+  await owner.api('PATCH', `/agents/${agent.id}`, { approval: 'all' })
+  const held = (await send(agent, { replyTo: first!.id, text: 'Never said' })).body
+  await owner.api('POST', `/agents/${agent.id}/messages/${held.id}/reject`, {})
+  expect((await agent.api('GET', path)).body.entries).toMatchObject([
+    { status: 'failed', text: 'Never said' },
+    { status: 'received', text: 'Thanks' },
+    {},
+    {},
+  ])
   expectFailure(await agent.api('GET', `${path}?tokens=10`), 'invalid_input', /^tokens: /)
   expectFailure(await agent.api('GET', path.replace(first!.threadId, randomUUID())), 'not_found', 'thread')
   const other = await createTestAgent(service, owner)

@@ -576,7 +576,7 @@ test('the rate limit applies to each token', async () => {
   expect(refused.errors?.[0]?.extensions.code).toBe('rate_limited')
 })
 
-test('an unreachable database is logged, but the end of a stream of a stopping service is not', () => {
+test('an unreachable database or provider is logged by name, but the end of a stream of a stopping service is not', () => {
   const warned: string[] = []
   const listening: Logger = { ...silentLogger, warn: (_fields, text) => warned.push(text) }
   expect(presentError(new AppError('unavailable', 'The service is stopping.'), listening).message).toBe(
@@ -584,7 +584,11 @@ test('an unreachable database is logged, but the end of a stream of a stopping s
   )
   expect(warned).toEqual([])
   presentError(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }), listening)
-  expect(warned).toEqual(['database unavailable'])
+  const failed = new AppError('unavailable', 'The provider does not respond.', {
+    cause: new Error('timeout'),
+  })
+  presentError(failed, listening)
+  expect(warned).toEqual(['database unavailable', 'unavailable: The provider does not respond.'])
 })
 
 test('a failing mutation does not affect the others in the same document', async () => {

@@ -115,3 +115,24 @@ browserTest(
     expect(errorsOf(page)).toEqual([])
   },
 )
+
+/** How much wider the tables of a page are than their place, in which they could be scrolled. */
+const EXCESS =
+  '[...document.querySelectorAll(".table-frame")].reduce((sum, one) => sum + one.scrollWidth - one.clientWidth, 0)'
+
+browserTest('the tables of what is sent need no scrolling sideways on the narrowest screen', async () => {
+  const { prisma } = service.db
+  // The longest words and dates.
+  const where = { agentId: seeded.support.id, direction: 'outbound' } as const
+  await prisma.message.updateMany({ where, data: { status: 'failed', createdAt: new Date('2025-09-28') } })
+  await prisma.suppression.updateMany({ data: { createdAt: new Date('2025-09-28') } })
+  const page = await openApp(await browser.page({ locale: 'de-DE' }), service, owner)
+  await page.setViewportSize({ width: 320, height: 800 })
+  for (const path of ['/outbox', '/outbox/suppressed']) {
+    await page.goto(`${originOf(service)}/app${path}`)
+    await page.getByText('28. Sept. 2025').first().waitFor()
+    await expectNarrow(page)
+    await picture(page, `german-narrow${path.replaceAll('/', '-')}`)
+    expect(await page.evaluate<number>(EXCESS), path).toBe(0)
+  }
+})

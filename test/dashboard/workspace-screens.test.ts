@@ -200,6 +200,8 @@ browserTest('plan, numbers and the audit log can be read on a phone', async () =
   const session = page.getByRole('row', { name: /signed in/ }).first()
   await session.getByRole('cell', { name: owner.email }).waitFor()
   await session.getByText(/^[0-9a-f-]{36}$/).waitFor()
+  const token = page.getByRole('row', { name: /created a token/ }).first()
+  await token.getByText('not set').first().waitFor()
   await expectNarrow(page)
   await expectAccessible(page)
   await picture(page, 'phone-audit')

@@ -283,6 +283,13 @@ describe('requests', () => {
     expect(list.result).toMatchObject({ ttlMs: 3_600_000, cacheScope: 'private', resultType: 'complete' })
   })
 
+  test('a tool is called without arguments by leaving them out or as null, as some clients do', async () => {
+    for (const given of [{}, { arguments: null }]) {
+      const { body } = await postRpc(service.http, agent.token, 'tools/call', { name: 'whoami', ...given })
+      expect(body.result?.content[0].text).toContain(agent.id)
+    }
+  })
+
   test('calls are counted by what came of them', async () => {
     const count = async () =>
       Number(

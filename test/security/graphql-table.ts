@@ -253,7 +253,7 @@ export const TYPES: Record<string, TypeRow> = {
   TranscriptEntry: {
     reach: inThread('transcript { entries { % } }'),
     rule: AGENT,
-    fields: 'messageId at direction from text isCut',
+    fields: 'messageId at direction status from text isCut',
   },
   Participant: { reach: inThread('participants { % }'), rule: AGENT, fields: 'address name' },
   Event: {

@@ -9,6 +9,10 @@ afterAll(() => rmSync(dir, { recursive: true }))
 
 const findings = async () => JSON.stringify(await checkSettings(readValid({ DATA_DIR: dir })))
 
+test('doctor says at which URL the service can be reached', async () => {
+  expect(await findings()).toContain('http://localhost:4000.')
+})
+
 test('doctor finds keys in DATA_DIR that other users may read', async () => {
   const file = join(dir, 'master.key')
   writeFileSync(file, 'a key', { mode: 0o600 })

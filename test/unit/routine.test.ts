@@ -8,7 +8,10 @@ const EVERY_MS = 1_000
 const routine = (round: (signal: AbortSignal) => Promise<unknown>, isOurs?: () => boolean) => {
   const clock = createFakeClock()
   const warnings: string[] = []
-  const log = { ...silentLogger, warn: (_fields: object, message?: string) => void warnings.push(message!) }
+  const log = {
+    ...silentLogger,
+    warn: ({ error }: { error?: string }, message?: string) => void warnings.push(`${message}: ${error}`),
+  }
   const instance = new Routine(round, {
     everyMs: EVERY_MS,
     failed: 'could not do it',
@@ -22,7 +25,8 @@ const routine = (round: (signal: AbortSignal) => Promise<unknown>, isOurs?: () =
 test('a routine runs again after each round, and also after a failed one, which is logged', async () => {
   let rounds = 0
   const { instance, clock, warnings } = routine(async () => {
-    if (++rounds === 2) throw new Error('away')
+    // As Prisma writes it.
+    if (++rounds === 2) throw new Error('\nInvalid `prisma.x.findMany()` invocation:\n\n\nIt is away')
   })
   instance.start()
   for (const round of [1, 2, 3]) {
@@ -30,7 +34,7 @@ test('a routine runs again after each round, and also after a failed one, which 
     await until(() => clock.sleepers === 1)
     clock.advance(EVERY_MS)
   }
-  expect(warnings).toEqual(['could not do it'])
+  expect(warnings).toEqual(['could not do it: Invalid `prisma.x.findMany()` invocation: It is away'])
   await instance.stop()
 })
 

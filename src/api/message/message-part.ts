@@ -129,7 +129,8 @@ export const readMessageHeaders = operation({
     HeaderField,
     'In order, decoded: at most 500 fields and 256 KiB; empty for messages that are not received emails.',
   ),
-  run: async (deps, viewer, ref) => (await viewMessage(deps, viewer, ref)).headers,
+  run: async (deps, viewer, ref) =>
+    (await viewMessage(deps, viewer, ref, { remoteImages: false, part: 'headers' })).headers,
 })
 
 const HiddenText = resource('HiddenText', 'What people who read an email do not see of it.', {

@@ -3,7 +3,7 @@ import { findAgent } from '../../agent/index.ts'
 import { notFound } from '../../core/errors.ts'
 import { label, recipient, searchedSubject, uuid } from '../../core/rules.ts'
 import { listThreads as list, readTranscript as readLines, readThreads } from '../../message/index.ts'
-import { AddressChannel, Direction } from '../choices.ts'
+import { AddressChannel, Direction, MessageStatus } from '../choices.ts'
 import { ID, OTHER, TIME } from '../example.ts'
 import { one, operation, PAGE, page, pageOf } from '../operation.ts'
 import { choice, count, detail, id, part, resource, says, several, text, texts, time } from '../resource.ts'
@@ -119,6 +119,7 @@ const TranscriptEntry = detail('TranscriptEntry', 'A message in a transcript.', 
   messageId: id('The message.'),
   at: time('When it was received, or accepted for sending.'),
   direction: says(Direction, 'Whether the agent received or sent it.'),
+  status: says(MessageStatus, 'Its status: what was rejected or waits to be sent has reached nobody.'),
   from: text(
     'Who wrote it: name and address of its sender, or the name of the agent or member that sent it.',
   ),
@@ -134,7 +135,13 @@ export const Transcript = resource('Transcript', 'Who wrote what in a conversati
   example: {
     entries: [
       {
-        ...{ messageId: ID, at: TIME, direction: 'inbound', from: 'Ann Example <ann@example.com>' },
+        ...{
+          messageId: ID,
+          at: TIME,
+          direction: 'inbound',
+          status: 'received',
+          from: 'Ann Example <ann@example.com>',
+        },
         ...{ text: 'It has not arrived yet.', isCut: false },
       },
     ],

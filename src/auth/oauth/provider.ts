@@ -6,7 +6,7 @@ import { AppError } from '../../core/errors.ts'
 import { httpFailure } from '../../core/http/http.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Db } from '../../db/client.ts'
-import { publicError, reasonOf } from '../../db/failure.ts'
+import { logUnavailable, publicError } from '../../db/failure.ts'
 import { COMMAND_LINE, newToken } from '../../workspace/index.ts'
 import { identifyBrowser, REQUEST_S } from './authorization.ts'
 import { type ClientDocumentDeps, ClientDocuments } from './client-documents.ts'
@@ -239,8 +239,9 @@ export const createProvider = (deps: ProviderDeps, publicUrl: string): Library =
   provider.use(withOwnCookie)
   const failed = (error: Error) => {
     const failure = publicError(error)
-    if (failure.code === 'unavailable') deps.log.warn({ error: reasonOf(failure) }, 'database unavailable')
-    else if (!(error instanceof AppError)) deps.log.error({ err: error }, 'OAuth request failed')
+    logUnavailable(deps.log, failure)
+    if (failure.code !== 'unavailable' && !(error instanceof AppError))
+      deps.log.error({ err: error }, 'OAuth request failed')
   }
   provider.on('server_error', (ctx, error) => {
     failed(error)

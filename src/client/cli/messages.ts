@@ -9,7 +9,8 @@ const MAX_SHOWN = 70
 const whoIs = ({ counterpart, counterpartName }: Message) =>
   counterpartName ? `${counterpartName} <${counterpart}>` : counterpart
 
-const minute = (time: string): string => time.slice(0, 16).replace('T', ' ')
+/** A time to the minute, in UTC as the API gives it, and says so. */
+const minute = (time: string): string => `${time.slice(0, 16).replace('T', ' ')}Z`
 
 /** What has become of a message; of one that waits, for what. */
 const stateOf = ({ status, hold }: Message): string => {

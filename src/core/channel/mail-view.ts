@@ -4,8 +4,8 @@ export interface ViewOptions {
   remoteImages: boolean
   /** Whether it is HTML to be sent: what its readers would not see is removed. */
   outgoing?: boolean
-  /** Whether the text is wanted that people do not see. */
-  hiddenText?: boolean
+  /** What is wanted besides the header fields, which always come along; `html` if left out. */
+  part?: 'html' | 'hiddenText' | 'headers'
 }
 
 /** A header field with its decoded value. */
@@ -16,7 +16,7 @@ export interface HeaderField {
 
 /** What a mail client shows of an email besides its text. */
 export interface MailView {
-  /** The sanitized HTML; null if the email has none, or it takes too much time or memory to sanitize. */
+  /** The sanitized HTML; null if it is not wanted, the email has none, or it takes too much time or memory to sanitize. */
   html: string | null
   /** Number of references to images on other servers that were removed. */
   blockedImages: number

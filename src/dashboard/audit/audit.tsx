@@ -17,7 +17,8 @@ type NameOf = (id: string) => string | undefined
 /** Lists and objects in words: `added: a, b`. Ids of people and agents become their names. */
 const shown = (value: unknown, nameOf: NameOf): string => {
   if (Array.isArray(value)) return value.map((one) => shown(one, nameOf)).join(', ')
-  if (typeof value !== 'object' || value === null) return nameOf(String(value)) ?? String(value)
+  if (value === null) return text.notSet
+  if (typeof value !== 'object') return nameOf(String(value)) ?? String(value)
   return Object.entries(value)
     .map(([name, one]) => `${name}: ${shown(one, nameOf)}`)
     .join('; ')

@@ -11,6 +11,7 @@ export const audit: typeof english = {
   none: 'Keine passenden Einträge.',
   kinds: { member: 'Ein Mitglied', agent: 'Ein Agent', operator: 'Der Betreiber' },
   deleted: 'gelöscht',
+  notSet: 'nicht gesetzt',
 }
 
 export const auditActions: typeof ACTIONS = {

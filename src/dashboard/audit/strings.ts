@@ -13,6 +13,7 @@ export const text = words('audit', {
   none: 'Nothing that matches was recorded.',
   kinds: { member: 'A member', agent: 'An agent', operator: 'The operator' },
   deleted: 'deleted',
+  notSet: 'not set',
 })
 
 /** What was done, in words. */

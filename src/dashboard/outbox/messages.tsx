@@ -108,7 +108,13 @@ export const Messages = () => {
         {(messages) =>
           messages.length > 0 ? (
             <section className="panel">
-              <Table label={text.list} columns={columnsOf(captured)} rows={messages} keyOf={({ id }) => id} />
+              <Table
+                label={text.list}
+                columns={columnsOf(captured)}
+                rows={messages}
+                keyOf={({ id }) => id}
+                stacked
+              />
               {pages.more && <More busy={pages.busy} onMore={pages.more} />}
             </section>
           ) : (

@@ -91,6 +91,7 @@ const List = ({ agent, onChanged }: ListProps) => {
             columns={columnsOf(setRemoving)}
             rows={entries}
             keyOf={({ recipient }) => recipient}
+            stacked
           />
         )}
       </Load>

@@ -2,7 +2,7 @@ import { GraphQLError } from 'graphql'
 import { AppError } from '../../core/errors.ts'
 import { httpFailure } from '../../core/http/http.ts'
 import type { Logger } from '../../core/logger.ts'
-import { publicError, reasonOf } from '../../db/failure.ts'
+import { logUnavailable, publicError } from '../../db/failure.ts'
 import { ScalarError } from '../builder/input.ts'
 import { innermost, wrongVariable } from './wrong-input.ts'
 
@@ -50,10 +50,7 @@ const httpOf = (error: unknown, failure: AppError): Record<string, unknown> => {
 const readFailure = (error: unknown, log: Logger, requestId: string | undefined): AppError => {
   const failure = failureOf(error)
   if (failure.code === 'internal') log.error({ err: innermost(error), requestId }, 'request failed')
-  // Without a cause it is a message from the service to the client (a stream is ending), not a database
-  // outage.
-  if (failure.code === 'unavailable' && failure.cause)
-    log.warn({ error: reasonOf(failure), requestId }, 'database unavailable')
+  logUnavailable(log, failure, { requestId })
   return failure
 }
 

@@ -19,18 +19,19 @@ const MAX_VALUES = 256 * 1024
  */
 export async function viewMail(
   raw: Uint8Array,
-  { remoteImages, outgoing = false, hiddenText: isWanted = false }: ViewOptions,
+  { remoteImages, outgoing = false, part = 'html' }: ViewOptions,
   readsHtml: boolean,
 ): Promise<MailView> {
   const headers = headerFields(raw)
   // A message that cannot be parsed has no HTML to show; its text is the raw body, of which nothing is hidden.
-  const structure = readsHtml ? await readStructure(raw).catch(() => null) : null
-  const hiddenText = isWanted && structure !== null ? await hiddenIn(raw) : []
-  if (structure === null || structure.texts.every(({ html }) => html.length === 0))
-    return { html: null, blockedImages: 0, headers, hiddenText }
+  const structure = readsHtml && part !== 'headers' ? await readStructure(raw).catch(() => null) : null
+  const none: MailView = { html: null, blockedImages: 0, headers, hiddenText: [] }
+  if (structure === null) return none
+  if (part === 'hiddenText') return { ...none, hiddenText: await hiddenIn(raw) }
+  if (structure.texts.every(({ html }) => html.length === 0)) return none
   const images = new Images(structure.attachments, remoteImages)
   const html = budgetOfMessage().spend(0.9, () => joined(structure.texts, images, outgoing))
-  return { html, blockedImages: html === null ? 0 : images.blocked, headers, hiddenText }
+  return html === null ? none : { ...none, html, blockedImages: images.blocked }
 }
 
 /** The texts of a message that people do not see, as far as they can be found in time. */

@@ -122,21 +122,28 @@ const inLine = (text: string, length: number): string =>
   clip(clean(text).replace(SPACE, ' ').trim(), length).toWellFormed()
 
 /** An own text without what it quotes and forwards, of which most have none. */
-const withoutHistory = (text: string): string => {
+export const withoutHistory = (text: string): string => {
   const own = text.includes('>') ? text.replace(QUOTED, '') : text
   return own.includes('---') ? own.split(FORWARDED, 1)[0]! : own
 }
 
+/** Who wrote a message, as far as the facts about it do not say so: they contain an address only if it is plain. */
+export const writerOf = ({
+  counterpart,
+  counterpartName,
+}: Pick<ListedMessage, 'counterpart' | 'counterpartName'>): string[] =>
+  [isPlain(counterpart) ? null : counterpart, counterpartName].flatMap((one) =>
+    one ? [clip(one, MAX_HEAD)] : [],
+  )
+
 /** The words of a message in a list, in one line; those around what was `found` instead of its beginning. */
 const previewOf = (message: ListedMessage, found: string | null = null): string => {
-  const { counterpart, counterpartName, subject, text, replyText } = message
+  const { subject, text, replyText } = message
   const own = isOwn(message)
   const start = (replyText ?? text).slice(0, 4 * PREVIEW)
   const words = found ?? (own ? withoutHistory(start) : start)
-  const heads = own
-    ? [subject && isOthersSubject(subject) ? null : subject]
-    : [isPlain(counterpart) ? null : counterpart, counterpartName, subject]
-  const parts = [...heads.map((head) => head && clip(head, MAX_HEAD)), words].filter(Boolean)
+  const head = own && subject && isOthersSubject(subject) ? null : subject
+  const parts = [...(own ? [] : writerOf(message)), head && clip(head, MAX_HEAD), words].filter(Boolean)
   return inLine(parts.join(' | '), found === null ? PREVIEW : 2 * PREVIEW)
 }
 

@@ -1,6 +1,6 @@
 import type { PresentedMessage } from '../../message/index.ts'
 import { clean, clip, type Fence } from '../outside-text/fence.ts'
-import { isOwn, isTeams, lineOf } from './message.ts'
+import { isOwn, isTeams, lineOf, withoutHistory, writerOf } from './message.ts'
 
 /** A conversation within a budget of tokens: who wrote what, newest first, without quotations. */
 
@@ -36,12 +36,16 @@ interface Part {
 }
 
 const partOf = (message: PresentedMessage, words: readonly string[]): Part => {
-  const text = (message.replyText ?? message.text).slice(0, MAX_SEARCHED)
+  const written = (message.replyText ?? message.text).slice(0, MAX_SEARCHED)
+  // The agent's own words are not fenced, so nothing that they quote may be among them.
+  const text = isOwn(message) ? withoutHistory(written) : written
   const { count, first } = find(words, text)
   const start = count > 0 && text.length > MAX_TEXT ? Math.max(0, first - BEFORE) : 0
   // Cut first: there are up to 100 messages. See docs/decisions.md#cleaning-text.
   const shown = inOneLine(text.slice(start, start + MAX_TEXT + 1))
-  return { message, text: clip(`${start > 0 ? '…' : ''}${shown}`, MAX_TEXT), count }
+  const part = clip(`${start > 0 ? '…' : ''}${shown}`, MAX_TEXT)
+  const who = isOwn(message) ? [] : writerOf(message).map(inOneLine)
+  return { message, text: [...who, part].join(' | '), count }
 }
 
 /**

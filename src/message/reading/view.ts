@@ -47,7 +47,7 @@ const sentHtml = async (
 export const viewReadable = (
   { prisma, channels, views, blobs }: ViewDeps,
   { id: messageId, agentId, channel }: Readable,
-  { remoteImages, hiddenText = false }: ViewOptions,
+  { remoteImages, part = 'html' }: ViewOptions,
 ): Promise<MailView> => {
   const { view } = channels[channel as ChannelKind] ?? {}
   if (!view) return Promise.resolve(EMPTY)
@@ -56,8 +56,9 @@ export const viewReadable = (
     const stored = await prisma.messageRaw.findUnique({ where })
     if (stored) {
       const mail = { raw: await blobs.contentOf(stored) }
-      return view({ mail, remoteImages, hiddenText, source: agentId })
+      return view({ mail, remoteImages, part, source: agentId })
     }
+    if (part !== 'html') return EMPTY // a sent email has neither
     const html = await sentHtml(prisma, { agentId, messageId })
     return html === null ? EMPTY : view({ mail: { html }, remoteImages, source: agentId })
   })
@@ -83,5 +84,5 @@ export const readHiddenText = async (
   // An agent learns no more of another workspace's agent here than anywhere else.
   const message = await readMessage(deps, viewer, agentId, messageId)
   ensureMember(viewer)
-  return (await viewReadable(deps, message, { remoteImages: false, hiddenText: true })).hiddenText
+  return (await viewReadable(deps, message, { remoteImages: false, part: 'hiddenText' })).hiddenText
 }

@@ -19,6 +19,7 @@ export interface TranscriptEntry {
   messageId: string
   at: Date
   direction: PresentedMessage['direction']
+  status: PresentedMessage['status']
   from: string
   text: string
   isCut: boolean
@@ -68,6 +69,7 @@ export const readTranscript = async (
       messageId: message.id,
       at: message.createdAt,
       direction: message.direction,
+      status: message.status,
       from: writerOf(message, name),
       text: isCut ? text.slice(0, tokens * CHARACTERS_PER_TOKEN - REST).toWellFormed() : text,
       isCut,

@@ -6,7 +6,7 @@ import { AppError, invalidInput } from '../../core/errors.ts'
 import { httpFailure } from '../../core/http/http.ts'
 import { type Issue, inputError } from '../../core/input-error.ts'
 import type { Logger } from '../../core/logger.ts'
-import { publicError, reasonOf } from '../../db/failure.ts'
+import { logUnavailable, publicError } from '../../db/failure.ts'
 import type { RestEnv } from './env.ts'
 import { type QueryValues, withParts } from './query-parts.ts'
 
@@ -30,8 +30,7 @@ export const onError =
     const failure = publicError(error)
     if (failure.code === 'internal')
       log.error({ err: error, requestId: c.get('requestId') }, 'request failed')
-    if (failure.code === 'unavailable' && failure.cause)
-      log.warn({ error: reasonOf(failure), requestId: c.get('requestId') }, 'database unavailable')
+    logUnavailable(log, failure, { requestId: c.get('requestId') })
     return answerError(c, failure)
   }
 

@@ -147,7 +147,9 @@ describe('messages', () => {
   test('are listed, searched, read, and replied to from an argument or standard input', async () => {
     const { id } = await mail('Where is my order?', 'It has not arrived.')
     const listed = await ams(env, ['messages', '--q', 'order', '--limit', '1'])
-    expect(listed.stdout).toMatch(/<- .*ann@example\.com.* Where is my order\?.* [0-9a-f-]{36}\n$/)
+    expect(listed.stdout).toMatch(
+      /^\d{4}-\d\d-\d\d \d\d:\d\dZ <- .*ann@example\.com.* Where is my order\?.* [0-9a-f-]{36}\n$/,
+    )
     const shown = await ams(env, ['read', id])
     expect(shown.stdout).toContain('Subject: Where is my order?')
     expect(shown.stdout).toContain('It has not arrived.')

@@ -219,7 +219,7 @@ test('a mail of more nested parts than can be parsed has its headers, and nothin
     (_, n) => `--b${n}\r\nContent-Type: multipart/mixed; boundary=b${n + 1}\r\n\r\n`,
   )
   const raw = `Subject: deep\r\nContent-Type: multipart/mixed; boundary=b0\r\n\r\n${parts.join('')}`
-  const shown = await viewMail(Buffer.from(raw), { remoteImages: false, hiddenText: true }, true)
+  const shown = await viewMail(Buffer.from(raw), { remoteImages: false, part: 'hiddenText' }, true)
   expect(shown).toMatchObject({ html: null, hiddenText: [] })
   expect(shown.headers[0]).toEqual({ name: 'Subject', value: 'deep' })
 })
@@ -245,4 +245,14 @@ test('header fields are decoded, in order, and bounded', async () => {
   ])
   expect(headers).toHaveLength(500)
   expect(headers[3]?.value).toHaveLength(16 * 1024)
+})
+
+test('the HTML is not sanitized for somebody who wants only the header fields or the hidden text', async () => {
+  const html = '<p>seen</p><p style="display: none">hidden words of a stranger</p>'
+  const raw = await rawOf({ from: 'ann@example.com', to: 'bot@example.com', subject: 'x', html })
+  const partOf = (part: 'headers' | 'hiddenText') => viewMail(raw, { remoteImages: false, part }, true)
+  const headers = await partOf('headers')
+  expect(headers).toMatchObject({ html: null, hiddenText: [] })
+  expect(headers.headers).toContainEqual({ name: 'Subject', value: 'x' })
+  expect(await partOf('hiddenText')).toMatchObject({ html: null, hiddenText: ['hidden words of a stranger'] })
 })

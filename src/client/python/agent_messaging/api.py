@@ -1044,7 +1044,10 @@ class Thread(TypedDict):
 TranscriptEntrieDirection = Literal["inbound", "outbound"]
 
 
-TranscriptEntrie = TypedDict("TranscriptEntrie", {"messageId": "str", "at": "str", "direction": "TranscriptEntrieDirection", "from": "str", "text": "str", "isCut": "bool"})
+TranscriptEntrieStatus = Literal["received", "refused", "sending", "sent", "failed", "imported", "reported"]
+
+
+TranscriptEntrie = TypedDict("TranscriptEntrie", {"messageId": "str", "at": "str", "direction": "TranscriptEntrieDirection", "status": "TranscriptEntrieStatus", "from": "str", "text": "str", "isCut": "bool"})
 
 
 class Transcript(TypedDict):

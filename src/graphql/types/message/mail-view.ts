@@ -22,8 +22,13 @@ const NEEDED = { id: true, agentId: true, channel: true } as const
 
 /** The fields of a message in one operation share its view: it is parsed once. */
 const viewOf = (message: Readable, options: ViewOptions, context: GraphqlContext): Promise<MailView> => {
-  const name = `view of ${message.id}, ${options.remoteImages ? 'with' : 'without'} images`
-  return batched(context, name, message.id, async () => [await viewReadable(context.deps, message, options)])
+  const { remoteImages, part = 'html' } = options
+  const name = `view of ${message.id}, ${remoteImages ? 'with' : 'without'} images`
+  return batched(context, name, part, async (parts) => {
+    const wanted = parts.includes('html') ? 'html' : part
+    const view = await viewReadable(context.deps, message, { remoteImages, part: wanted })
+    return parts.map(() => view)
+  })
 }
 
 const HIDDEN: ViewOptions = { remoteImages: false }
@@ -71,7 +76,8 @@ builder.prismaObjectFields(Message, (t) => ({
     select: NEEDED,
     description:
       "A received email's header fields in order: at most 500 fields and 256 KiB. Empty for other messages.",
-    resolve: async (message, _args, context) => (await viewOf(message, HIDDEN, context)).headers,
+    resolve: async (message, _args, context) =>
+      (await viewOf(message, { ...HIDDEN, part: 'headers' }, context)).headers,
   }),
   hiddenText: t.stringList({
     complexity: IN_RESPONSE,
@@ -80,7 +86,7 @@ builder.prismaObjectFields(Message, (t) => ({
     description:
       'The text of a received email that people do not see and that `text` leaves out: hidden by the HTML, spelled by invisible characters, or encoded. For members only: it may be meant for models.',
     resolve: async (message, _args, context) =>
-      (await viewReadable(context.deps, message, { ...HIDDEN, hiddenText: true })).hiddenText,
+      (await viewReadable(context.deps, message, { ...HIDDEN, part: 'hiddenText' })).hiddenText,
   }),
   rawLink: t.field({
     type: AttachmentLink,

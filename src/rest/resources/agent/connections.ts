@@ -30,7 +30,10 @@ const events = createRoute({
   request: {
     params: ids('id'),
     query: z.strictObject({
-      after: position.optional().openapi({ description: 'Only events with a greater id' }),
+      after: position.optional().openapi({
+        description:
+          "Only events with a greater id. One beyond the log's end counts as its end, so that the next event is found",
+      }),
       ...PAGING,
       cursor: position.optional(),
       wait: integer(0, MAX_WAIT_SECONDS).optional().openapi({
@@ -100,14 +103,17 @@ export const connectionRoutes = (app: OpenAPIHono<RestEnv>): void => {
     const { limit = DEFAULT_LIMIT, after = 0, cursor = after, types, wait } = c.req.valid('query')
     const { deps, viewer } = c.var
     const { id: agentId } = await findAgent(deps, viewer, c.req.valid('param').id)
+    let start = cursor
     if (wait) {
       const awaited = { via: 'rest', agentId, after: cursor, types } as const
       const until = { ms: wait * 1000, gone: c.req.raw.signal }
-      await deps.requests.aside(viewer.tokenId, () => awaitEvents(deps, viewer, awaited, until))
+      const found = await deps.requests.aside(viewer.tokenId, () => awaitEvents(deps, viewer, awaited, until))
+      const [next] = found.events
+      if (next) start = Math.min(cursor, next.id - 1) // it began at the log's end if the cursor is beyond it
     }
     // Read first: no event up to it is missing in the page.
     const { lastId } = await readHead(deps, agentId)
-    const [page] = await readEventPages(deps, [agentId], { limit, after: cursor, types })
+    const [page] = await readEventPages(deps, [agentId], { limit, after: start, types })
     return c.json({ items: page!.items.map(presentEvent), nextCursor: page!.nextCursor, lastId }, 200)
   })
   app.openAPIRegistry.registerPath(stream)
