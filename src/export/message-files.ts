@@ -95,12 +95,12 @@ const mbox = async (
   const raws = await prisma.messageRaw.findMany({ where: { agentId, messageId: { in: ids } } })
   const filled = await Promise.all(raws.map((raw) => blobs.filled(raw)))
   const contents = new Map(filled.map(({ messageId, content }) => [messageId, content]))
-  return Buffer.concat(
-    group.flatMap(({ id, created_at: at }) => {
-      const content = contents.get(id)
-      return content ? [mboxEntry(content, at)] : []
-    }),
-  )
+  const entries: Buffer[] = []
+  for (const { id, created_at: at } of group) {
+    const content = contents.get(id)
+    if (content) entries.push(await mboxEntry(content, at))
+  }
+  return Buffer.concat(entries)
 }
 
 const safeName = (name: string): string => name.replace(/[^\w.-]+/g, '_').slice(-80)

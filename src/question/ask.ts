@@ -2,7 +2,7 @@ import { v7 as newId } from 'uuid'
 import { findAgent } from '../agent/index.ts'
 import { AppError, invalidInput } from '../core/errors.ts'
 import type { Member, Prisma } from '../db/generated/prisma/client.ts'
-import { ensureNoLeak, type LeakDeps, recordingLeaks } from '../secret/index.ts'
+import { type LeakDeps, refuseLeaks } from '../secret/index.ts'
 import { noteChange, type RateLimits, type Viewer } from '../workspace/index.ts'
 import { announceQuestion, type NoticeDeps } from './notice.ts'
 import { type Question, type QuestionRow, questionOf } from './question.ts'
@@ -95,7 +95,7 @@ export const askQuestion = async (
   check(asked)
   const members = await membersOf(deps.prisma, agent.workspaceId, to)
   const fields = [{ name: 'text', text }, ...options.map((option) => ({ name: 'options', text: option }))]
-  await recordingLeaks(deps, viewer, agentId, () => ensureNoLeak(deps, agentId, () => fields))
+  await refuseLeaks(deps, viewer, agentId, fields)
   ensureRate(deps, agentId)
   const createdAt = deps.clock.now()
   const row: QuestionRow = {

@@ -8,6 +8,7 @@ export {
   LeakError,
   recordHeld,
   recordingLeaks,
+  refuseLeaks,
   sayLeaks,
 } from './guard/leak.ts'
 export {

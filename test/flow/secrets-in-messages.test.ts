@@ -138,6 +138,25 @@ test('refuses with an idempotency key, for replies, forwards and drafts, over Gr
   expect(await stored()).toBe(2)
 })
 
+test('neither the name and the address of an agent nor those that it creates have a value', async () => {
+  const own = `/agents/${agent.id}`
+  const [address] = (await agent.api('GET', `${own}/addresses`)).body
+  const value = `${VALUE}@agents.localhost`
+  for (const by of [agent.api, owner.api]) {
+    expectFailure(await by('PATCH', own, { name: `Ann ${VALUE}` }), 'forbidden', /API_KEY \(name\)/)
+    expectFailure(await by('PATCH', `${own}/addresses/${address.id}`, { value }), 'forbidden', /\(value\)/)
+  }
+  expectFailure(await agent.api('POST', '/agents', { name: VALUE, icon: 'bot' }), 'forbidden', /\(name\)/)
+  const mcp = await openMcp(service.http, agent.token)
+  expect(JSON.stringify(await mcp.call('create_agent', { name: VALUE }))).toMatch(/forbidden.*API_KEY/)
+  await mcp.close()
+  expect(await refusals()).toHaveLength(6)
+  expect((await agent.api('GET', own)).body.name).not.toContain(VALUE)
+  const stranger = await createTestAgent(service, await service.workspace())
+  expectFailure(await stranger.api('PATCH', own, { name: VALUE }), 'not_found')
+  expect((await owner.api('PATCH', own, { name: 'Ann' })).status).toBe(200)
+})
+
 test('a Message URL carries no value of the sender’s secrets', async () => {
   const other = await createTestAgent(service, owner)
   await owner.api('PUT', `/agents/${other.id}/access/url`, { admit: 'team', senders: [] })

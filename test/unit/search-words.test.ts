@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { searchWords, tsvectorOf } from '../../src/message/reading/words.ts'
 
 /** What belongs to the character before it, or is a word of its own, or separates words. */
@@ -49,9 +49,16 @@ const wordsIn = (vector: Buffer): [string, number[]][] => {
   })
 }
 
-/** Words of which each has the same hash as every other one of its length. */
-const COLLIDING = Array.from({ length: 32 }, (_, n) =>
-  Array.from({ length: 5 }, (_, bit) => ((n >> bit) & 1 ? 'c9' : 'aw')).join(''),
+/** Two strings of the same length (Thue and Morse's), which have one hash in 32 bits whatever its odd factor is if they are 128 long. */
+const thueMorse = (length: number): [string, string] => {
+  if (length === 1) return ['a', 'b']
+  const [one, other] = thueMorse(length / 2)
+  return [one + other, other + one]
+}
+
+/** Words of which each has the same hash as every other one. */
+const COLLIDING = thueMorse(128).flatMap((one, _, all) =>
+  all.flatMap((two) => all.map((three) => one + two + three)),
 )
 
 /** The words of a text with their positions. */
@@ -93,4 +100,23 @@ test('each character, with others around it, is split for a vector as for a quer
     const text = characters.map((one) => `${one} a${one}b ${one}${one}か${one}\u0301x. `).join('')
     expect(new Map(wordsIn(await tsvectorOf(text)))).toEqual(positionsOf(text))
   }
+})
+
+/** The numbers that a process keeps the words of a text by. */
+const keysOf = async (text: string): Promise<number[]> => {
+  vi.resetModules()
+  const { tsvectorOf: vectorOf } = await import('../../src/message/reading/words.ts')
+  const set = vi.spyOn(Map.prototype, 'set')
+  const vector = vectorOf(text)
+  const keys = set.mock.calls.map(([key]) => key as number)
+  set.mockRestore()
+  await vector
+  return keys
+}
+
+test('words cannot be chosen so that a process keeps them all at one place', async () => {
+  const text = 'Where is my order'
+  const [keys, others] = [await keysOf(text), await keysOf(text)]
+  expect(keys).toHaveLength(4)
+  expect(keys.filter((key) => others.includes(key))).toEqual([])
 })

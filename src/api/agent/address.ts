@@ -2,11 +2,13 @@ import { z } from 'zod'
 import {
   changeAddress as change,
   createSetupLink,
+  findAgent,
   GIVEN_ADDRESS,
   listAddresses as listOf,
   removeAddress as remove,
 } from '../../agent/index.ts'
 import { bounded, recipient, uuid } from '../../core/rules.ts'
+import { refuseLeaks } from '../../secret/index.ts'
 import { AddressChannel } from '../choices.ts'
 import { OTHER, TIME } from '../example.ts'
 import { created, list, nothing, one, operation } from '../operation.ts'
@@ -85,8 +87,13 @@ export const changeAddress = operation({
   example: { value: 'help@agents.localhost' },
   fails: ['agent', 'plan', 'conflict'],
   output: one(Address, 'The updated address.'),
-  run: (deps, viewer, { agentId, addressId, ...changes }) =>
-    change(deps, viewer, { agentId, addressId }, changes),
+  run: async (deps, viewer, { agentId, addressId, ...changes }) => {
+    if (changes.value !== undefined) {
+      await findAgent(deps, viewer, agentId)
+      await refuseLeaks(deps, viewer, agentId, [{ name: 'value', text: changes.value }])
+    }
+    return change(deps, viewer, { agentId, addressId }, changes)
+  },
 })
 
 export const removeAddress = operation({

@@ -21,6 +21,7 @@ import {
 } from '../../core/rules.ts'
 import { EVENT_NAMES, eventTypes } from '../../event/index.ts'
 import { wakeNow } from '../../message/index.ts'
+import { refuseLeaks } from '../../secret/index.ts'
 import { Approval, Icon, Instructors, Manipulated, SecretsInMessages } from '../choices.ts'
 import { ID, TIME } from '../example.ts'
 import { created, cursor, linked, nothing, one, operation } from '../operation.ts'
@@ -148,7 +149,12 @@ export const createAgent = operation({
   example: { name: 'Support Bot', icon: 'headphones' },
   fails: ['forbidden', 'plan', 'conflict'],
   output: created(Agent, 'The new agent.'),
-  run: (deps, viewer, input) => create(deps, viewer, input),
+  run: async (deps, viewer, input) => {
+    // Its own: whoever gets mail of the agent that it creates reads the name.
+    if (viewer.kind === 'agent')
+      await refuseLeaks(deps, viewer, viewer.id, [{ name: 'name', text: input.name }])
+    return create(deps, viewer, input)
+  },
 })
 
 /** What every list of agents takes, apart from the page. */
@@ -240,6 +246,10 @@ export const updateAgent = operation({
   fails: ['agent', 'conflict'],
   output: one(AgentWithTexts, 'The updated agent.'),
   run: async (deps, viewer, { agentId, ...changes }) => {
+    if (changes.name !== undefined) {
+      await findAgent(deps, viewer, agentId)
+      await refuseLeaks(deps, viewer, agentId, [{ name: 'name', text: changes.name }])
+    }
     const agent = await update(deps, viewer, agentId, changes)
     if (changes.wakeAfterSeconds !== undefined) await wakeNow(deps, agentId)
     return withTexts(deps, agent)

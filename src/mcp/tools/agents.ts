@@ -3,7 +3,7 @@ import { createAgent, givenAddressOf, ICONS } from '../../agent/index.ts'
 import { invalidInput } from '../../core/errors.ts'
 import { agentName, urlText, uuid } from '../../core/rules.ts'
 import { sendToUrl } from '../../message/index.ts'
-import { listSecrets } from '../../secret/index.ts'
+import { listSecrets, refuseLeaks } from '../../secret/index.ts'
 import { atMostOnce, callKey } from '../call/once.ts'
 import { ADDS, READS, SENDS, type ToolCall, tool } from '../call/tool.ts'
 
@@ -69,7 +69,10 @@ export const create = tool({
       asked: input,
       work: async (deps) => {
         const { name, icon = 'bot' } = input
-        const agent = await createAgent(deps, call.viewer, { name, icon })
+        const { viewer } = call
+        if (viewer.kind === 'agent')
+          await refuseLeaks(deps, viewer, viewer.id, [{ name: 'name', text: name }])
+        const agent = await createAgent(deps, viewer, { name, icon })
         return { agentId: agent.id, name: agent.name, address: await givenAddressOf(deps, agent.id) }
       },
     }),

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 import type { InboundAttachment } from '../../core/channel/inbound.ts'
 import { AppError, messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
@@ -129,7 +129,11 @@ class Import {
   /** Reads those mails that the agent does not have yet. */
   async #prepare(batch: readonly Mail[]): Promise<Prepared[]> {
     const { agentId } = this.#mailbox
-    const identified = batch.map((mail) => ({ ...mail, fingerprint: fingerprintOf(mail.raw) }))
+    const identified: (Mail & { fingerprint: ReturnType<typeof fingerprintOf> })[] = []
+    for (const mail of batch) {
+      identified.push({ ...mail, fingerprint: fingerprintOf(mail.raw) })
+      await setImmediate()
+    }
     const known = await findKnown(this.#deps, agentId, identified)
     const unknown = identified.filter((_, n) => !known[n])
     const read = await Promise.all(unknown.map((mail) => this.#read(mail, mail.fingerprint)))

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 
 /**
@@ -172,7 +173,10 @@ interface Word {
   places: number[]
 }
 
-const nextHash = (hash: number, code: number): number => (Math.imul(hash, 31) + code) | 0
+/** Nobody outside knows it: a Map keeps numbers at places that are known, and words could be chosen to be at one place. */
+const FACTOR = randomInt(2 ** 30) * 2 + 1
+
+const nextHash = (hash: number, code: number): number => (Math.imul(hash, FACTOR) + code) | 0
 
 /**
  * Words with their positions: those that `wordsOf` returns. Of a text with too many different ones, the last are left

@@ -16,7 +16,7 @@ import {
   RAISED,
   type Texts,
 } from '../../event/index.ts'
-import { ensureNoLeak, type LeakDeps, recordingLeaks } from '../../secret/index.ts'
+import { type LeakDeps, refuseLeaks } from '../../secret/index.ts'
 import { enqueueWebhookJobs } from '../../webhook/index.ts'
 import type { Keyring, Viewer } from '../../workspace/index.ts'
 import { instructorOf, mayInstruct } from '../receiving/instructor.ts'
@@ -71,11 +71,6 @@ const admits = async ({ prisma }: Db, agentId: string, viewer: Viewer) => {
   }
 }
 
-/** Throws `forbidden` when an agent sends values of its own secrets: nobody can approve what is not stored. */
-const ensureNoOwnSecrets = async (deps: MessageUrlDeps, { kind, id }: Viewer, text: string) => {
-  if (kind === 'agent') await ensureNoLeak(deps, id, () => [{ name: 'text', text }])
-}
-
 /**
  * Passes a message in full to the agent's current listeners without storing it. Throws `forbidden` when the
  * viewer is not on the Message URL's access list, or sends values of its own secrets, `conflict` when there is no
@@ -93,7 +88,8 @@ export const sendToUrl = async (
     throw new AppError('forbidden', "You are not on the access list of this agent's Message URL.")
   if ((await currentListeners(deps, agentId)).length === 0)
     throw new AppError('conflict', 'This agent has no listener at the moment.')
-  await recordingLeaks(deps, viewer, viewer.id, () => ensureNoOwnSecrets(deps, viewer, text))
+  // Nobody can approve what is not stored.
+  if (viewer.kind === 'agent') await refuseLeaks(deps, viewer, viewer.id, [{ name: 'text', text }])
   const messageId = newId()
   const createdAt = deps.clock.now()
   const sender = await senderOf(deps, viewer)

@@ -135,25 +135,40 @@ const NAMED: Record<string, string> = Object.fromEntries(
   ].map((pair) => [pair.slice(0, -1), pair.slice(-1)]),
 )
 
-const ENCODED =
-  /(?:%[0-9a-f]{2})+|&#(?:x(?<hex>[0-9a-f]{1,6})|(?<decimal>\d{1,7}));?|&(?<name>[a-z]{2,31});|\\u\{(?<point>[0-9a-f]{1,6})\}|\\u(?<unit>[0-9a-f]{4})|(?:\\x|\b0x)(?<byte>[0-9a-f]{2})(?![0-9a-f])/gi
-const MAY_ENCODE = /[%&\\]|0x/
+/** Characters that show nothing and each stand for one of ASCII: tags, and variation selectors that count bytes from 16. */
+const HIDDEN = String.raw`\udb40[\udc20-\udc7e\udd10-\udd6e]`
+const ENCODED = new RegExp(
+  [
+    '(?:%[0-9a-f]{2})+',
+    String.raw`(?:&#|\bcha?r\()(?:x(?<hex>[0-9a-f]{1,6})|(?<decimal>\d{1,7}))[;)]?`,
+    '&(?<name>[a-z]{2,31});',
+    String.raw`\\[ux]\{(?<point>[0-9a-f]{1,6})\}`,
+    // `\u0041`, `\U00000041`, `%u0041`, `U+0041` and, in CSS, `\000041`.
+    String.raw`(?:[\\%]u(?:0000)?|u\+|\\00)(?<unit>[0-9a-f]{4})`,
+    String.raw`(?:\\x|\b0x)(?<byte>[0-9a-f]{2})(?![0-9a-f])`,
+    `(?<hidden>${HIDDEN})`,
+  ].join('|'),
+  'gi',
+)
+const MAY_ENCODE = /[%&\\\udb40]|0x|u\+|chr\(|char\(/i
 
 const characterOf = (code: number): string => (code <= 0x10_ffff ? String.fromCodePoint(code) : '')
+const hiddenOf = (code: number): number => (code < 0xdd00 ? code - 0xdc00 : code - 0xdd00 + 16)
 const replaced = (match: string, ...rest: unknown[]): string => {
-  const { hex, decimal, name, point, unit, byte } = rest.at(-1) as Record<string, string | undefined>
+  const { hex, decimal, name, point, unit, byte, hidden } = rest.at(-1) as Record<string, string | undefined>
   const code = hex ?? point ?? unit ?? byte
   if (code !== undefined) return characterOf(Number.parseInt(code, 16))
   if (decimal !== undefined) return characterOf(Number(decimal))
   // A name for any other character: it is none of those that separate the characters of a value.
   if (name !== undefined) return NAMED[name] ?? ''
+  if (hidden !== undefined) return characterOf(hiddenOf(hidden.charCodeAt(1)))
   return Buffer.from(match.replaceAll('%', ''), 'hex').toString()
 }
 
 /** How often a text is decoded that was encoded several times. */
 const MAX_ROUNDS = 3
 
-/** Returns a text without percent and HTML encoding and escapes; the same text if there are none. */
+/** Returns a text without percent and HTML encoding, escapes and hidden characters; the same text if there are none. */
 export const decoded = (text: string): string => {
   let before = text
   for (let round = 0; round < MAX_ROUNDS && MAY_ENCODE.test(before); round++) {

@@ -128,3 +128,11 @@ export const recordingLeaks = async <Result>(
     throw error
   }
 }
+
+/** Throws as `ensureNoLeak` does if what others see of an agent contains values of its secrets, and records that. */
+export const refuseLeaks = (
+  deps: LeakDeps & Parameters<Guards['current']>[0],
+  actor: Actor,
+  agentId: string,
+  fields: readonly Field[],
+): Promise<void> => recordingLeaks(deps, actor, agentId, () => ensureNoLeak(deps, agentId, () => fields))
