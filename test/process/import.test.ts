@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Dovecot, missing, startDovecot } from '../support/dovecot.ts'
 import { temporaryDir } from '../support/postgres.ts'
-import { cleanUp, run as runProcess } from '../support/process.ts'
+import { cleanUp, ownEnvironment, run as runProcess } from '../support/process.ts'
 import {
   apiOf,
   createTestAgent,
@@ -41,7 +41,6 @@ interface Command {
 }
 
 const start = (args: string[], { stdin = '', environment = {} } = {}): Command => {
-  const { PATH = '', HOME = '' } = process.env
   const own = {
     DATABASE_URL: service.databaseUrl,
     MASTER_KEY: Buffer.from(service.masterKey).toString('base64'),
@@ -49,7 +48,7 @@ const start = (args: string[], { stdin = '', environment = {} } = {}): Command =
     LOG_LEVEL: 'error',
   }
   const child = spawn(process.execPath, [MAIN, 'import', ...args], {
-    env: { PATH, HOME, ...own, ...environment },
+    env: { ...ownEnvironment(), ...own, ...environment },
     stdio: 'pipe',
   })
   running.add(child)
@@ -128,7 +127,7 @@ test('imports all mails of a folder, names what is skipped, and changes nothing 
 test('goes on where it was after it was killed', async () => {
   const agent = await createTestAgent(service, owner)
   const folder = join(dir, 'killed')
-  const subjects = numbered(1_500)
+  const subjects = numbered(500)
   maildirOf(folder, subjects)
   await kill(start(['--agent', agent.id, folder]))
   const before = (await subjectsOf(agent)).length
@@ -150,7 +149,7 @@ test('an upload whose service is killed in the middle, twice, is complete once i
       ROLES: 'api',
       LOG_LEVEL: 'warn',
     })
-  const subjects = numbered(600)
+  const subjects = numbered(300)
   const mbox = subjects.map((subject) => `From ann Tue Jan  2 15:04:05 2024\n${mail(subject)}\n`)
   const where = { agentId: agent.id }
   const stored = () => service.db.prisma.message.count({ where })
@@ -161,7 +160,7 @@ test('an upload whose service is killed in the middle, twice, is complete once i
     const { http } = await killed.ready()
     // The rest is not sent before the kill, so the import cannot be complete then.
     async function* body() {
-      yield Buffer.from(mbox.slice(0, kill * 250).join(''))
+      yield Buffer.from(mbox.slice(0, kill * 125).join(''))
       await killed.exited
     }
     const upload = fetch(`${http}/agents/${agent.id}/imports`, {
@@ -225,7 +224,7 @@ test('a path that does not exist is named', async () => {
 describe.skipIf(missing !== null)(
   missing ? `a real IMAP server (skipped: ${missing})` : 'a real IMAP server',
   () => {
-    const subjects = numbered(600)
+    const subjects = numbered(300)
     let dovecot: Dovecot
     beforeAll(async () => {
       dovecot = await startDovecot((maildir) => {
@@ -244,9 +243,9 @@ describe.skipIf(missing !== null)(
     test('imports its folders, or one of them, and changes nothing the second time', async () => {
       const agent = await createTestAgent(service, owner)
       expect(await run(...imap(agent, '--folder', 'Sent'))).toMatchObject({ imported: 1, skipped: 0 })
-      expect(await run(...imap(agent))).toMatchObject({ imported: 600, duplicates: 1, skipped: 0 })
+      expect(await run(...imap(agent))).toMatchObject({ imported: 300, duplicates: 1, skipped: 0 })
       expect(await subjectsOf(agent)).toEqual([...subjects, 'sent'])
-      expect(await run(...imap(agent))).toMatchObject({ imported: 0, duplicates: 601 })
+      expect(await run(...imap(agent))).toMatchObject({ imported: 0, duplicates: 301 })
     })
 
     test('goes on where it was when the plan ended it between two batches', async () => {

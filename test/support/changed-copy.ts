@@ -25,8 +25,10 @@ export class ChangedCopy {
     symlinkSync(join(root, 'node_modules'), join(this.dir, 'node_modules'))
   }
 
-  /** How many files a person edits or adds. */
-  get files(): number {
+  /** Makes a change, and returns how many files a person edits or adds for it. */
+  make(change: (copy: ChangedCopy) => void): number {
+    this.#edited.clear()
+    change(this)
     return this.#edited.size
   }
 

@@ -21,6 +21,12 @@ export interface ServiceProcess {
   kill(signal: NodeJS.Signals): void
 }
 
+/** What a process of the service has besides its settings. */
+export const ownEnvironment = (): Record<string, string> => {
+  const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
+  return { PATH, HOME, NODE_COMPILE_CACHE }
+}
+
 const children = new Set<ChildProcess>()
 
 /** Kills the processes that a test left running on a data folder, and removes the folder. */
@@ -49,8 +55,7 @@ export function runWith(
   settings: Record<string, string>,
   ...args: string[]
 ): ServiceProcess {
-  const { PATH = '', HOME = '' } = process.env
-  const env = { PATH, HOME, PORT: '0', SMTP_PORT: '0', ...settings }
+  const env = { ...ownEnvironment(), PORT: '0', SMTP_PORT: '0', ...settings }
   const child = spawn(node, [join(root, 'dist', 'main.js'), ...args], {
     env,
     cwd: root,
