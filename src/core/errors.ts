@@ -60,4 +60,4 @@ export const noSuchPath = () => new AppError('not_found', 'There is no such path
  * Prisma's messages begin with an empty one and have others in between.
  */
 export const messageOf = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).trim().replace(/\s*\n\s*/g, ' ')
+  (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ').trim()

@@ -28,7 +28,7 @@ const quoted = (lines: Buffer): Buffer =>
  */
 export const mboxEntry = async (raw: Uint8Array, receivedAt: Date): Promise<Buffer> => {
   const mail = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
-  const parts = [Buffer.from(`From MAILER-DAEMON ${asctime(receivedAt)}\n`)]
+  const parts: Buffer[] = [Buffer.from(`From MAILER-DAEMON ${asctime(receivedAt)}\n`)]
   for (let at = 0; at < mail.length; ) {
     const feed = mail.indexOf(LF, at + PIECE_BYTES)
     const end = feed < 0 ? mail.length : feed + 1

@@ -595,8 +595,8 @@ test('a reader that stalls grows no memory and stops no other', async () => {
   one.close()
 }, 60_000)
 
-test('a thousand open streams each hear their own event', async () => {
-  const COUNT = 1_000
+test('two hundred open streams each hear their own event', async () => {
+  const COUNT = 200
   const { rows } = await service.db.pool.query<{ id: string }>(
     `with made as (
        insert into agent (id, workspace_id, name, icon) select gen_random_uuid(), $1, 'Crowd', 'bot' from generate_series(1, $2::int) returning id
@@ -631,4 +631,4 @@ test('a thousand open streams each hear their own event', async () => {
     expect(one.of(EVENT)[0]!.params.data.message.text).toBe(`for ${rows[index]!.id}`)
   for (const one of streams) one.close()
   await until(async () => /ams_mcp_streams 0/.test((await owner.api('GET', '/metrics')).text), 20_000)
-}, 300_000)
+})

@@ -149,7 +149,7 @@ test('an upload whose service is killed in the middle, twice, is complete once i
       ROLES: 'api',
       LOG_LEVEL: 'warn',
     })
-  const subjects = numbered(300)
+  const subjects = numbered(600)
   const mbox = subjects.map((subject) => `From ann Tue Jan  2 15:04:05 2024\n${mail(subject)}\n`)
   const where = { agentId: agent.id }
   const stored = () => service.db.prisma.message.count({ where })
@@ -160,7 +160,7 @@ test('an upload whose service is killed in the middle, twice, is complete once i
     const { http } = await killed.ready()
     // The rest is not sent before the kill, so the import cannot be complete then.
     async function* body() {
-      yield Buffer.from(mbox.slice(0, kill * 125).join(''))
+      yield Buffer.from(mbox.slice(0, kill * 250).join(''))
       await killed.exited
     }
     const upload = fetch(`${http}/agents/${agent.id}/imports`, {

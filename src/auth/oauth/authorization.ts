@@ -38,6 +38,7 @@ type Stored = InstanceType<Library['Interaction']>
 export interface AuthorizationRequest {
   client: ClientIdentity
   clientId: string
+  /** What the client has registered or published. */
   metadata: object
   redirectUri: string
   /** What a member can let it do, and the OAuth scope for all of it. */
@@ -84,13 +85,8 @@ export const findRequest = async (
   if (!client) return null
   return {
     client: identityOf({ clientId, clientName: client.clientName }, redirectUri),
-    ...{
-      clientId,
-      metadata: client.metadata(),
-      redirectUri,
-      stored,
-      ...offeredScopes(clientId, params.scope),
-    },
+    metadata: client.metadata(),
+    ...{ clientId, redirectUri, stored, ...offeredScopes(clientId, params.scope) },
     ...{ decided: result ? returnTo : null, decidedIn: result ? String(result.session) : null },
   }
 }

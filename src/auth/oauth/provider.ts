@@ -22,6 +22,7 @@ import { UnitOfWork } from './unit-of-work.ts'
 export interface ProviderDeps extends ConnectedAppDeps, Omit<ClientDocumentDeps, 'mayFetch'> {
   pool: Db['pool']
   log: Logger
+  /** Authenticates ids of registered clients; null if clients are stored instead. */
   clientIdKey: Uint8Array | null
   publicUrl(): string
   /** Whether a document of a client may be fetched now, for this request; undefined for one of the service's pages. */
