@@ -171,7 +171,7 @@ export class Forward {
       }
     })
     const answered = new Map(await Promise.all(answers))
-    if (exchange.signal.aborted) return
+    if (exchange.signal.aborted) return this.#deps.mail.noteUnproven(mail)
     const { status, headers, body } = await this.#deps.mail.conclude(mail, answered)
     const passed = responseHeaders(headers).set('content-length', [String(body.length)])
     this.#writeHead(exchange, status, passed)

@@ -24,12 +24,12 @@ const LOOKUPS: SlotLimits = { total: 16, perSource: 4, keepBytesPerSecond: 64 * 
 const WAIT_MS = 5_000
 
 /**
- * Mails over HTTP from one address within 10 minutes that installations have found not to be signed; further ones get 429, because
- * each has up to 100 recipients to look up.
+ * Mails over HTTP from one address within 10 minutes that were not signed, or broken off; further ones get 429, because each has up to
+ * 100 recipients to look up.
  * @limit Fronts
  */
-const MAX_FORGED = 100
-const FORGED_WINDOW_MS = 600_000
+const MAX_UNPROVEN = 100
+const UNPROVEN_WINDOW_MS = 600_000
 
 /** A mail that is handed over by HTTP, and where its recipients are. */
 export interface HandedMail {
@@ -52,12 +52,12 @@ export class MailOverHttp {
   readonly #recipients: Recipients
   readonly #clock: Clock
   readonly #slots = new TransferSlots(LOOKUPS)
-  readonly #forged: WindowCounts
+  readonly #unproven: WindowCounts
 
   constructor(recipients: Recipients, clock: Clock) {
     this.#recipients = recipients
     this.#clock = clock
-    this.#forged = new WindowCounts(clock, FORGED_WINDOW_MS)
+    this.#unproven = new WindowCounts(clock, UNPROVEN_WINDOW_MS)
   }
 
   /** Returns null for all other requests. Throws the installations' own errors for a mail without recipients. */
@@ -66,9 +66,9 @@ export class MailOverHttp {
     if (request.method !== 'POST' || !kind) return null
     const source = clientOf(request)
     if (kind === 'email') checkSignatureForm(request.headers, this.#clock)
-    if (source !== '' && this.#forged.of(source) >= MAX_FORGED)
+    if (source !== '' && this.#unproven.of(source) >= MAX_UNPROVEN)
       throw new AppError('rate_limited', 'Too much mail from your address was not signed.', {
-        retryAfter: this.#forged.resetSeconds,
+        retryAfter: this.#unproven.resetSeconds,
       })
     const slot = await this.#slots.enter(arrivalOf(request), source, WAIT_MS)
     if (!slot) throw new AppError('unavailable', 'Too many calls at once.', { retryAfter: 5 })
@@ -84,13 +84,18 @@ export class MailOverHttp {
     }
   }
 
+  /** Counts a mail that was refused as not signed, or broken off before that could be checked. */
+  noteUnproven({ source }: HandedMail): void {
+    if (source !== '') this.#unproven.note(source)
+  }
+
   /**
    * Returns the answer to a mail that these installations have answered: 200 if each of them has stored it. Otherwise a refusal, a
    * temporary one if there is any: the sender tries again, and an installation that has the mail recognises the copy.
    */
   async conclude(mail: HandedMail, answers: ReadonlyMap<Cell, CellAnswer | null>): Promise<CellAnswer> {
     const all = [...answers.values()].filter((answer) => answer !== null)
-    if (mail.source !== '' && all.some(({ status }) => status === 403)) this.#forged.note(mail.source)
+    if (all.some(({ status }) => status === 403)) this.noteUnproven(mail)
     if (all.length < answers.size) throw unavailable()
     const refusals = all.filter(({ status }) => status !== 200 && status !== 404)
     const refusal = refusals.find(({ status }) => status >= 500) ?? refusals[0]

@@ -104,37 +104,6 @@ describe('a mail', () => {
     expect((await fetch(`${base()}/inbound/other`, { method: 'POST' })).status).toBe(404)
   })
 
-  test('of 18 MB arrives in both as it was, while it is sent', async () => {
-    const raw = rawOf(
-      'Long',
-      randomBytes(13 * 1024 * 1024)
-        .toString('base64')
-        .replace(/.{76}/g, '$&\r\n'),
-    )
-    const headers = signedHeaders({ raw, from, to: both(), envelope: true })
-    const socket = connect(Number(new URL(base()).port), '127.0.0.1')
-    let answer = ''
-    socket.on('data', (bytes) => {
-      answer += bytes
-    })
-    const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')
-    const length = `Content-Length: ${Buffer.byteLength(raw)}\r\nExpect: 100-continue\r\nConnection: close\r\n`
-    socket.write(`POST /inbound/email HTTP/1.1\r\nHost: x\r\n${lines}${length}\r\n`)
-    await until(() => answer.startsWith('HTTP/1.1 100 '))
-    socket.write(raw.slice(0, 300_000))
-    await until(() => sent().every((each) => each.includes('Subject: Long')))
-    expect(await countsOf('Long')).toEqual([0, 0])
-    socket.write(raw.slice(300_000))
-    await until(() => answer.includes('"accepted"'))
-    expect(await countsOf('Long')).toEqual([1, 1])
-    for (const [at, agent] of agents.entries()) {
-      const [{ id }] = await newest(agent)
-      const query = 'select octet_length(content) as bytes from message_raw where message_id = $1'
-      const { rows } = await world.cells[at]!.db.pool.query(query, [id])
-      expect(rows).toEqual([{ bytes: Buffer.byteLength(raw) }])
-    }
-  })
-
   test('that is broken off is stored nowhere', async () => {
     const raw = rawOf('Broken off', 'x'.repeat(100_000))
     const lines = signedHeaders({ raw, from, to: both(), envelope: true }).map(
@@ -220,13 +189,14 @@ describe('a stranger', () => {
     expect([status, body.accepted]).toEqual([200, [agents[0].address]])
   })
 
+  const forged = (client: string) =>
+    handOver(
+      base(),
+      { raw: 'x', from, to: both(), envelope: true, headers: { 'X-Forwarded-For': client } },
+      'another secret',
+    )
+
   test('without the secret soon causes no more lookups', async () => {
-    const forged = (client: string) =>
-      handOver(
-        base(),
-        { raw: 'x', from, to: both(), envelope: true, headers: { 'X-Forwarded-For': client } },
-        'another secret',
-      )
     const statuses: number[] = []
     while (statuses.at(-1) !== 429 && statuses.length < 150)
       statuses.push(
@@ -243,6 +213,27 @@ describe('a stranger', () => {
     expectFailure(await forged('203.0.113.10'), 'forbidden')
     const genuine = { 'X-Forwarded-For': '203.0.113.10' }
     expect((await hand('From another', both(), { headers: genuine })).status).toBe(200)
+  })
+
+  test('who breaks off before the signature can be checked does not either', async () => {
+    const handed = { raw: 'x'.repeat(1000), from, to: both(), headers: { 'X-Forwarded-For': '203.0.113.11' } }
+    const lines = signedHeaders(handed, 'another secret').map(([name, value]) => `${name}: ${value}\r\n`)
+    const head = `POST /inbound/email HTTP/1.1\r\nHost: x\r\n${lines.join('')}Content-Length: 1000\r\n\r\n`
+    const sockets = Array.from({ length: 100 }, () => {
+      const socket = connect(Number(new URL(base()).port), '127.0.0.1')
+      socket.on('error', () => undefined).write(`${head}x`)
+      return socket
+    })
+    const metrics = async () => (await fetch(`${base()}/metrics`)).text()
+    await until(async () => /^ams_front_open 100$/m.test(await metrics()))
+    for (const socket of sockets) socket.destroy()
+    await until(async () => /^ams_front_open 0$/m.test(await metrics()))
+    let asked = 0
+    await until(async () => {
+      asked++
+      return (await forged('203.0.113.11')).status === 429
+    })
+    expect(asked).toBeLessThan(50)
   })
 })
 
@@ -305,4 +296,35 @@ describe('a notification of Amazon SES', () => {
     expect((await post(signer.sign(message))).status).toBe(200)
     expect(fetched.filter((url) => url === SubscribeURL)).toHaveLength(1)
   })
+})
+
+test('a long mail arrives in both as it was, while it is sent', async () => {
+  const raw = rawOf(
+    'Long',
+    randomBytes(6 * 1024 * 1024)
+      .toString('base64')
+      .replace(/.{76}/g, '$&\r\n'),
+  )
+  const headers = signedHeaders({ raw, from, to: both(), envelope: true })
+  const socket = connect(Number(new URL(base()).port), '127.0.0.1')
+  let answer = ''
+  socket.on('data', (bytes) => {
+    answer += bytes
+  })
+  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  const length = `Content-Length: ${Buffer.byteLength(raw)}\r\nExpect: 100-continue\r\nConnection: close\r\n`
+  socket.write(`POST /inbound/email HTTP/1.1\r\nHost: x\r\n${lines}${length}\r\n`)
+  await until(() => answer.startsWith('HTTP/1.1 100 '))
+  socket.write(raw.slice(0, 300_000))
+  await until(() => sent().every((each) => each.includes('Subject: Long')))
+  expect(await countsOf('Long')).toEqual([0, 0])
+  socket.write(raw.slice(300_000))
+  await until(() => answer.includes('"accepted"'))
+  expect(await countsOf('Long')).toEqual([1, 1])
+  for (const [at, agent] of agents.entries()) {
+    const [{ id }] = await newest(agent)
+    const query = 'select octet_length(content) as bytes from message_raw where message_id = $1'
+    const { rows } = await world.cells[at]!.db.pool.query(query, [id])
+    expect(rows).toEqual([{ bytes: Buffer.byteLength(raw) }])
+  }
 })
