@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { deliver } from '../support/mail.ts'
 import { apiOf } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -8,8 +8,6 @@ import { type Listener, startListeners } from './listeners.ts'
 import { seeded } from './seeded.ts'
 import { type ChaosAgent, createAgent } from './traffic.ts'
 import { startWorld, type World } from './world.ts'
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 /**
  * Three service processes whose PostgreSQL is restarted while mail arrives. Each test continues where the

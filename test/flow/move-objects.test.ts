@@ -1,4 +1,4 @@
-import { beforeAll, expect, test, vi } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
 import { moveWorkspace } from '../../src/move/move.ts'
 import { post } from '../support/letter.ts'
@@ -14,8 +14,6 @@ import { until } from '../support/until.ts'
 
 /** Contents in an object store move to that of the other installation. */
 
-vi.setConfig({ testTimeout: 60_000 })
-
 let both: Installations
 let source: TestService
 let target: TestService
@@ -26,7 +24,7 @@ beforeAll(async () => {
   both = await twoInstallations(here!, there!)
   ;({ source, target } = both)
   await signAsSource(both)
-}, 60_000)
+})
 
 test('a mail whose contents a slow store takes while its workspace is closed is told to try again', async () => {
   const { api, id: workspaceId } = await source.workspace('Slow')

@@ -40,7 +40,7 @@ beforeAll(async () => {
   afterFile(() => receiver.close())
   neighbour = await source.workspace('Neighbour')
   await signAsSource(both)
-}, 60_000)
+})
 
 const move = (workspace: string) => moveWorkspace(moveOptions(both, workspace))
 

@@ -11,7 +11,7 @@ import {
   type TestAgent,
   type TestService,
 } from '../support/service.ts'
-import { until } from '../support/until.ts'
+import { SOON_MS, until } from '../support/until.ts'
 
 /**
  * One service in several processes with different roles: listeners in one process receive the events of the
@@ -93,18 +93,15 @@ const withEveryListener = async () => {
   const path = await addWebhook(agent)
   const stream = await listen(agent)
   const subscription = subscribe(agent)
-  const received = async (count: number, ms: number) => {
-    const from = performance.now()
+  const received = async (count: number, ms = SOON_MS) => {
     await until(
       () =>
         stream.frames.length >= count && subscription.ids.length >= count && cursors(path).length >= count,
-      ms * 2,
+      ms,
     )
-    const took = performance.now() - from
     expect(stream.frames.map(({ id }) => id)).toEqual(upTo(count))
     expect(subscription.ids).toEqual(upTo(count))
     expect(cursors(path)).toEqual(upTo(count))
-    expect(took).toBeLessThan(ms)
   }
   return { agent, path, stream, subscription, received }
 }
@@ -119,9 +116,9 @@ describe('with the API, streams, SMTP and webhooks in separate processes', () =>
   test('an event reaches every listener immediately', async () => {
     const { agent, received } = await withEveryListener()
     await mail(agent)
-    await received(1, 2_000)
+    await received(1)
     for (let n = 0; n < 3; n++) await mail(agent)
-    await received(4, 1_000)
+    await received(4)
   })
 
   test('nothing is lost or repeated while the connections that listen are ended again and again', async () => {
@@ -201,7 +198,7 @@ describe('with the API, streams, SMTP and webhooks in separate processes', () =>
       const { agent, received } = await withEveryListener()
       for (let count = 1; count <= 4; count++) {
         await mail(agent)
-        await received(count, 2_000)
+        await received(count)
       }
     })
 
@@ -210,20 +207,19 @@ describe('with the API, streams, SMTP and webhooks in separate processes', () =>
       const from = performance.now()
       await agent.api('PUT', `/agents/${agent.id}/connection`, { client: 'd', machine: 'm' })
       await stream.ended
-      expect(performance.now() - from).toBeLessThan(2_000)
+      expect(performance.now() - from).toBeLessThan(SOON_MS)
       expect(stream.frames.map(({ event }) => event)).toEqual(['replaced'])
     })
 
     test('a revoked token closes its stream on the other process within about a second', async () => {
       const { agent, stream, received } = await withEveryListener()
       await mail(agent)
-      await received(1, 2_000)
+      await received(1)
       const [token] = (await owner.api('GET', `/agents/${agent.id}/tokens`)).body
       const from = performance.now()
       await owner.api('DELETE', `/agents/${agent.id}/tokens/${token.id}`)
       await stream.ended
-      // Within a second, with tolerance for a busy machine: without the poll it would be 15 s.
-      expect(performance.now() - from).toBeLessThan(5_000)
+      expect(performance.now() - from).toBeLessThan(SOON_MS)
     })
   })
 })
@@ -240,7 +236,7 @@ test('a worker that stops releases its lanes immediately instead of when its lea
   const from = performance.now()
   await first.stop(5_000)
   await Promise.all(paths.map((path) => receiver.got(path, 10)))
-  expect(performance.now() - from).toBeLessThan(5_000)
+  expect(performance.now() - from).toBeLessThan(SOON_MS)
   for (const path of paths) expect(cursors(path)).toEqual(upTo(10))
   expect(receiver.mostAtOnce).toBe(1)
 }, 120_000)

@@ -56,7 +56,7 @@ beforeAll(async () => {
   await connectBot({ http }, { api }, agent, bot)
   await api('PUT', `/agents/${agent.id}/access/telegram`, { admit: 'anyone', senders: [] })
   await telegram.write(bot, ann, 'hello')
-}, 60_000)
+})
 afterAll(() => cleanUp(dataDir))
 
 test('after a SIGKILL between two parts of a message, only the missing parts are sent', async () => {
@@ -75,7 +75,7 @@ test('after a SIGKILL between two parts of a message, only the missing parts are
     30_000,
   )
   expect(telegram.sent.map(({ message }) => message.text).join(' ')).toBe(text)
-}, 60_000)
+})
 
 test('after a SIGKILL while an album waits, and another while its files are fetched, it is stored once', async () => {
   const photo = (name: string) => ({
@@ -102,7 +102,7 @@ test('after a SIGKILL while an album waits, and another while its files are fetc
   expect(
     (await messages()).filter(({ attachments }: { attachments: unknown[] }) => attachments.length > 0),
   ).toHaveLength(1)
-}, 60_000)
+})
 
 test('after a SIGKILL during a file’s download, Telegram repeats the update and the message is stored once', async () => {
   const file = telegram.world.file('slow.txt', Buffer.from('slowly'))
@@ -119,4 +119,4 @@ test('after a SIGKILL during a file’s download, Telegram repeats the update an
   const items = await messages()
   expect(items.map(({ text }: { text: string }) => text).slice(0, 2)).toEqual(['and on', 'take your time'])
   expect(items[1].attachments).toEqual([{ name: 'slow.txt', type: 'application/octet-stream', size: 6 }])
-}, 60_000)
+})

@@ -9,7 +9,7 @@ import { type Connection, type DialDeps, Dialler } from '../../src/outgoing-http
 import type { Lookup } from '../../src/outgoing-http/lookup.ts'
 import { deliver, type Outcome, readRetryAfter } from '../../src/webhook/post/post.ts'
 import { createReceiver } from '../support/receiver.ts'
-import { until } from '../support/until.ts'
+import { SOON_MS, until } from '../support/until.ts'
 
 const certificate = async (name: string) => {
   const made = await generate([{ name: 'commonName', value: name }], {
@@ -164,7 +164,7 @@ describe('a hostile or broken receiver', () => {
   ])('that %s fails the attempt in time', async (_, speak, error) => {
     const outcome = await attempt(await raw(speak), { timeoutMs: 300 })
     expect(outcome).toMatchObject({ kind: 'failed', error: expect.stringContaining(error) })
-    expect(outcome.ms).toBeLessThan(1500)
+    expect(outcome.ms).toBeLessThan(SOON_MS)
   })
 
   test('that does not listen on its port fails the attempt', async () => {

@@ -54,7 +54,7 @@ beforeAll(async () => {
   ].join('\r\n')
   await post(service, { envelope: { from: 'x@evil.test', to: agent.address }, raw })
   messageId = (await agent.api('GET', `/agents/${agent.id}/messages`)).body.items[0].id
-}, 60_000)
+})
 afterAll(() => mcp.close())
 
 /** Checks that everything between markers is clean, and that nothing that the sender wrote stands elsewhere. */

@@ -21,9 +21,6 @@ import { type Api, apiOf } from '../support/service.ts'
 
 /** The drill of docs/operations.md: an embedded database is dumped while it works, and restored elsewhere. */
 
-// Each start of Node and PostgreSQL takes seconds on a busy machine.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 })
-
 const folder = temporaryDir()
 const dataDir = join(folder, 'data')
 const file = join(folder, 'backup.sql.gz')

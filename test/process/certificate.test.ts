@@ -108,7 +108,7 @@ test('SIGHUP from a terminal that is open reloads as well, and does not end the 
   const { smtp } = await until(() => {
     const [line] = /^\{"ready":true.*\}/m.exec(output) ?? []
     return line === undefined ? null : (JSON.parse(line) as { smtp: string })
-  }, 60_000)
+  })
   const pid = Number(readFileSync(join(dataDir, 'pid'), 'utf8'))
   writePair(dataDir, second!)
   process.kill(pid, 'SIGHUP')

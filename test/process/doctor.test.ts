@@ -5,7 +5,7 @@ import { createServer as createHttpServer } from 'node:http'
 import type { AddressInfo, Server } from 'node:net'
 import { join } from 'node:path'
 import { generate } from 'selfsigned'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { EXCLUDES } from '../../src/db/schema.ts'
 import { runDoctor } from '../../src/doctor/doctor.ts'
@@ -22,9 +22,6 @@ import { cleanUp, run } from '../support/process.ts'
 import { createTestAgent, startService } from '../support/service.ts'
 import { giveNumber, openTwilio } from '../support/sms.ts'
 import { startTelegram } from '../support/telegram.ts'
-
-// Each start of Node takes seconds on a busy machine.
-vi.setConfig({ testTimeout: 60_000 })
 
 const dataDir = temporaryDir()
 beforeAll(

@@ -18,7 +18,7 @@ import { until } from '../support/until.ts'
 /** Imports that are interrupted, and the operator's command that imports mails. */
 
 // Each start of Node takes seconds on a busy machine.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
+vi.setConfig({ testTimeout: 120_000 })
 
 const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'main.js')
 const dir = temporaryDir()

@@ -27,7 +27,7 @@ beforeAll(async () => {
   const { id } = (await api('POST', '/agents', { name: 'Bot', icon: 'bot' })).body
   agent = { id, address: (await api('GET', `/agents/${id}/addresses`)).body[0].value }
   await api('PUT', `/agents/${id}/access/email`, { admit: 'anyone', senders: [] })
-}, 60_000)
+})
 afterAll(() => cleanUp(dataDir))
 
 /** Returns the peak memory of a process in bytes. */

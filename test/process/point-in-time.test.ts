@@ -30,7 +30,7 @@ import { until } from '../support/until.ts'
  * docs/deployment/rehearse-restore. It needs PostgreSQL's server programs; the embedded ones lack pg_basebackup.
  */
 
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 })
+vi.setConfig({ testTimeout: 180_000 })
 
 const root = join(import.meta.dirname, '..', '..')
 const script = join(root, 'docs', 'deployment', 'rehearse-restore', 'main.mjs')

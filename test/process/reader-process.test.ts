@@ -26,7 +26,7 @@ beforeEach(async () => {
   const { id } = (await api('POST', '/agents', { name: 'Bot', icon: 'bot' })).body
   agent = { id, address: (await api('GET', `/agents/${id}/addresses`)).body[0].value }
   await api('PUT', `/agents/${id}/access/email`, { admit: 'anyone', senders: [] })
-}, 60_000)
+})
 afterEach(() => cleanUp(dataDir))
 
 const send = (raw: Buffer) => sendRaw(smtp, 'ann@example.com', agent.address, raw)

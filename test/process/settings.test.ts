@@ -2,15 +2,12 @@ import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { execute, temporaryDir, urlOf } from '../support/postgres.ts'
 import { cleanUp, run, type ServiceProcess } from '../support/process.ts'
 import { apiOf } from '../support/service.ts'
 import { until } from '../support/until.ts'
 import { startWire } from '../support/wire.ts'
-
-// Each start of Node and PostgreSQL takes seconds on a busy machine.
-vi.setConfig({ testTimeout: 60_000 })
 
 const dataDir = temporaryDir()
 beforeAll(

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { cookieClient } from '../support/cookie-client.ts'
 import { openEvents } from '../support/events.ts'
 import { deliver } from '../support/mail.ts'
@@ -11,9 +11,6 @@ import { cleanUp, lives, postgresOf, run, type ServiceProcess } from '../support
 import { type Api, apiOf } from '../support/service.ts'
 import { openTwilio } from '../support/sms.ts'
 import { until } from '../support/until.ts'
-
-// Each start of Node and PostgreSQL takes seconds on a busy machine.
-vi.setConfig({ testTimeout: 60_000 })
 
 /** The life of one service, in order: each test continues where the previous one ended. */
 const dataDir = temporaryDir()

@@ -2,13 +2,10 @@ import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { preparedDataDir } from '../support/prepared.ts'
 import { cleanUp, lives, postgresOf, run, type ServiceProcess } from '../support/process.ts'
 import { until } from '../support/until.ts'
-
-// Each start of Node and PostgreSQL takes seconds on a busy machine.
-vi.setConfig({ testTimeout: 60_000 })
 
 /** However the service is stopped, its PostgreSQL does not outlive it. */
 

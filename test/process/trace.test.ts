@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openTestDatabase } from '../support/database.ts'
 import { deliver } from '../support/mail.ts'
 import { temporaryDir } from '../support/postgres.ts'
@@ -11,9 +11,6 @@ import { apiOf } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 /** The command, with the log of the service that it asks about. */
-
-// Each start of Node takes seconds on a busy machine.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 })
 
 const dir = temporaryDir()
 const root = join(import.meta.dirname, '..', '..')

@@ -5,8 +5,12 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const SLOW = /\/test\/(?:chaos|client\/cli|dashboard|process)\/|-(?:browser|kill)\.test\.ts$/
 const FACTOR = 6
 
+/** These take longest, whatever their length: they compile a service, upgrade a server or look at every screen. */
+const LONGEST =
+  /\/test\/(?:process\/(?:additions\/additions|build|upgrade-postgres)|dashboard\/every-screen)\.test\.ts$/
+
 const weightOf = ({ moduleId }: TestSpecification): number =>
-  statSync(moduleId).size * (SLOW.test(moduleId) ? FACTOR : 1)
+  LONGEST.test(moduleId) ? Number.MAX_VALUE : statSync(moduleId).size * (SLOW.test(moduleId) ? FACTOR : 1)
 
 /**
  * Starts the files first that probably take longest, so that the workers finish at about the same time. A fresh

@@ -42,7 +42,7 @@ describe.each(Object.keys(clients))('the client %s', (name) => {
     const url = `${await standIn.start()}/${name}`
     for (const [n, { answers = [] }] of cases.entries()) standIn.script(`/${name}/${n}`, answers)
     observed = await clients[name]!(url)
-  }, 60_000)
+  })
   afterAll(() => standIn.stop())
 
   const named = cases.map((one, n): [string, number, Case] => [one.name, n, one])
