@@ -162,9 +162,10 @@ test('everything arrives, as it was, and goes on where it was', async () => {
   const { id: connection } = (await here('PUT', `${path}/connection`, { client: 'c', machine: 'm' })).body
   const events = `${path}/connections/${connection}/events`
   const stream = await openEvents(source.http + events, support.token, { 'Last-Event-ID': '0' })
-  await until(
-    () => receiver.received.filter((one) => one.path === '/shop' && one.body.includes('before')).length === 1,
-  )
+  const shop = () => receiver.received.filter((one) => one.path === '/shop')
+  await until(() => shop().filter((one) => one.body.includes('before')).length === 1)
+  const accepted = async () => (await here('GET', `${path}/counts`)).body.at(-1).deliveriesAccepted
+  await until(async () => (await accepted()) === shop().length)
   await until(async () => (await source.db.prisma.unindexedMessage.count()) === 0)
   await until(async () => (await source.db.prisma.usageChange.count()) === 0)
   const [seen, posted] = [(await stream.got(5)).at(-1)!.id!, receiver.received.length]
