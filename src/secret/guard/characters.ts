@@ -135,21 +135,12 @@ const NAMED: Record<string, string> = Object.fromEntries(
   ].map((pair) => [pair.slice(0, -1), pair.slice(-1)]),
 )
 
-/** Characters that show nothing and each stand for one of ASCII: tags, and variation selectors that count bytes from 16. */
-const HIDDEN = String.raw`\udb40[\udc20-\udc7e\udd10-\udd6e]`
-const ENCODED = new RegExp(
-  [
-    '(?:%[0-9a-f]{2})+',
-    String.raw`(?:&#|\bcha?r\()(?:x(?<hex>[0-9a-f]{1,6})|(?<decimal>\d{1,7}))[;)]?`,
-    '&(?<name>[a-z]{2,31});',
-    String.raw`\\[ux]\{(?<point>[0-9a-f]{1,6})\}`,
-    // `\u0041`, `\U00000041`, `%u0041`, `U+0041` and, in CSS, `\000041`.
-    String.raw`(?:[\\%]u(?:0000)?|u\+|\\00)(?<unit>[0-9a-f]{4})`,
-    String.raw`(?:\\x|\b0x)(?<byte>[0-9a-f]{2})(?![0-9a-f])`,
-    `(?<hidden>${HIDDEN})`,
-  ].join('|'),
-  'gi',
-)
+/**
+ * Of code points: `\u0041`, `\U00000041`, `%u0041`, `U+0041`, `chr(65)` and, in CSS, `\000041`. Hidden are tags, and variation selectors
+ * that count bytes from 16: they show nothing, and each stands for a character of ASCII.
+ */
+const ENCODED =
+  /(?:%[0-9a-f]{2})+|(?:&#|\bcha?r\()(?:x(?<hex>[0-9a-f]{1,6})|(?<decimal>\d{1,7}))[;)]?|&(?<name>[a-z]{2,31});|\\[ux]\{(?<point>[0-9a-f]{1,6})\}|(?:[\\%]u(?:0000)?|u\+|\\00)(?<unit>[0-9a-f]{4})|(?:\\x|\b0x)(?<byte>[0-9a-f]{2})(?![0-9a-f])|(?<hidden>\udb40[\udc20-\udc7e\udd10-\udd6e])/gi
 const MAY_ENCODE = /[%&\\\udb40]|0x|u\+|chr\(|char\(/i
 
 const characterOf = (code: number): string => (code <= 0x10_ffff ? String.fromCodePoint(code) : '')
