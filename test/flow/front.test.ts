@@ -277,7 +277,9 @@ describe('what flows', () => {
     socket.write(head)
     const chunk = 'x'.repeat(64 * 1024)
     for (let n = 0; n < 40; n++) socket.write(`10000\r\n${chunk}\r\n`)
-    await until(() => /^HTTP\/1\.1 413 /.test(text))
+    await until(() => text !== '' || socket.closed)
+    // An installation that closes its connection with unread data may take its answer back, and the front says so.
+    expect(text).toMatch(/^HTTP\/1\.1 (?:413|503) /)
     socket.destroy()
   })
 

@@ -61,7 +61,7 @@ test('a message that waits says for what', async () => {
   const reply = (...more: string[]) => ams(env, ['reply', id, 'Soon.', ...more])
   const at = new Date(Date.now() + 3_600_000).toISOString()
   expect((await reply('--at', at)).stdout).toContain(
-    ` [scheduled for ${at.slice(0, 10)} ${at.slice(11, 16)}] `,
+    ` [scheduled for ${at.slice(0, 10)} ${at.slice(11, 16)}Z] `,
   )
   await owner.api('PATCH', `/agents/${agent.id}`, { approval: 'all' })
   expect((await reply()).stdout).toContain(' [waits for approval] ')
