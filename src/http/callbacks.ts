@@ -7,7 +7,7 @@ import type {
   RouteHead,
 } from '../core/channel/callback-route.ts'
 import { AppError } from '../core/errors.ts'
-import { readUpTo } from '../core/http/body.ts'
+import { hasBody, readUpTo } from '../core/http/body.ts'
 import { arrivalOf, clientOf, httpFailure } from '../core/http/http.ts'
 import { type Slot, type SlotLimits, TransferSlots } from '../core/http/transfer-slots.ts'
 import type { Metrics } from '../core/metrics.ts'
@@ -15,6 +15,24 @@ import { publicError } from '../db/failure.ts'
 
 /** How long a call waits for a slot, in milliseconds. */
 const WAIT_MS = 5_000
+
+/** How long the rest of a refused call is read, in milliseconds. */
+const LINGER_MS = 2_000
+
+/**
+ * Ends the response once the rest of the request has been read, for a moment: a connection that is closed with unread data is
+ * reset, and the client may lose the answer (RFC 9112, 9.6).
+ */
+const endLate = (response: ServerResponse): void => {
+  const { req: request } = response
+  if (!hasBody(request) || request.complete) return void response.end()
+  const end = () => {
+    clearTimeout(timer)
+    response.end()
+  }
+  const timer = setTimeout(end, LINGER_MS)
+  request.once('end', end).once('close', end).resume()
+}
 
 /**
  * Rejects a call before its route handles it. The connection is closed, so that the rest of the body is not
@@ -26,10 +44,17 @@ const refuse = (
   words: string,
   headers: Record<string, string> = {},
 ): void => {
-  const { body } = httpFailure(new AppError('invalid_input', words), status)
+  const text = JSON.stringify(httpFailure(new AppError('invalid_input', words), status).body)
+  const length = Buffer.byteLength(text)
   response
-    .writeHead(status, { ...headers, 'Content-Type': 'application/json', Connection: 'close' })
-    .end(JSON.stringify(body))
+    .writeHead(status, {
+      ...headers,
+      'Content-Type': 'application/json',
+      'Content-Length': length,
+      Connection: 'close',
+    })
+    .write(text)
+  endLate(response)
 }
 
 const tooLong = ({ maxBytes }: Route) => `body: must be at most ${maxBytes} bytes`
