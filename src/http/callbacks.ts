@@ -7,55 +7,31 @@ import type {
   RouteHead,
 } from '../core/channel/callback-route.ts'
 import { AppError } from '../core/errors.ts'
-import { hasBody, readUpTo } from '../core/http/body.ts'
-import { arrivalOf, clientOf, httpFailure } from '../core/http/http.ts'
+import { readUpTo } from '../core/http/body.ts'
+import { arrivalOf, clientOf } from '../core/http/http.ts'
 import { type Slot, type SlotLimits, TransferSlots } from '../core/http/transfer-slots.ts'
 import type { Metrics } from '../core/metrics.ts'
 import { publicError } from '../db/failure.ts'
+import { refuse } from './answer.ts'
 
 /** How long a call waits for a slot, in milliseconds. */
 const WAIT_MS = 5_000
-
-/** How long the rest of a refused call is read, in milliseconds. */
-const LINGER_MS = 2_000
-
-/**
- * Ends the response once the rest of the request has been read, for a moment: a connection that is closed with unread data is
- * reset, and the client may lose the answer (RFC 9112, 9.6).
- */
-const endLate = (response: ServerResponse): void => {
-  const { req: request } = response
-  if (!hasBody(request) || request.complete) return void response.end()
-  const end = () => {
-    clearTimeout(timer)
-    response.end()
-  }
-  const timer = setTimeout(end, LINGER_MS)
-  request.once('end', end).once('close', end).resume()
-}
 
 /**
  * Rejects a call before its route handles it. The connection is closed, so that the rest of the body is not
  * parsed as the next request.
  */
-const refuse = (
+const refuseCall = (
   response: ServerResponse,
   status: number,
   words: string,
   headers: Record<string, string> = {},
-): void => {
-  const text = JSON.stringify(httpFailure(new AppError('invalid_input', words), status).body)
-  const length = Buffer.byteLength(text)
-  response
-    .writeHead(status, {
-      ...headers,
-      'Content-Type': 'application/json',
-      'Content-Length': length,
-      Connection: 'close',
-    })
-    .write(text)
-  endLate(response)
-}
+): void =>
+  refuse(response, {
+    status,
+    error: new AppError('invalid_input', words),
+    headers: { ...headers, Connection: 'close' },
+  })
 
 const tooLong = ({ maxBytes }: Route) => `body: must be at most ${maxBytes} bytes`
 
@@ -89,9 +65,9 @@ const call = async (
   slots: TransferSlots,
 ): Promise<void> => {
   if (request.method !== route.method)
-    return refuse(response, 405, `${request.method} is not allowed here.`, { Allow: route.method })
+    return refuseCall(response, 405, `${request.method} is not allowed here.`, { Allow: route.method })
   if (Number(request.headers['content-length'] ?? 0) > route.maxBytes)
-    return refuse(response, 413, tooLong(route))
+    return refuseCall(response, 413, tooLong(route))
   const { url = '/', headers } = request
   const head: RouteHead = { url, headers, source: clientOf(request), arrival: arrivalOf(request) }
   const close = (error: unknown): never => {
@@ -106,7 +82,7 @@ const call = async (
     // Otherwise a call that is refused in the middle of its body would be cut off without a response.
     const body = request.iterator({ destroyOnReturn: false })
     received = await read(body, { ...head, proven }).catch(close)
-    if (received === null) return refuse(response, 413, tooLong(route))
+    if (received === null) return refuseCall(response, 413, tooLong(route))
     answer(response, await route.handle({ url, headers, source: head.source, body: received.body }))
   } finally {
     await received?.leave()

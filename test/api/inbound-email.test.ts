@@ -333,21 +333,26 @@ describe('the size limit', () => {
     }
   })
 
-  test('that is refused gets the answer although it reads only once it has sent everything', async () => {
-    const { hostname, port } = new URL(service.http)
-    const socket = connect(Number(port), hostname).pause()
-    socket.on('error', () => undefined)
-    const length = 26 * 1024 * 1024
-    socket.write(`POST /inbound/email HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n`)
-    await new Promise<void>((sent) => socket.write(Buffer.alloc(length, 'x'), () => sent()))
-    let text = ''
-    socket.on('data', (bytes) => {
-      text += bytes
-    })
-    socket.resume()
-    await once(socket, 'close')
-    expect(text).toMatch(/^HTTP\/1\.1 413 .*must be at most 26214400 bytes/s)
-  })
+  test.each([
+    [26 * 1024 * 1024, /^HTTP\/1\.1 413 .*must be at most 26214400 bytes/s],
+    [8 * 1024 * 1024, /^HTTP\/1\.1 403 .*X-Signature/s],
+  ])(
+    'that is refused gets the answer although it reads only once it has sent all %i bytes',
+    async (length, answer) => {
+      const { hostname, port } = new URL(service.http)
+      const socket = connect(Number(port), hostname).pause()
+      socket.on('error', () => undefined)
+      socket.write(`POST /inbound/email HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n`)
+      await new Promise<void>((sent) => socket.write(Buffer.alloc(length, 'x'), () => sent()))
+      let text = ''
+      socket.on('data', (bytes) => {
+        text += bytes
+      })
+      socket.resume()
+      await once(socket, 'close')
+      expect(text).toMatch(answer)
+    },
+  )
 
   test('is 25 MiB: one byte more is refused with 413, and concurrent mails are accepted', {
     timeout: 60_000,
