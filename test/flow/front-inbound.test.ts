@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { startCells, type TestCells } from '../support/cells.ts'
+import { createAgentInEach, startCells, type TestCells } from '../support/cells.ts'
 import { expectFailure } from '../support/failure.ts'
 import { type Handed, handOver, SECRET, signedHeaders } from '../support/inbound-http.ts'
 import { newest } from '../support/letter.ts'
@@ -23,14 +23,7 @@ beforeAll(async () => {
     return Buffer.from(url === CERTIFICATE_URL ? signer.certificate : '')
   }
   world = await startCells({ environment: { INBOUND_SECRET: SECRET, SES_TOPIC_ARN: TOPIC }, world: { get } })
-  const createAgent = async (at: 0 | 1) => {
-    const owner = await world.cells[at].workspace()
-    const through = { ...owner, api: apiOf(world.service.http, owner.token) }
-    const agent = await createTestAgent(world.service, through)
-    await through.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })
-    return agent
-  }
-  agents = [await createAgent(0), await createAgent(1)]
+  agents = await createAgentInEach(world)
 })
 const base = () => world.service.http
 const both = () => agents.map(({ address }) => address)

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { DotStuffing } from '../../src/front/dot-stuffing.ts'
-import { startCells, type TestCells } from '../support/cells.ts'
+import { createAgentInEach, startCells, type TestCells } from '../support/cells.ts'
 import { fakeResolver } from '../support/dns.ts'
 import { newest, post } from '../support/letter.ts'
 import { createTestLog } from '../support/log.ts'
@@ -25,14 +25,7 @@ beforeAll(async () => {
     world: { resolver: fakeResolver({ 'example.com': { TXT: [`v=spf1 ip4:${CLIENT} -all`] } }) },
     frontWorld: { smtpLimits: { beforeMailMs: 600_000 } },
   })
-  const createAgent = async (at: 0 | 1) => {
-    const owner = await world.cells[at].workspace()
-    const through = { ...owner, api: apiOf(world.service.http, owner.token) }
-    const agent = await createTestAgent(world.service, through)
-    await through.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })
-    return agent
-  }
-  agents = [await createAgent(0), await createAgent(1)]
+  agents = await createAgentInEach(world)
 })
 const both = () => agents.map(({ address }) => address)
 const address = () => `${world.service.smtp.host}:${world.service.smtp.port}`

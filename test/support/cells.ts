@@ -4,7 +4,14 @@ import { silentLogger } from '../../src/core/logger.ts'
 import { type Front, startFront } from '../../src/front/index.ts'
 import { afterFile } from './after-file.ts'
 import { freePort } from './port.ts'
-import { type ServiceOptions, startService, type TestService } from './service.ts'
+import {
+  apiOf,
+  createTestAgent,
+  type ServiceOptions,
+  startService,
+  type TestAgent,
+  type TestService,
+} from './service.ts'
 
 export const CELL_SECRET = 'a secret that fronts and installations share'.replaceAll(' ', '-')
 
@@ -102,4 +109,16 @@ export const startCells = async (
   afterFile(() => front.stop(1_000))
   const [host, smtpPort] = front.smtp.split(':') as [string, string]
   return { cells, front, service: { http: front.http, smtp: { host, port: Number(smtpPort) } } }
+}
+
+/** Creates an agent in each installation, through the front, that accepts mail from anyone. */
+export const createAgentInEach = async ({ cells, service }: TestCells): Promise<[TestAgent, TestAgent]> => {
+  const createAgent = async (cell: TestCell): Promise<TestAgent> => {
+    const owner = await cell.workspace()
+    const through = { ...owner, api: apiOf(service.http, owner.token) }
+    const agent = await createTestAgent(service, through)
+    await through.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [] })
+    return agent
+  }
+  return [await createAgent(cells[0]), await createAgent(cells[1])]
 }
