@@ -1,7 +1,6 @@
 import { CHANNELS } from '../channels/channels.ts'
 import { wordsOf } from '../channels/words.ts'
 import { graphql } from '../live/graphql.ts'
-import { announce } from '../live/live.ts'
 import { useAction, useLive } from '../live/use.ts'
 import { Load } from '../parts/states.tsx'
 import { useViewer } from '../screen/viewer.tsx'
@@ -28,10 +27,7 @@ interface PartProps {
 }
 
 const WhoMayWrite = ({ agentId, channel, access, may }: PartProps) => {
-  const { run, busy } = useAction(SET)
-  const set = async (admit: Admit) => {
-    if (await run({ agentId, channel, admit })) announce([{ topic: 'agents', agentId }])
-  }
+  const { run, busy } = useAction(SET, { changes: { topic: 'agents', agentId } })
   return (
     <fieldset className="admit" disabled={!may || busy}>
       <legend>{text.admit}</legend>
@@ -41,7 +37,7 @@ const WhoMayWrite = ({ agentId, channel, access, may }: PartProps) => {
             type="radio"
             name={`${channel}-admit`}
             checked={admit === access.admit}
-            onChange={() => void set(admit)}
+            onChange={() => void run({ agentId, channel, admit })}
           />
           <span>
             {text.admits[admit]} <span className="hint">{text.admitHints[admit]}</span>

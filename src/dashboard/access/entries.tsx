@@ -1,7 +1,6 @@
 import { type FormEvent, useState } from 'react'
 import { wordsOf } from '../channels/words.ts'
 import { graphql } from '../live/graphql.ts'
-import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
 import { Button, IconButton } from '../parts/button.tsx'
 import { Field } from '../parts/form/field.tsx'
@@ -34,22 +33,18 @@ interface EntriesProps {
   may: boolean
 }
 
-/** The mutations of one list. Each resolves to whether it was done. */
+/** The mutations of one list. Each resolves to null if it failed. */
 const useChanges = ({ agentId, channel, list }: EntriesProps) => {
-  const allow = useAction(ALLOW, { quiet: true })
-  const block = useAction(BLOCK, { quiet: true })
-  const disallow = useAction(DISALLOW)
-  const unblock = useAction(UNBLOCK)
+  const changes = { topic: 'agents', agentId } as const
+  const allow = useAction(ALLOW, { quiet: true, changes })
+  const block = useAction(BLOCK, { quiet: true, changes })
+  const disallow = useAction(DISALLOW, { changes })
+  const unblock = useAction(UNBLOCK, { changes })
   const adding = list === 'senders' ? allow : block
   const removing = list === 'senders' ? disallow : unblock
-  const change = async (action: typeof adding | typeof removing, sender: string): Promise<boolean> => {
-    const done = await action.run({ input: { agentId, channel, sender } })
-    if (done) announce([{ topic: 'agents', agentId }])
-    return done !== null
-  }
   return {
-    add: (sender: string) => change(adding, sender),
-    remove: (sender: string) => change(removing, sender),
+    add: (sender: string) => adding.run({ input: { agentId, channel, sender } }),
+    remove: (sender: string) => removing.run({ input: { agentId, channel, sender } }),
     busy: adding.busy,
     failure: adding.failure,
   }

@@ -1,6 +1,5 @@
 import { useState } from 'react'
 import { graphql } from '../live/graphql.ts'
-import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
 import { Button } from '../parts/button.tsx'
 import { Confirm } from '../parts/dialog/dialog.tsx'
@@ -48,12 +47,7 @@ const columnsOf = (onDisconnect: (app: App) => void): readonly Column<App>[] => 
 /** The apps that act as agents of the workspace. */
 export const Apps = ({ apps }: { apps: readonly App[] }) => {
   const [leaving, setLeaving] = useState<App | null>(null)
-  const { run } = useAction(DISCONNECT)
-  const disconnect = async (appId: string) => {
-    const done = await run({ input: { appId } })
-    if (done) announce([{ topic: 'all' }])
-    return done !== null
-  }
+  const { run } = useAction(DISCONNECT, { changes: { topic: 'all' } })
   return (
     <section className="panel">
       <h2>{text.apps}</h2>
@@ -69,7 +63,7 @@ export const Apps = ({ apps }: { apps: readonly App[] }) => {
         <Confirm
           title={text.disconnectTitle(leaving.name)}
           label={text.disconnect}
-          onConfirm={() => disconnect(leaving.id)}
+          onConfirm={() => run({ input: { appId: leaving.id } })}
           onClose={() => setLeaving(null)}
         >
           <p>{text.disconnectHint}</p>

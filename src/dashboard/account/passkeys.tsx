@@ -1,6 +1,5 @@
 import { useState } from 'react'
 import { graphql } from '../live/graphql.ts'
-import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
 import { Button } from '../parts/button.tsx'
 import { Confirm } from '../parts/dialog/dialog.tsx'
@@ -37,12 +36,7 @@ const columnsOf = (onRemove: (passkey: Passkey) => void): readonly Column<Passke
 /** The member's passkeys. They are added on a page of the service, also by those who must do so before anything else. */
 export const Passkeys = ({ passkeys }: Pick<Viewer, 'passkeys'>) => {
   const [leaving, setLeaving] = useState<Passkey | null>(null)
-  const { run } = useAction(REMOVE)
-  const remove = async (passkeyId: string) => {
-    const done = await run({ input: { passkeyId } })
-    if (done) announce([{ topic: 'all' }])
-    return done !== null
-  }
+  const { run } = useAction(REMOVE, { changes: { topic: 'all' } })
   return (
     <section className="panel">
       <h2>{text.passkeys}</h2>
@@ -68,7 +62,7 @@ export const Passkeys = ({ passkeys }: Pick<Viewer, 'passkeys'>) => {
         <Confirm
           title={text.removePasskeyTitle(leaving.name)}
           label={text.removePasskey}
-          onConfirm={() => remove(leaving.id)}
+          onConfirm={() => run({ input: { passkeyId: leaving.id } })}
           onClose={() => setLeaving(null)}
         >
           <p>{text.removePasskeyHint}</p>

@@ -1,6 +1,5 @@
 import type { FormEvent } from 'react'
 import { graphql } from '../live/graphql.ts'
-import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
 import { Button } from '../parts/button.tsx'
 import { Field } from '../parts/form/field.tsx'
@@ -18,10 +17,9 @@ const UPDATE = graphql(`
 /** The member's own name, and what they are told by mail. */
 export const Profile = ({ viewer }: { viewer: Viewer }) => {
   const { fields, edit, isEdited } = useEdits({ name: viewer.name ?? '' })
-  const { run, busy, failure } = useAction(UPDATE, { quiet: true })
+  const { run, busy, failure } = useAction(UPDATE, { quiet: true, changes: { topic: 'all' } })
   const update = async (input: { name?: string; approvalMails?: boolean; questionMails?: boolean }) => {
     if (!(await run({ input }))) return false
-    announce([{ topic: 'all' }])
     say({ kind: 'done', text: text.saved })
     return true
   }

@@ -1,5 +1,4 @@
 import { graphql } from '../live/graphql.ts'
-import { announce } from '../live/live.ts'
 import { askToSignIn } from '../live/sign-in.ts'
 import { useAction } from '../live/use.ts'
 import { Badge } from '../parts/badge.tsx'
@@ -21,12 +20,9 @@ const END_ALL = graphql(`
 type Session = Viewer['sessions'][number]
 
 const End = ({ session }: { session: Session }) => {
-  const { run, busy } = useAction(END)
-  const end = async () => {
-    if (await run({ input: { sessionId: session.id } })) announce([{ topic: 'all' }])
-  }
+  const { run, busy } = useAction(END, { changes: { topic: 'all' } })
   return (
-    <Button busy={busy} onClick={() => void end()}>
+    <Button busy={busy} onClick={() => void run({ input: { sessionId: session.id } })}>
       {text.end}
     </Button>
   )

@@ -1,5 +1,4 @@
 import { graphql } from '../live/graphql.ts'
-import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
 import { NewToken } from '../tokens/new-token.tsx'
 import { MEMBER_SCOPES } from '../tokens/scopes.tsx'
@@ -21,7 +20,7 @@ const snippetsOf = (publicUrl: string) => (token: string) => [
 ]
 
 const NewOwnToken = ({ publicUrl, onClose }: { publicUrl: string; onClose(): void }) => {
-  const { run, ...state } = useAction(CREATE, { quiet: true })
+  const { run, ...state } = useAction(CREATE, { quiet: true, changes: { topic: 'all' } })
   return (
     <NewToken
       {...state}
@@ -30,7 +29,6 @@ const NewOwnToken = ({ publicUrl, onClose }: { publicUrl: string; onClose(): voi
       onClose={onClose}
       create={async (input) => {
         const made = await run({ input })
-        if (made) announce([{ topic: 'all' }])
         return made?.createOwnToken?.token ?? null
       }}
     />
@@ -39,17 +37,13 @@ const NewOwnToken = ({ publicUrl, onClose }: { publicUrl: string; onClose(): voi
 
 /** The member's own tokens. */
 export const Tokens = ({ tokens, publicUrl }: Pick<Viewer, 'tokens'> & { publicUrl: string }) => {
-  const { run } = useAction(REVOKE)
+  const { run } = useAction(REVOKE, { changes: { topic: 'all' } })
   return (
     <TokenPanel
       words={{ title: text.tokens, hint: text.tokensHint, list: text.tokenList }}
       tokens={tokens}
       revokeHint={() => text.revokeHint}
-      revoke={async (tokenId) => {
-        const done = await run({ input: { tokenId } })
-        if (done) announce([{ topic: 'all' }])
-        return done !== null
-      }}
+      revoke={(tokenId) => run({ input: { tokenId } })}
       form={(close) => <NewOwnToken publicUrl={publicUrl} onClose={close} />}
     />
   )

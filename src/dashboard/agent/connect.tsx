@@ -1,6 +1,5 @@
 import { useState } from 'react'
 import { graphql, type ResultOf } from '../live/graphql.ts'
-import { announce } from '../live/live.ts'
 import { useAction, useLive } from '../live/use.ts'
 import { Badge } from '../parts/badge.tsx'
 import { Button } from '../parts/button.tsx'
@@ -83,12 +82,11 @@ const State = ({ data, chosen, url }: { data: Data; chosen: Chosen; url: string 
 }
 
 const useToken = (agentId: string) => {
-  const { run, busy } = useAction(CREATE)
+  const { run, busy } = useAction(CREATE, { changes: { topic: 'tokens', agentId } })
   const [made, setMade] = useState<{ id: string; token: string } | null>(null)
   const make = async (name: string) => {
     const done = await run({ input: { agentId, name } })
     if (!done?.createToken) return
-    announce([{ topic: 'tokens', agentId }])
     setMade({ id: done.createToken.record.id, token: done.createToken.token })
   }
   return { made, make, busy }

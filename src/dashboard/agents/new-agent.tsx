@@ -1,7 +1,6 @@
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { graphql } from '../live/graphql.ts'
-import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
 import type { AgentIconName } from '../parts/agent-icon.tsx'
 import { FormDialog } from '../parts/dialog/form-dialog.tsx'
@@ -18,12 +17,11 @@ const CREATE = graphql(`
 export const NewAgent = ({ onClose }: { onClose(): void }) => {
   const [name, setName] = useState('')
   const [icon, setIcon] = useState<AgentIconName>('bot')
-  const { run, busy, failure } = useAction(CREATE, { quiet: true })
+  const { run, busy, failure } = useAction(CREATE, { quiet: true, changes: { topic: 'agents' } })
   const [, go] = useLocation()
   const submit = async () => {
     const made = await run({ input: { name, icon } })
     if (!made?.createAgent) return
-    announce([{ topic: 'agents' }])
     onClose()
     go(`/agents/${made.createAgent.agent.id}`)
   }

@@ -3,7 +3,6 @@ import { useClient } from 'urql'
 import { Link } from 'wouter'
 import { failureOf } from '../live/failure.ts'
 import { graphql, type ResultOf } from '../live/graphql.ts'
-import { announce } from '../live/live.ts'
 import { useAction, useChanges, useLive } from '../live/use.ts'
 import { IconButton, LinkButton } from '../parts/button.tsx'
 import { Confirm } from '../parts/dialog/dialog.tsx'
@@ -93,11 +92,9 @@ const Drafts = ({ agents }: { agents: readonly Agent[] }) => {
 
 const Discard = ({ row }: { row: Row }) => {
   const [asking, setAsking] = useState(false)
-  const { run } = useAction(DISCARD)
+  const { run } = useAction(DISCARD, { changes: { topic: 'drafts' } })
   const discard = async () => {
-    const done = await run({ input: { agentId: row.agentId, draftId: row.id } })
-    if (!done) return false
-    announce([{ topic: 'drafts' }])
+    if (!(await run({ input: { agentId: row.agentId, draftId: row.id } }))) return false
     say({ kind: 'done', text: text.discarded })
     return true
   }

@@ -1,6 +1,5 @@
 import { useState } from 'react'
 import { graphql } from '../live/graphql.ts'
-import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
 import { FormDialog } from '../parts/dialog/form-dialog.tsx'
 import { Field } from '../parts/form/field.tsx'
@@ -12,11 +11,9 @@ const ADD = graphql(`
 
 export const AddDomain = ({ onClose }: { onClose(): void }) => {
   const [name, setName] = useState('')
-  const { run, busy, failure } = useAction(ADD, { quiet: true })
+  const { run, busy, failure } = useAction(ADD, { quiet: true, changes: { topic: 'all' } })
   const submit = async () => {
-    if (!(await run({ input: { name: name.trim() } }))) return
-    announce([{ topic: 'all' }])
-    onClose()
+    if (await run({ input: { name: name.trim() } })) onClose()
   }
   return (
     <FormDialog title={text.add} label={text.submit} onClose={onClose} onSubmit={submit} busy={busy}>

@@ -1,5 +1,4 @@
 import { graphql } from '../live/graphql.ts'
-import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
 import { Select } from '../parts/form/field.tsx'
 import { useAgents, useViewer } from '../screen/viewer.tsx'
@@ -14,13 +13,9 @@ const UPDATE = graphql(`
 export const CatchAll = ({ domain }: { domain: Domain }) => {
   const { may } = useViewer()
   const agents = useAgents()
-  const { run, busy, failure } = useAction(UPDATE, { quiet: true })
+  const { run, busy, failure } = useAction(UPDATE, { quiet: true, changes: { topic: 'all' } })
   const { id: domainId, catchAllAgentId, state } = domain
   if (state !== 'verified' && !catchAllAgentId) return null
-  const set = async (agentId: string) => {
-    if (await run({ input: { domainId, catchAllAgentId: agentId === '' ? null : agentId } }))
-      announce([{ topic: 'all' }])
-  }
   return (
     <Select
       label={text.catchAll}
@@ -28,7 +23,7 @@ export const CatchAll = ({ domain }: { domain: Domain }) => {
       error={failure?.message}
       value={catchAllAgentId ?? ''}
       disabled={busy || !may.manageDomains}
-      onChange={({ target }) => void set(target.value)}
+      onChange={({ target }) => void run({ input: { domainId, catchAllAgentId: target.value || null } })}
     >
       <option value="">{text.nobody}</option>
       {agents.map(({ id, name }) => (

@@ -1,6 +1,5 @@
 import { useState } from 'react'
 import { graphql } from '../live/graphql.ts'
-import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
 import { Badge } from '../parts/badge.tsx'
 import { Button } from '../parts/button.tsx'
@@ -29,16 +28,12 @@ const STATES = {
 
 const Actions = ({ domain }: { domain: Domain }) => {
   const [removing, setRemoving] = useState(false)
-  const verify = useAction(VERIFY)
-  const removal = useAction(REMOVE)
-  const told = (done: object | null): boolean => {
-    if (done) announce([{ topic: 'all' }])
-    return done !== null
-  }
+  const verify = useAction(VERIFY, { changes: { topic: 'all' } })
+  const removal = useAction(REMOVE, { changes: { topic: 'all' } })
   const input = { domainId: domain.id }
   return (
     <div className="row">
-      <Button icon={RefreshCwIcon} busy={verify.busy} onClick={() => void verify.run({ input }).then(told)}>
+      <Button icon={RefreshCwIcon} busy={verify.busy} onClick={() => void verify.run({ input })}>
         {text.check}
       </Button>
       <Button kind="danger" onClick={() => setRemoving(true)}>
@@ -48,7 +43,7 @@ const Actions = ({ domain }: { domain: Domain }) => {
         <Confirm
           title={text.removeTitle(domain.name)}
           label={text.remove}
-          onConfirm={() => removal.run({ input }).then(told)}
+          onConfirm={() => removal.run({ input })}
           onClose={() => setRemoving(false)}
         >
           <p>{text.removeHint}</p>

@@ -1,7 +1,6 @@
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { graphql, type ResultOf } from '../live/graphql.ts'
-import { announce } from '../live/live.ts'
 import { useAction, useLive } from '../live/use.ts'
 import { Button } from '../parts/button.tsx'
 import { WebhookIcon } from '../parts/icons.tsx'
@@ -64,11 +63,8 @@ interface LineProps {
 const Line = ({ webhook, blocked, isChosen, onChoose }: LineProps) => {
   const { id, agentId, name, url, pausedAt } = webhook
   const agent = useAgents().find((one) => one.id === agentId)
-  const { run, busy } = useAction(PAUSE)
-  const pause = async () => {
-    const done = await run({ input: { agentId, webhookId: id, paused: pausedAt === null } })
-    if (done) announce([{ topic: 'webhooks', agentId }])
-  }
+  const { run, busy } = useAction(PAUSE, { changes: { topic: 'webhooks', agentId } })
+  const pause = () => run({ input: { agentId, webhookId: id, paused: pausedAt === null } })
   return (
     <li className="health-line">
       <input type="checkbox" aria-label={text.choose(name ?? url)} checked={isChosen} onChange={onChoose} />

@@ -1,6 +1,5 @@
 import { useState } from 'react'
 import { graphql } from '../live/graphql.ts'
-import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
 import { IconButton } from '../parts/button.tsx'
 import { FormDialog } from '../parts/dialog/form-dialog.tsx'
@@ -17,13 +16,9 @@ const SAVE = graphql(`
 /** The member's own searches, and how they are replaced. */
 const useViews = () => {
   const { views } = useViewer()
-  const { run, busy } = useAction(SAVE)
-  const replace = async (next: readonly { name: string; path: string }[]): Promise<boolean> => {
-    const input = { views: next.map(({ name, path }) => ({ name, path })) }
-    if (!(await run({ input }))) return false
-    announce([{ topic: 'members' }])
-    return true
-  }
+  const { run, busy } = useAction(SAVE, { changes: { topic: 'members' } })
+  const replace = (next: readonly { name: string; path: string }[]) =>
+    run({ input: { views: next.map(({ name, path }) => ({ name, path })) } })
   return {
     views,
     busy,

@@ -11,6 +11,7 @@ import { say } from '../parts/toast.ts'
 import { type Change, expectChange, onChange, type Topic } from './change.ts'
 import { OWN_HEADERS } from './client.ts'
 import { type Failure, failureOf, isPassing } from './failure.ts'
+import { announce } from './live.ts'
 import { holdTrouble } from './trouble.ts'
 
 const concerns = (changes: readonly Change[], topics: readonly Topic[]): boolean =>
@@ -121,15 +122,23 @@ export interface Action<Data, Variables> {
 
 const withKey = (key: string) => ({ ...OWN_HEADERS, 'Idempotency-Key': key })
 
-/**
- * A mutation. Its failures are shown as a notice, except those of a form (`quiet`), which stand beside the
- * field.
- */
+interface ActionOptions {
+  /** The form shows the failure beside its field; otherwise it is shown as a notice. */
+  quiet?: boolean
+  /** What is changed afterwards, which all tabs are told: needed where no subscription tells it. */
+  changes?: Change
+}
+
+/** A mutation: how to run it, whether it is running, and how it failed last. */
 export const useAction = <Data, Variables extends AnyVariables>(
   mutation: TypedDocumentNode<Data, Variables>,
-  { quiet = false } = {},
+  { quiet = false, changes }: ActionOptions = {},
 ): Action<Data, Variables> => {
   const [{ fetching }, execute] = useMutation<Data, Variables>(mutation)
+  const changed = useRef(changes)
+  useEffect(() => {
+    changed.current = changes
+  })
   const [failure, setFailure] = useState<Failure | null>(null)
   const run = useCallback(
     async (variables: Variables, key?: string) => {
@@ -137,7 +146,8 @@ export const useAction = <Data, Variables extends AnyVariables>(
       const { data, error } = await execute(variables, context)
       const failed = failureOf(error)
       setFailure(failed)
-      if (!failed) expectChange()
+      if (!failed && changed.current) announce([changed.current])
+      else if (!failed) expectChange()
       if (failed && !quiet) say({ kind: 'failure', text: failed.message, requestId: failed.requestId })
       return failed ? null : (data ?? null)
     },

@@ -1,6 +1,5 @@
 import { useState } from 'react'
 import { graphql, type ResultOf } from '../live/graphql.ts'
-import { announce } from '../live/live.ts'
 import { useAction, useLive } from '../live/use.ts'
 import { Button } from '../parts/button.tsx'
 import { Copyable } from '../parts/copy.tsx'
@@ -47,12 +46,7 @@ export const Screen = () => {
   const { may } = useViewer()
   const [renting, setRenting] = useState(false)
   const [releasing, setReleasing] = useState<PhoneNumber | null>(null)
-  const { run } = useAction(RELEASE)
-  const release = async (phoneNumberId: string) => {
-    const done = await run({ input: { phoneNumberId } })
-    if (done) announce([{ topic: 'all' }])
-    return done !== null
-  }
+  const { run } = useAction(RELEASE, { changes: { topic: 'all' } })
   const rent = may.managePhoneNumbers && (
     <Button kind="primary" icon={PlusIcon} onClick={() => setRenting(true)}>
       {text.rent}
@@ -85,7 +79,7 @@ export const Screen = () => {
             <Confirm
               title={text.releaseTitle(releasing.value)}
               label={text.release}
-              onConfirm={() => release(releasing.id)}
+              onConfirm={() => run({ input: { phoneNumberId: releasing.id } })}
               onClose={() => setReleasing(null)}
             >
               <p>{text.releaseHint}</p>

@@ -2,7 +2,6 @@ import { type FormEvent, useState } from 'react'
 import { useQuery } from 'urql'
 import { failureOf } from '../live/failure.ts'
 import { graphql, type ResultOf } from '../live/graphql.ts'
-import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
 import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog/dialog.tsx'
@@ -47,12 +46,10 @@ const columnsOf = (busy: boolean, onRent: (value: string) => void): readonly Col
 
 const Offers = ({ search, onClose }: { search: Search; onClose(): void }) => {
   const [{ data, error, fetching }] = useQuery({ query: OFFERS, variables: search })
-  const { run, busy } = useAction(BUY)
+  const { run, busy } = useAction(BUY, { changes: { topic: 'all' } })
   const failure = failureOf(error)
   const rent = async (value: string) => {
-    if (!(await run({ input: { value } }))) return
-    announce([{ topic: 'all' }])
-    onClose()
+    if (await run({ input: { value } })) onClose()
   }
   if (fetching) return <Loading />
   if (failure) return <Failed failure={failure} />

@@ -1,5 +1,4 @@
 import { graphql } from '../live/graphql.ts'
-import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
 import { Button } from '../parts/button.tsx'
 import { type Column, Table } from '../parts/list/table.tsx'
@@ -18,12 +17,9 @@ interface Invitation {
 }
 
 const Revoke = ({ invitation }: { invitation: Invitation }) => {
-  const { run, busy } = useAction(REVOKE)
-  const revoke = async () => {
-    if (await run({ input: { invitationId: invitation.id } })) announce([{ topic: 'all' }])
-  }
+  const { run, busy } = useAction(REVOKE, { changes: { topic: 'all' } })
   return (
-    <Button kind="danger" busy={busy} onClick={() => void revoke()}>
+    <Button kind="danger" busy={busy} onClick={() => void run({ input: { invitationId: invitation.id } })}>
       {text.revoke}
     </Button>
   )

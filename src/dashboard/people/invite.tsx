@@ -1,6 +1,5 @@
 import { useState } from 'react'
 import { graphql } from '../live/graphql.ts'
-import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
 import { Button } from '../parts/button.tsx'
 import { Copyable } from '../parts/copy.tsx'
@@ -37,13 +36,11 @@ export const Invite = ({ onClose }: { onClose(): void }) => {
   const [email, setEmail] = useState('')
   const [role, setRole] = useState<'member' | 'owner'>('member')
   const [url, setUrl] = useState<string | null>(null)
-  const { run, busy, failure } = useAction(INVITE, { quiet: true })
+  const { run, busy, failure } = useAction(INVITE, { quiet: true, changes: { topic: 'all' } })
   const { may } = useViewer()
   const submit = async () => {
     const made = await run({ input: { email: email.trim(), role } })
-    if (!made?.inviteMember) return
-    announce([{ topic: 'all' }])
-    setUrl(made.inviteMember.url)
+    if (made?.inviteMember) setUrl(made.inviteMember.url)
   }
   if (url) return <Invited email={email} url={url} onClose={onClose} />
   return (

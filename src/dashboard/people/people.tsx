@@ -1,6 +1,5 @@
 import { useState } from 'react'
 import { graphql, type ResultOf } from '../live/graphql.ts'
-import { announce } from '../live/live.ts'
 import { useAction, useLive } from '../live/use.ts'
 import { Badge } from '../parts/badge.tsx'
 import { Button } from '../parts/button.tsx'
@@ -113,12 +112,7 @@ const Members = ({ members }: { members: readonly Member[] }) => {
   const { id, may } = useViewer()
   const [inviting, setInviting] = useState(false)
   const [removing, setRemoving] = useState<Member | null>(null)
-  const { run } = useAction(REMOVE)
-  const remove = async (memberId: string) => {
-    const done = await run({ input: { memberId } })
-    if (done) announce([{ topic: 'all' }])
-    return done !== null
-  }
+  const { run } = useAction(REMOVE, { changes: { topic: 'all' } })
   return (
     <section className="panel">
       <header className="row between">
@@ -140,7 +134,7 @@ const Members = ({ members }: { members: readonly Member[] }) => {
         <Confirm
           title={text.removeTitle(nameOf(removing))}
           label={text.remove}
-          onConfirm={() => remove(removing.id)}
+          onConfirm={() => run({ input: { memberId: removing.id } })}
           onClose={() => setRemoving(null)}
         >
           <p>{text.removeHint}</p>

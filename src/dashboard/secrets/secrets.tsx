@@ -1,6 +1,5 @@
 import { useState } from 'react'
 import { graphql, type ResultOf } from '../live/graphql.ts'
-import { announce } from '../live/live.ts'
 import { useAction, useLive } from '../live/use.ts'
 import { Button } from '../parts/button.tsx'
 import { Confirm } from '../parts/dialog/dialog.tsx'
@@ -58,12 +57,7 @@ export const Screen = ({ agentId }: { agentId: string }) => {
   const loaded = useLive(SECRETS, { id: agentId }, ['secrets'])
   const [setting, setSetting] = useState<string | null>(null)
   const [deleting, setDeleting] = useState<string | null>(null)
-  const { run } = useAction(DELETE)
-  const remove = async (name: string) => {
-    const done = await run({ input: { agentId, name } })
-    if (done) announce([{ topic: 'agents', agentId }])
-    return done !== null
-  }
+  const { run } = useAction(DELETE, { changes: { topic: 'agents', agentId } })
   const add = (
     <Button kind="primary" icon={PlusIcon} onClick={() => setSetting('')}>
       {text.set}
@@ -101,7 +95,7 @@ export const Screen = ({ agentId }: { agentId: string }) => {
             <Confirm
               title={text.deleteTitle(deleting)}
               label={text.remove}
-              onConfirm={() => remove(deleting)}
+              onConfirm={() => run({ input: { agentId, name: deleting } })}
               onClose={() => setDeleting(null)}
             >
               <p>{text.deleteHint}</p>

@@ -1,6 +1,5 @@
 import { useState } from 'react'
 import { graphql } from '../live/graphql.ts'
-import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
 import { FormDialog } from '../parts/dialog/form-dialog.tsx'
 import { Field, TextField } from '../parts/form/field.tsx'
@@ -22,12 +21,11 @@ interface SetSecretProps {
 export const SetSecret = ({ agentId, name: given, onClose }: SetSecretProps) => {
   const [name, setName] = useState(given)
   const [value, setValue] = useState('')
-  const { run, busy, failure } = useAction(SET, { quiet: true })
+  const { run, busy, failure } = useAction(SET, { quiet: true, changes: { topic: 'agents', agentId } })
   const errorOf = (field: string) => (failure?.field === field ? failure.message : undefined)
   const submit = async () => {
     const done = await run({ input: { agentId, name, value } })
     if (!done) return
-    announce([{ topic: 'agents', agentId }])
     say({ kind: 'done', text: done.setSecret?.guarded === false ? text.unguarded(name) : text.saved(name) })
     onClose()
   }

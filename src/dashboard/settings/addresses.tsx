@@ -2,7 +2,6 @@ import { useState } from 'react'
 import { CHANNELS } from '../channels/channels.ts'
 import { wordsOf } from '../channels/words.ts'
 import { graphql } from '../live/graphql.ts'
-import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
 import { Badge } from '../parts/badge.tsx'
 import { Button } from '../parts/button.tsx'
@@ -89,14 +88,10 @@ const AddAddress = ({ agentId }: { agentId: string }) => {
 export const Addresses = ({ agent: { id: agentId, addresses } }: { agent: Agent }) => {
   const [changing, setChanging] = useState<Address | null>(null)
   const [removing, setRemoving] = useState<Address | null>(null)
-  const primary = useAction(PRIMARY)
-  const removal = useAction(REMOVE)
-  const told = (done: object | null): boolean => {
-    if (done) announce([{ topic: 'agents', agentId }])
-    return done !== null
-  }
+  const primary = useAction(PRIMARY, { changes: { topic: 'agents', agentId } })
+  const removal = useAction(REMOVE, { changes: { topic: 'agents', agentId } })
   const actions: Actions = {
-    onPrimary: ({ id }) => void primary.run({ input: { agentId, addressId: id, primary: true } }).then(told),
+    onPrimary: ({ id }) => void primary.run({ input: { agentId, addressId: id, primary: true } }),
     onChange: setChanging,
     onRemove: setRemoving,
   }
@@ -119,7 +114,7 @@ export const Addresses = ({ agent: { id: agentId, addresses } }: { agent: Agent 
         <Confirm
           title={text.removeTitle(removing.value)}
           label={text.remove}
-          onConfirm={() => removal.run({ input: { agentId, addressId: removing.id } }).then(told)}
+          onConfirm={() => removal.run({ input: { agentId, addressId: removing.id } })}
           onClose={() => setRemoving(null)}
         >
           <p>{wordsOf(removing.channel).removeHint}</p>

@@ -1,6 +1,5 @@
 import { useState } from 'react'
 import { graphql } from '../live/graphql.ts'
-import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
 import { FormDialog } from '../parts/dialog/form-dialog.tsx'
 import { Field } from '../parts/form/field.tsx'
@@ -20,11 +19,9 @@ interface ChangeAddressProps {
 /** Replaces the email address that the service assigned. */
 export const ChangeAddress = ({ agentId, address, onClose }: ChangeAddressProps) => {
   const [value, setValue] = useState(address.value)
-  const { run, busy, failure } = useAction(CHANGE, { quiet: true })
+  const { run, busy, failure } = useAction(CHANGE, { quiet: true, changes: { topic: 'agents', agentId } })
   const submit = async () => {
-    if (!(await run({ input: { agentId, addressId: address.id, value: value.trim() } }))) return
-    announce([{ topic: 'agents', agentId }])
-    onClose()
+    if (await run({ input: { agentId, addressId: address.id, value: value.trim() } })) onClose()
   }
   return (
     <FormDialog title={text.changeTitle} label={text.save} onClose={onClose} onSubmit={submit} busy={busy}>

@@ -1,5 +1,4 @@
 import { graphql, type VariablesOf } from '../live/graphql.ts'
-import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
 import { say } from '../parts/toast.ts'
 import { text } from './strings.ts'
@@ -12,11 +11,10 @@ type Changes = Omit<VariablesOf<typeof UPDATE>['input'], 'agentId'>
 
 /** Changes settings of an agent. Failures are in the API's words, beside the form. */
 export const useUpdate = (agentId: string) => {
-  const { run, busy, failure } = useAction(UPDATE, { quiet: true })
+  const { run, busy, failure } = useAction(UPDATE, { quiet: true, changes: { topic: 'agents', agentId } })
   /** Resolves to whether it was saved. */
   const update = async (changes: Changes): Promise<boolean> => {
     if (!(await run({ input: { agentId, ...changes } }))) return false
-    announce([{ topic: 'agents', agentId }])
     say({ kind: 'done', text: text.saved })
     return true
   }

@@ -40,8 +40,8 @@ interface TokenPanelProps {
   words: { title: string; hint: string; list: string }
   tokens: readonly Token[]
   revokeHint(name: string): string
-  /** Resolves with whether it is revoked. */
-  revoke(tokenId: string): Promise<boolean>
+  /** Resolves with null if it failed. */
+  revoke(tokenId: string): Promise<object | null>
   /** The form for a new one; null for who may not make any. */
   form: ((close: () => void) => ReactNode) | null
 }

@@ -1,5 +1,4 @@
 import { graphql, type ResultOf } from '../live/graphql.ts'
-import { announce } from '../live/live.ts'
 import { useAction, useLive } from '../live/use.ts'
 import { Badge } from '../parts/badge.tsx'
 import { RadioIcon } from '../parts/icons.tsx'
@@ -54,7 +53,7 @@ interface OwnProps {
 }
 
 const NewAgentToken = ({ agentId, publicUrl, onClose }: OwnProps & { onClose(): void }) => {
-  const { run, ...state } = useAction(CREATE, { quiet: true })
+  const { run, ...state } = useAction(CREATE, { quiet: true, changes: { topic: 'agents', agentId } })
   return (
     <NewToken
       {...state}
@@ -63,7 +62,6 @@ const NewAgentToken = ({ agentId, publicUrl, onClose }: OwnProps & { onClose(): 
       onClose={onClose}
       create={async (input) => {
         const made = await run({ input: { agentId, ...input } })
-        if (made) announce([{ topic: 'agents', agentId }])
         return made?.createToken?.token ?? null
       }}
     />
@@ -72,18 +70,14 @@ const NewAgentToken = ({ agentId, publicUrl, onClose }: OwnProps & { onClose(): 
 
 const Tokens = ({ tokens, ...own }: OwnProps & Pick<Agent, 'tokens'>) => {
   const { agentId } = own
-  const { run } = useAction(REVOKE)
+  const { run } = useAction(REVOKE, { changes: { topic: 'agents', agentId } })
   const { may } = useViewer()
   return (
     <TokenPanel
       words={{ title: text.tokens, hint: text.tokensHint, list: text.list }}
       tokens={tokens}
       revokeHint={text.revokeHint}
-      revoke={async (tokenId) => {
-        const done = await run({ input: { agentId, tokenId } })
-        if (done) announce([{ topic: 'agents', agentId }])
-        return done !== null
-      }}
+      revoke={(tokenId) => run({ input: { agentId, tokenId } })}
       form={may.createTokens ? (close) => <NewAgentToken {...own} onClose={close} /> : null}
     />
   )

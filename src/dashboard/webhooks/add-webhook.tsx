@@ -1,6 +1,5 @@
 import { useState } from 'react'
 import { graphql, type ResultOf } from '../live/graphql.ts'
-import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
 import { FormDialog } from '../parts/dialog/form-dialog.tsx'
 import { EventChoice, RECEIVED } from '../parts/form/event-choice.tsx'
@@ -22,16 +21,14 @@ export const AddWebhook = ({ agentId, onClose }: { agentId: string; onClose(): v
   const [events, setEvents] = useState<readonly string[]>([RECEIVED])
   const format = useFormat({ headers: {}, body: null })
   const [added, setAdded] = useState<Added | null>(null)
-  const { run, busy, failure } = useAction(ADD, { quiet: true })
+  const { run, busy, failure } = useAction(ADD, { quiet: true, changes: { topic: 'webhooks', agentId } })
   const isFormat = ['headers', 'body'].includes(subjectOf(failure) ?? '')
   const submit = async () => {
     const given = format.read()
     if (!given) return
     const input = { agentId, url: url.trim(), name: name.trim() || null, events: [...events], ...given }
     const made = await run({ input })
-    if (!made?.addWebhook) return
-    announce([{ topic: 'webhooks', agentId }])
-    setAdded(made.addWebhook)
+    if (made?.addWebhook) setAdded(made.addWebhook)
   }
   if (added)
     return (

@@ -1,7 +1,6 @@
 import { useQuery } from 'urql'
 import { failureOf } from '../live/failure.ts'
 import { graphql, type ResultOf } from '../live/graphql.ts'
-import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
 import { Button } from '../parts/button.tsx'
 import { CopyButton } from '../parts/copy.tsx'
@@ -138,11 +137,9 @@ const isTest = (eventId: string): boolean => eventId.startsWith('test_')
 /** One delivery: what was sent, what each attempt got back, and a button that sends it again. */
 export const DeliveryDetails = ({ eventId, onClose, ...content }: DetailsProps) => {
   const { agentId, webhookId, id } = content
-  const { run, busy } = useAction(RESEND)
+  const { run, busy } = useAction(RESEND, { changes: { topic: 'webhooks', agentId } })
   const resend = async () => {
-    if (!(await run({ input: { agentId, webhookId, deliveryId: id } }))) return
-    announce([{ topic: 'webhooks', agentId }])
-    onClose()
+    if (await run({ input: { agentId, webhookId, deliveryId: id } })) onClose()
   }
   return (
     <Dialog

@@ -1,7 +1,6 @@
 import { useState } from 'react'
 import type { Failure } from '../live/failure.ts'
 import { graphql } from '../live/graphql.ts'
-import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
 import { FormDialog } from '../parts/dialog/form-dialog.tsx'
 import { TextField } from '../parts/form/field.tsx'
@@ -105,12 +104,10 @@ export const FormatFields = ({ format, failure }: FieldsProps) => {
 export const ChangeFormat = ({ webhook, onClose }: { webhook: Webhook; onClose(): void }) => {
   const { id: webhookId, agentId } = webhook
   const format = useFormat(webhook)
-  const { run, busy, failure } = useAction(CHANGE, { quiet: true })
+  const { run, busy, failure } = useAction(CHANGE, { quiet: true, changes: { topic: 'webhooks', agentId } })
   const submit = async () => {
     const given = format.read()
-    if (!given || !(await run({ input: { agentId, webhookId, ...given } }))) return
-    announce([{ topic: 'webhooks', agentId }])
-    onClose()
+    if (given && (await run({ input: { agentId, webhookId, ...given } }))) onClose()
   }
   return (
     <FormDialog wide title={text.format} label={text.save} onClose={onClose} onSubmit={submit} busy={busy}>

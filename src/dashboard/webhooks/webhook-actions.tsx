@@ -1,6 +1,5 @@
 import { useState } from 'react'
 import { graphql } from '../live/graphql.ts'
-import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
 import { Button } from '../parts/button.tsx'
 import { Confirm } from '../parts/dialog/dialog.tsx'
@@ -46,19 +45,15 @@ const Questions = ({
   asked,
   onClose,
 }: ActionsProps & { asked: Asked; onClose(): void }) => {
-  const removal = useAction(REMOVE)
+  const removal = useAction(REMOVE, { changes: { topic: 'webhooks', agentId } })
   const rotation = useAction(ROTATE)
   const [secret, setSecret] = useState<string | null>(null)
   const input = { agentId, webhookId: webhook.id }
-  const remove = async () => {
-    const done = await removal.run({ input })
-    if (done) announce([{ topic: 'webhooks', agentId }])
-    return done !== null
-  }
+  const remove = () => removal.run({ input })
   const rotate = async () => {
     const done = await rotation.run({ input })
     if (done?.rotateWebhook) setSecret(done.rotateWebhook.secret)
-    return done !== null
+    return done
   }
   if (secret)
     return (
@@ -87,25 +82,19 @@ const Questions = ({
 /** What can be done with a webhook. */
 export const WebhookActions = ({ agentId, webhook }: ActionsProps) => {
   const [asked, setAsked] = useState<Asked>(null)
-  const test = useAction(TEST)
-  const update = useAction(UPDATE)
-  const resend = useAction(RESEND)
+  const changes = { topic: 'webhooks', agentId } as const
+  const test = useAction(TEST, { changes })
+  const update = useAction(UPDATE, { changes })
+  const resend = useAction(RESEND, { changes })
   const input = { agentId, webhookId: webhook.id }
   const sendTest = async () => {
-    if (!(await test.run({ input }))) return
-    announce([{ topic: 'webhooks', agentId }])
-    say({ kind: 'done', text: text.tested })
+    if (await test.run({ input })) say({ kind: 'done', text: text.tested })
   }
-  const pause = async () => {
-    const done = await update.run({ input: { ...input, paused: webhook.pausedAt === null } })
-    if (done) announce([{ topic: 'webhooks', agentId }])
-  }
+  const pause = () => update.run({ input: { ...input, paused: webhook.pausedAt === null } })
   const resendGivenUp = async () => {
     const since = new Date(Date.now() - KEPT_MS).toISOString()
     const done = await resend.run({ input: { ...input, since } })
-    if (!done?.resendGivenUp) return
-    announce([{ topic: 'webhooks', agentId }])
-    say({ kind: 'done', text: text.resent(done.resendGivenUp.events) })
+    if (done?.resendGivenUp) say({ kind: 'done', text: text.resent(done.resendGivenUp.events) })
   }
   return (
     <div className="row">

@@ -1,6 +1,5 @@
 import { useState } from 'react'
 import { graphql } from '../live/graphql.ts'
-import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
 import { Button } from '../parts/button.tsx'
 import { ConfirmName } from '../parts/dialog/confirm-name.tsx'
@@ -23,11 +22,9 @@ interface Workspace {
 }
 
 const Question = ({ workspace, onClose }: { workspace: Workspace; onClose(): void }) => {
-  const { run, busy } = useAction(DELETE)
+  const { run, busy } = useAction(DELETE, { changes: { topic: 'workspace' } })
   const confirm = async () => {
-    if (!(await run({ input: { workspaceId: workspace.id } }))) return
-    announce([{ topic: 'workspace' }])
-    onClose()
+    if (await run({ input: { workspaceId: workspace.id } })) onClose()
   }
   return (
     <ConfirmName
@@ -44,11 +41,9 @@ const Question = ({ workspace, onClose }: { workspace: Workspace; onClose(): voi
 }
 
 const Restore = ({ id, deletesAt }: { id: string; deletesAt: string }) => {
-  const { run, busy } = useAction(RESTORE)
+  const { run, busy } = useAction(RESTORE, { changes: { topic: 'workspace' } })
   const restore = async () => {
-    if (!(await run({ input: { workspaceId: id } }))) return
-    announce([{ topic: 'workspace' }])
-    say({ kind: 'done', text: text.restored })
+    if (await run({ input: { workspaceId: id } })) say({ kind: 'done', text: text.restored })
   }
   return (
     <>

@@ -1,5 +1,4 @@
 import { graphql, type VariablesOf } from '../live/graphql.ts'
-import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
 import { say } from '../parts/toast.ts'
 import { text } from './strings.ts'
@@ -12,10 +11,9 @@ export type Changes = VariablesOf<typeof UPDATE>['input']
 
 /** Changes settings of the workspace. Failures are in the API's words, beside the form. */
 export const useUpdate = () => {
-  const { run, busy, failure } = useAction(UPDATE, { quiet: true })
+  const { run, busy, failure } = useAction(UPDATE, { quiet: true, changes: { topic: 'all' } })
   const update = async (changes: Changes): Promise<boolean> => {
     if (!(await run({ input: changes }))) return false
-    announce([{ topic: 'all' }])
     say({ kind: 'done', text: text.saved })
     return true
   }

@@ -37,8 +37,8 @@ interface ConfirmProps {
   children: ReactNode
   /** What the button does, as a verb: Delete, Revoke. */
   label: string
-  /** Resolves to false if it failed; the dialog then stays. */
-  onConfirm(): Promise<boolean>
+  /** Resolves to false or null if it failed; the dialog then stays. */
+  onConfirm(): Promise<object | boolean | null>
   onClose(): void
 }
 
