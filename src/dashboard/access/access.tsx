@@ -2,6 +2,7 @@ import { CHANNELS } from '../channels/channels.ts'
 import { wordsOf } from '../channels/words.ts'
 import { graphql } from '../live/graphql.ts'
 import { useAction, useLive } from '../live/use.ts'
+import { Panel } from '../parts/panel.tsx'
 import { Load } from '../parts/states.tsx'
 import { useViewer } from '../screen/viewer.tsx'
 import './access.css'
@@ -49,18 +50,15 @@ const WhoMayWrite = ({ agentId, channel, access, may }: PartProps) => {
 }
 
 const ChannelPanel = ({ has, ...props }: PartProps & { has: boolean }) => (
-  <section className="panel">
-    <h2>{props.channel === 'url' ? text.url : wordsOf(props.channel).name}</h2>
-    <div className="panel-content">
-      {!has && <p className="hint">{text.notSetUp}</p>}
-      {props.channel === 'url' && <p className="hint">{text.urlHint}</p>}
-      <WhoMayWrite {...props} />
-      <div className="access-lists">
-        {props.access.admit !== 'anyone' && <Entries {...props} list="senders" />}
-        <Entries {...props} list="blocked" />
-      </div>
+  <Panel title={props.channel === 'url' ? text.url : wordsOf(props.channel).name}>
+    {!has && <p className="hint">{text.notSetUp}</p>}
+    {props.channel === 'url' && <p className="hint">{text.urlHint}</p>}
+    <WhoMayWrite {...props} />
+    <div className="access-lists">
+      {props.access.admit !== 'anyone' && <Entries {...props} list="senders" />}
+      <Entries {...props} list="blocked" />
     </div>
-  </section>
+  </Panel>
 )
 
 /** Who may write to the agent, by channel. Entries are changed one by one, so that two people lose nothing. */

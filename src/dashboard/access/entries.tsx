@@ -1,9 +1,10 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { wordsOf } from '../channels/words.ts'
 import { graphql } from '../live/graphql.ts'
 import { useAction } from '../live/use.ts'
 import { Button, IconButton } from '../parts/button.tsx'
 import { Field } from '../parts/form/field.tsx'
+import { Form } from '../parts/form/form.tsx'
 import { PlusIcon, XIcon } from '../parts/icons.tsx'
 import { say } from '../parts/toast.ts'
 import { Person, useNames } from './people.tsx'
@@ -56,8 +57,7 @@ export const Entries = (props: EntriesProps) => {
   const { add, remove, busy, failure } = useChanges(props)
   const [value, setValue] = useState('')
   const nameOf = useNames()
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
+  const submit = async () => {
     if (await add(value.trim())) setValue('')
   }
   const drop = async (entry: string) => {
@@ -87,7 +87,7 @@ export const Entries = (props: EntriesProps) => {
         ))}
       </ul>
       {may && (
-        <form onSubmit={(event) => void submit(event)}>
+        <Form onSubmit={submit}>
           {channel === 'url' ? (
             <Person {...field} onChoose={setValue} />
           ) : (
@@ -102,7 +102,7 @@ export const Entries = (props: EntriesProps) => {
           <Button submit icon={PlusIcon} busy={busy}>
             {isListed ? text.add : text.block}
           </Button>
-        </form>
+        </Form>
       )}
     </div>
   )

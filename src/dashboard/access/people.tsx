@@ -1,29 +1,27 @@
 import { graphql } from '../live/graphql.ts'
 import { useLive } from '../live/use.ts'
 import { Select } from '../parts/form/field.tsx'
-import { useAgents } from '../screen/viewer.tsx'
+import { useAgentNames } from '../screen/viewer.tsx'
 import { text } from './strings.ts'
 
 const MEMBERS = graphql(`
   query MembersOfWorkspace { workspace { id members { id name email } } }
 `)
 
-interface Named {
-  id: string
-  name: string
-}
-
-/** The members and agents of the workspace, by whose ids the Message URL knows its senders. */
-const useTeam = (): readonly Named[] => {
+/** The names of the workspace's members and agents, by the ids by which the Message URL knows its senders. */
+const useTeam = (): Readonly<Record<string, string>> => {
   const { data } = useLive(MEMBERS, {}, ['members'])
   const members = data?.workspace.members ?? []
-  return [...members.map(({ id, name, email }) => ({ id, name: name ?? email })), ...useAgents()]
+  return {
+    ...Object.fromEntries(members.map(({ id, name, email }) => [id, name ?? email])),
+    ...useAgentNames(),
+  }
 }
 
 /** Returns a function that names an entry: a member or an agent by their name, anyone else as listed. */
 export const useNames = (): ((entry: string) => string) => {
   const team = useTeam()
-  return (entry) => team.find(({ id }) => id === entry)?.name ?? entry
+  return (entry) => (Object.hasOwn(team, entry) ? team[entry]! : entry)
 }
 
 interface PersonProps {
@@ -35,13 +33,7 @@ interface PersonProps {
 }
 
 /** Chooses a member or an agent. */
-export const Person = ({ onChoose, ...rest }: PersonProps) => (
-  <Select {...rest} onChange={(event) => onChoose(event.target.value)}>
-    <option value="">{text.choose}</option>
-    {useTeam().map(({ id, name }) => (
-      <option key={id} value={id}>
-        {name}
-      </option>
-    ))}
-  </Select>
-)
+export const Person = ({ value, ...rest }: PersonProps) => {
+  const options: Readonly<Record<string, string>> = { '': text.choose, ...useTeam() }
+  return <Select {...rest} options={options} chosen={value} />
+}

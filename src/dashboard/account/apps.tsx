@@ -4,6 +4,7 @@ import { useAction } from '../live/use.ts'
 import { Button } from '../parts/button.tsx'
 import { Confirm } from '../parts/dialog/dialog.tsx'
 import { type Column, Table } from '../parts/list/table.tsx'
+import { Panel } from '../parts/panel.tsx'
 import { Time } from '../parts/time.tsx'
 import { Scopes } from '../tokens/scopes.tsx'
 import type { Viewer } from './query.ts'
@@ -49,16 +50,13 @@ export const Apps = ({ apps }: { apps: readonly App[] }) => {
   const [leaving, setLeaving] = useState<App | null>(null)
   const { run } = useAction(DISCONNECT, { changes: { topic: 'all' } })
   return (
-    <section className="panel">
-      <h2>{text.apps}</h2>
-      <div className="panel-content">
-        <p className="hint">{text.appsHint}</p>
-        {apps.length > 0 ? (
-          <Table label={text.appList} columns={columnsOf(setLeaving)} rows={apps} keyOf={({ id }) => id} />
-        ) : (
-          <p className="soft">{text.noApps}</p>
-        )}
-      </div>
+    <Panel title={text.apps}>
+      <p className="hint">{text.appsHint}</p>
+      {apps.length > 0 ? (
+        <Table label={text.appList} columns={columnsOf(setLeaving)} rows={apps} keyOf={({ id }) => id} />
+      ) : (
+        <p className="soft">{text.noApps}</p>
+      )}
       {leaving && (
         <Confirm
           title={text.disconnectTitle(leaving.name)}
@@ -69,6 +67,6 @@ export const Apps = ({ apps }: { apps: readonly App[] }) => {
           <p>{text.disconnectHint}</p>
         </Confirm>
       )}
-    </section>
+    </Panel>
   )
 }

@@ -4,6 +4,7 @@ import { useAction } from '../live/use.ts'
 import { Button } from '../parts/button.tsx'
 import { Confirm } from '../parts/dialog/dialog.tsx'
 import { type Column, Table } from '../parts/list/table.tsx'
+import { Panel } from '../parts/panel.tsx'
 import { Time } from '../parts/time.tsx'
 import type { Viewer } from './query.ts'
 import { text } from './strings.ts'
@@ -38,25 +39,22 @@ export const Passkeys = ({ passkeys }: Pick<Viewer, 'passkeys'>) => {
   const [leaving, setLeaving] = useState<Passkey | null>(null)
   const { run } = useAction(REMOVE, { changes: { topic: 'all' } })
   return (
-    <section className="panel">
-      <h2>{text.passkeys}</h2>
-      <div className="panel-content">
-        <p className="hint">{text.passkeysHint}</p>
-        {passkeys.length > 0 ? (
-          <Table
-            label={text.passkeyList}
-            columns={columnsOf(setLeaving)}
-            rows={passkeys}
-            keyOf={({ id }) => id}
-          />
-        ) : (
-          <p className="soft">{text.noPasskeys}</p>
-        )}
-        <div className="row">
-          <a className="button plain" href="/app/passkeys?to=/app/profile">
-            {text.addPasskey}
-          </a>
-        </div>
+    <Panel title={text.passkeys}>
+      <p className="hint">{text.passkeysHint}</p>
+      {passkeys.length > 0 ? (
+        <Table
+          label={text.passkeyList}
+          columns={columnsOf(setLeaving)}
+          rows={passkeys}
+          keyOf={({ id }) => id}
+        />
+      ) : (
+        <p className="soft">{text.noPasskeys}</p>
+      )}
+      <div className="row">
+        <a className="button plain" href="/app/passkeys?to=/app/profile">
+          {text.addPasskey}
+        </a>
       </div>
       {leaving && (
         <Confirm
@@ -68,6 +66,6 @@ export const Passkeys = ({ passkeys }: Pick<Viewer, 'passkeys'>) => {
           <p>{text.removePasskeyHint}</p>
         </Confirm>
       )}
-    </section>
+    </Panel>
   )
 }

@@ -5,6 +5,7 @@ import { Badge } from '../parts/badge.tsx'
 import { Button } from '../parts/button.tsx'
 import { Choices } from '../parts/choices.tsx'
 import { CircleCheckIcon, PlusIcon } from '../parts/icons.tsx'
+import { Panel } from '../parts/panel.tsx'
 import { Snippet } from '../parts/snippet.tsx'
 import { Time } from '../parts/time.tsx'
 import { useViewer } from '../screen/viewer.tsx'
@@ -106,31 +107,26 @@ export const Connect = ({ agentId, publicUrl }: ConnectProps) => {
   const code = connectCode(host, { agentId, publicUrl, token: made?.token ?? 'TOKEN' })
   const needsToken = host !== 'chatgpt'
   return (
-    <section className="panel" aria-labelledby="connect">
-      <h2 id="connect">{text.connect}</h2>
-      <div className="panel-content">
-        <div className="row">
-          <p>{text.connectHint}</p>
-          <Choices label={text.host} options={HOSTS} chosen={host} onChoose={setHost} />
-        </div>
-        {needsToken && !made && (
-          <div className="row">
-            {may.createTokens ? (
-              <Button kind="primary" icon={PlusIcon} busy={busy} onClick={() => void make(HOSTS[host])}>
-                {text.makeToken}
-              </Button>
-            ) : null}
-            <p className="hint">{may.createTokens ? text.makeTokenHint : text.noRight}</p>
-          </div>
-        )}
-        {needsToken && made && <p className="note">{text.tokenOnce}</p>}
-        {!needsToken && !publicUrl.startsWith('https:') && (
-          <p className="note">{text.notPublic(publicUrl)}</p>
-        )}
-        <Snippet label={text.code[host]} variants={[{ name: HOSTS[host], code }]} />
-        <p className="hint">{text.codeHint[host]}</p>
-        {data && <State data={data} chosen={{ host, tokenId: made?.id }} url={publicUrl} />}
+    <Panel id="connect" title={text.connect}>
+      <div className="row">
+        <p>{text.connectHint}</p>
+        <Choices label={text.host} options={HOSTS} chosen={host} onChoose={setHost} />
       </div>
-    </section>
+      {needsToken && !made && (
+        <div className="row">
+          {may.createTokens ? (
+            <Button kind="primary" icon={PlusIcon} busy={busy} onClick={() => void make(HOSTS[host])}>
+              {text.makeToken}
+            </Button>
+          ) : null}
+          <p className="hint">{may.createTokens ? text.makeTokenHint : text.noRight}</p>
+        </div>
+      )}
+      {needsToken && made && <p className="note">{text.tokenOnce}</p>}
+      {!needsToken && !publicUrl.startsWith('https:') && <p className="note">{text.notPublic(publicUrl)}</p>}
+      <Snippet label={text.code[host]} variants={[{ name: HOSTS[host], code }]} />
+      <p className="hint">{text.codeHint[host]}</p>
+      {data && <State data={data} chosen={{ host, tokenId: made?.id }} url={publicUrl} />}
+    </Panel>
   )
 }

@@ -6,6 +6,7 @@ import { Button } from '../parts/button.tsx'
 import { Copyable } from '../parts/copy.tsx'
 import { ShieldXIcon } from '../parts/icons.tsx'
 import { Metadata } from '../parts/metadata.tsx'
+import { Panel } from '../parts/panel.tsx'
 import { Snippet } from '../parts/snippet.tsx'
 import { Load } from '../parts/states.tsx'
 import { Time } from '../parts/time.tsx'
@@ -57,15 +58,12 @@ const WhoMayWrite = ({ agent }: Pick<Data, 'agent'>) => {
 }
 
 const Write = ({ service, agent, address }: Data & { address: string }) => (
-  <section className="panel">
-    <h2>{text.write}</h2>
-    <div className="panel-content">
-      <WhoMayWrite agent={agent} />
-      <p>{service.smtp ? text.writeHint(service.smtp) : text.noSmtp}</p>
-      {service.smtp && <Snippet label={text.send} variants={mailSnippets(address, service.smtp)} />}
-      {service.captured && <p className="hint">{text.captured}</p>}
-    </div>
-  </section>
+  <Panel title={text.write}>
+    <WhoMayWrite agent={agent} />
+    <p>{service.smtp ? text.writeHint(service.smtp) : text.noSmtp}</p>
+    {service.smtp && <Snippet label={text.send} variants={mailSnippets(address, service.smtp)} />}
+    {service.captured && <p className="hint">{text.captured}</p>}
+  </Panel>
 )
 
 const ArrivedRow = ({ message }: { message: Arrived }) => (
@@ -115,24 +113,18 @@ export const Screen = ({ agentId }: { agentId: string }) => {
         return (
           <>
             {address && (
-              <section className="panel">
-                <h2>{text.address}</h2>
-                <div className="panel-content">
-                  <p className="address">
-                    <Copyable value={address.value} what={text.address} />
-                  </p>
-                  <p className="hint">{text.addressHint}</p>
-                </div>
-              </section>
+              <Panel title={text.address}>
+                <p className="address">
+                  <Copyable value={address.value} what={text.address} />
+                </p>
+                <p className="hint">{text.addressHint}</p>
+              </Panel>
             )}
             {address && <Write {...data} address={address.value} />}
             {Object.keys(data.agent.metadata).length > 0 && (
-              <section className="panel">
-                <h2>{text.metadata}</h2>
-                <div className="panel-content">
-                  <Metadata of={data.agent.metadata} label={text.metadata} />
-                </div>
-              </section>
+              <Panel title={text.metadata}>
+                <Metadata of={data.agent.metadata} label={text.metadata} />
+              </Panel>
             )}
             <Arrived agent={data.agent} />
             <Connect agentId={agentId} publicUrl={data.service.publicUrl} />

@@ -7,9 +7,9 @@ import { More } from '../parts/list/more.tsx'
 import { type Column, Table } from '../parts/list/table.tsx'
 import { Load } from '../parts/states.tsx'
 import { Time } from '../parts/time.tsx'
-import { useAgents } from '../screen/viewer.tsx'
+import { useAgentNames, useAgents } from '../screen/viewer.tsx'
 import './audit.css'
-import { type Action, AUDIT, type Entry, type Filter, NAMES } from './query.ts'
+import { AUDIT, type Entry, type Filter, NAMES } from './query.ts'
 import { ACTIONS, text } from './strings.ts'
 
 type NameOf = (id: string) => string | undefined
@@ -63,37 +63,22 @@ const useNames = (): NameOf => {
     members.filter((member) => member.id === id).map(({ name, email }) => name ?? email)[0]
 }
 
-const Filters = ({ filter, onChange }: { filter: Filter; onChange(filter: Filter): void }) => {
-  const agents = useAgents()
-  return (
-    <div className="audit-filters">
-      <Select
-        label={text.action}
-        value={filter.action ?? ''}
-        onChange={(event) => onChange({ ...filter, action: (event.target.value || null) as Action | null })}
-      >
-        <option value="">{text.any}</option>
-        {Object.entries(ACTIONS).map(([action, words]) => (
-          <option key={action} value={action}>
-            {words}
-          </option>
-        ))}
-      </Select>
-      <Select
-        label={text.agent}
-        value={filter.agentId ?? ''}
-        onChange={(event) => onChange({ ...filter, agentId: event.target.value || null })}
-      >
-        <option value="">{text.any}</option>
-        {agents.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name}
-          </option>
-        ))}
-      </Select>
-    </div>
-  )
-}
+const Filters = ({ filter, onChange }: { filter: Filter; onChange(filter: Filter): void }) => (
+  <div className="audit-filters">
+    <Select
+      label={text.action}
+      options={{ '': text.any, ...ACTIONS }}
+      chosen={filter.action ?? ''}
+      onChoose={(action) => onChange({ ...filter, action: action || null })}
+    />
+    <Select
+      label={text.agent}
+      options={useAgentNames(text.any)}
+      chosen={filter.agentId ?? ''}
+      onChoose={(id) => onChange({ ...filter, agentId: id || null })}
+    />
+  </div>
+)
 
 /** Who changed what in the workspace. */
 export const Screen = () => {

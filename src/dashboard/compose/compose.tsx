@@ -10,7 +10,7 @@ import { BotIcon, PencilIcon } from '../parts/icons.tsx'
 import { keptOf, LAST_AGENT } from '../parts/kept.ts'
 import { Empty, Loading } from '../parts/states.tsx'
 import { Page } from '../screen/page.tsx'
-import { useAgents, useViewer } from '../screen/viewer.tsx'
+import { useAgentNames, useAgents, useViewer } from '../screen/viewer.tsx'
 import { EMPTY, type Words } from './letter.ts'
 import { LetterForm } from './letter-form.tsx'
 import { type Draft, readDraft } from './service.ts'
@@ -71,15 +71,10 @@ const Written = ({ agent, blank, place, hint, isFirst }: WrittenProps) => {
       {isNew && channels.length > 1 && (
         <Select
           label={text.channel}
-          value={letter.channel}
-          onChange={({ target }) => change({ channel: target.value as Channel })}
-        >
-          {channels.map((channel) => (
-            <option key={channel} value={channel}>
-              {wordsOf(channel).name}
-            </option>
-          ))}
-        </Select>
+          options={Object.fromEntries(channels.map((channel) => [channel, wordsOf(channel).name]))}
+          chosen={letter.channel}
+          onChoose={(channel) => change({ channel: channel as Channel })}
+        />
       )}
       {letter.replyTo === null && (
         <Field
@@ -183,31 +178,25 @@ const titleOf = (search: URLSearchParams): string => {
 export const Screen = () => {
   const [search, setSearch] = useSearchParams()
   const viewer = useViewer()
-  const all = useAgents()
+  const names = useAgentNames()
   const agentId = useAgentId()
   const [first] = useState(agentId)
   const [draftId, forward] = [search.get('draft'), search.get('forward')]
-  const isKnown = all.some(({ id }) => id === agentId)
   const isFixed = draftId !== null || forward !== null
   // biome-ignore lint/correctness/useExhaustiveDependencies: once
   useEffect(() => resumeAll(keptOf(viewer, 'letter')), [])
   return (
     <Page title={titleOf(search)}>
-      {agentId && isKnown ? (
+      {agentId && Object.hasOwn(names, agentId) ? (
         <div className="letter-of">
           <Select
             label={text.from}
             hint={isFixed ? undefined : text.agentHint}
-            value={agentId}
+            options={names}
+            chosen={agentId}
             disabled={isFixed}
-            onChange={({ target }) => setSearch({ agent: target.value })}
-          >
-            {all.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </Select>
+            onChoose={(agent) => setSearch({ agent })}
+          />
           <Compose
             key={`${agentId} ${draftId} ${forward}`}
             {...{ agentId, draftId, forward }}
@@ -215,7 +204,7 @@ export const Screen = () => {
           />
         </div>
       ) : (
-        <Empty icon={BotIcon} title={all.length > 0 ? text.noSuchAgent : text.noAgent} />
+        <Empty icon={BotIcon} title={Object.keys(names).length > 0 ? text.noSuchAgent : text.noAgent} />
       )}
     </Page>
   )

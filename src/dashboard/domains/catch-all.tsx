@@ -1,7 +1,7 @@
 import { graphql } from '../live/graphql.ts'
 import { useAction } from '../live/use.ts'
 import { Select } from '../parts/form/field.tsx'
-import { useAgents, useViewer } from '../screen/viewer.tsx'
+import { useAgentNames, useViewer } from '../screen/viewer.tsx'
 import type { Domain } from './query.ts'
 import { text } from './strings.ts'
 
@@ -12,7 +12,7 @@ const UPDATE = graphql(`
 /** Which agent gets the mail to addresses that no agent has. */
 export const CatchAll = ({ domain }: { domain: Domain }) => {
   const { may } = useViewer()
-  const agents = useAgents()
+  const agents = useAgentNames(text.nobody)
   const { run, busy, failure } = useAction(UPDATE, { quiet: true, changes: { topic: 'all' } })
   const { id: domainId, catchAllAgentId, state } = domain
   if (state !== 'verified' && !catchAllAgentId) return null
@@ -21,16 +21,10 @@ export const CatchAll = ({ domain }: { domain: Domain }) => {
       label={text.catchAll}
       hint={text.catchAllHint(domain.name)}
       error={failure?.message}
-      value={catchAllAgentId ?? ''}
+      options={agents}
+      chosen={catchAllAgentId ?? ''}
       disabled={busy || !may.manageDomains}
-      onChange={({ target }) => void run({ input: { domainId, catchAllAgentId: target.value || null } })}
-    >
-      <option value="">{text.nobody}</option>
-      {agents.map(({ id, name }) => (
-        <option key={id} value={id}>
-          {name}
-        </option>
-      ))}
-    </Select>
+      onChoose={(id) => void run({ input: { domainId, catchAllAgentId: id || null } })}
+    />
   )
 }

@@ -6,6 +6,7 @@ import { Badge } from '../parts/badge.tsx'
 import { Choices } from '../parts/choices.tsx'
 import { locale } from '../parts/language.ts'
 import { type Column, Table } from '../parts/list/table.tsx'
+import { Panel } from '../parts/panel.tsx'
 import { Load } from '../parts/states.tsx'
 import { Time } from '../parts/time.tsx'
 import { text } from './strings.ts'
@@ -113,31 +114,28 @@ export const Mail = () => {
   return (
     <>
       {health.data?.service.captured && <p className="note">{text.captured}</p>}
-      <section className="panel">
-        <header className="row between">
-          <h2>{text.byDomain}</h2>
-          <Choices label={text.days} options={text.ranges} chosen={days} onChoose={setDays} />
-        </header>
-        <div className="panel-content">
-          <p className="hint">{text.limits}</p>
-          <Load from={health}>
-            {({ workspace: { mailHealth } }) =>
-              mailHealth.length > 0 ? (
-                <Table
-                  label={text.byDomain}
-                  columns={COLUMNS}
-                  stacked
-                  rows={mailHealth}
-                  keyOf={({ domain }) => domain}
-                />
-              ) : (
-                <p className="soft">{text.noMail}</p>
-              )
-            }
-          </Load>
-          <Link href="/outbox/suppressed">{text.stopped}</Link>
-        </div>
-      </section>
+      <Panel
+        title={text.byDomain}
+        actions={<Choices label={text.days} options={text.ranges} chosen={days} onChoose={setDays} />}
+      >
+        <p className="hint">{text.limits}</p>
+        <Load from={health}>
+          {({ workspace: { mailHealth } }) =>
+            mailHealth.length > 0 ? (
+              <Table
+                label={text.byDomain}
+                columns={COLUMNS}
+                stacked
+                rows={mailHealth}
+                keyOf={({ domain }) => domain}
+              />
+            ) : (
+              <p className="soft">{text.noMail}</p>
+            )
+          }
+        </Load>
+        <Link href="/outbox/suppressed">{text.stopped}</Link>
+      </Panel>
       <FailedMail />
     </>
   )

@@ -6,6 +6,7 @@ import { AgentIcon } from '../parts/agent-icon.tsx'
 import { Badge, type Tone } from '../parts/badge.tsx'
 import { CircleAlertIcon, CircleCheckIcon, RadioIcon } from '../parts/icons.tsx'
 import { type Column, Table } from '../parts/list/table.tsx'
+import { Panel } from '../parts/panel.tsx'
 import { Load } from '../parts/states.tsx'
 import { Time } from '../parts/time.tsx'
 import { Page } from '../screen/page.tsx'
@@ -101,25 +102,22 @@ const useStillWhileUsed = (lines: readonly Line[]) => {
 const NeedsYou = ({ fleet }: { fleet: FleetData }) => {
   const needs = allNeeds(fleet)
   return (
-    <section className="panel" aria-labelledby="needs-you">
-      <h2 id="needs-you">{text.needsYou}</h2>
-      <div className="panel-content">
-        {needs.length > 0 ? (
-          <ul className="needs-you">
-            {needs.map(({ kind, words, href }) => (
-              <li key={kind} className={TONES[kind] ?? 'neutral'}>
-                <CircleAlertIcon />
-                {href.startsWith('#') ? <a href={href}>{words}</a> : <Link href={href}>{words}</Link>}
-              </li>
-            ))}
-          </ul>
-        ) : (
-          <p className="nothing-needed">
-            <CircleCheckIcon /> {text.nothing}
-          </p>
-        )}
-      </div>
-    </section>
+    <Panel id="needs-you" title={text.needsYou}>
+      {needs.length > 0 ? (
+        <ul className="needs-you">
+          {needs.map(({ kind, words, href }) => (
+            <li key={kind} className={TONES[kind] ?? 'neutral'}>
+              <CircleAlertIcon />
+              {href.startsWith('#') ? <a href={href}>{words}</a> : <Link href={href}>{words}</Link>}
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <p className="nothing-needed">
+          <CircleCheckIcon /> {text.nothing}
+        </p>
+      )}
+    </Panel>
   )
 }
 

@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { graphql } from '../live/graphql.ts'
 import { useAction } from '../live/use.ts'
 import { Button, LinkButton } from '../parts/button.tsx'
+import { Form } from '../parts/form/form.tsx'
 import { toInput } from '../parts/form/local-time.ts'
 import { Time } from '../parts/time.tsx'
 import { say } from '../parts/toast.ts'
@@ -23,10 +24,9 @@ const Schedule = ({ message, until }: { message: ShownMessage; until: string }) 
   const move = useAction(MOVE)
   const ids = { agentId: message.agent.id, messageId: message.id }
   return (
-    <form
+    <Form
       className="row"
-      onSubmit={async (event) => {
-        event.preventDefault()
+      onSubmit={async () => {
         const moved = await move.run({ input: { ...ids, sendAt: new Date(at).toISOString() } })
         if (moved) say({ kind: 'done', text: text.hold.moved })
       }}
@@ -53,7 +53,7 @@ const Schedule = ({ message, until }: { message: ShownMessage; until: string }) 
       >
         {text.hold.cancel}
       </Button>
-    </form>
+    </Form>
   )
 }
 

@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { useQuery } from 'urql'
 import { failureOf } from '../live/failure.ts'
 import { graphql, type ResultOf } from '../live/graphql.ts'
@@ -6,6 +6,7 @@ import { useAction } from '../live/use.ts'
 import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog/dialog.tsx'
 import { Field } from '../parts/form/field.tsx'
+import { Form } from '../parts/form/form.tsx'
 import { type Column, Table } from '../parts/list/table.tsx'
 import { Failed, Loading } from '../parts/states.tsx'
 import { text } from './strings.ts'
@@ -70,13 +71,10 @@ export const RentNumber = ({ onClose }: { onClose(): void }) => {
   const [country, setCountry] = useState('US')
   const [areaCode, setAreaCode] = useState('')
   const [search, setSearch] = useState<Search | null>(null)
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    setSearch({ country: country.trim().toUpperCase(), areaCode: areaCode.trim() || null })
-  }
+  const submit = () => setSearch({ country: country.trim().toUpperCase(), areaCode: areaCode.trim() || null })
   return (
     <Dialog wide title={text.rent} onClose={onClose}>
-      <form className="form" onSubmit={submit}>
+      <Form className="form" onSubmit={submit}>
         <Field
           label={text.country}
           hint={text.countryHint}
@@ -97,7 +95,7 @@ export const RentNumber = ({ onClose }: { onClose(): void }) => {
         <div className="row">
           <Button submit>{text.search}</Button>
         </div>
-      </form>
+      </Form>
       {search && <Offers search={search} onClose={onClose} />}
     </Dialog>
   )

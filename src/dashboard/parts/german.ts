@@ -3,6 +3,7 @@ import type { text as english } from './strings.ts'
 export const parts: typeof english = {
   close: 'Schließen',
   cancel: 'Abbrechen',
+  done: 'Fertig',
   copy: 'Kopieren',
   copied: 'Kopiert',
   notCopied:

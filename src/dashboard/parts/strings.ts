@@ -4,6 +4,7 @@ import { words } from './words.ts'
 export const text = words('parts', {
   close: 'Close',
   cancel: 'Cancel',
+  done: 'Done',
   copy: 'Copy',
   copied: 'Copied',
   notCopied: 'Your browser did not allow to copy it. Select it, and copy it by keyboard.',

@@ -31,7 +31,6 @@ export const people: typeof english = {
   invitedHint: (email) =>
     `Wenn der Dienst E-Mails senden kann, erhält ${email} diesen Link per E-Mail. Sie können ihn auch selbst weitergeben. Er lässt sich einmal benutzen, innerhalb von sieben Tagen.`,
   link: 'den Link',
-  done: 'Fertig',
   invitations: 'Offene Einladungen',
   noInvitations: 'Zurzeit ist niemand eingeladen.',
   invitationList: 'Einladungen, die noch nicht angenommen sind',

@@ -1,10 +1,8 @@
 import { useState } from 'react'
 import { graphql } from '../live/graphql.ts'
 import { useAction } from '../live/use.ts'
-import { Button } from '../parts/button.tsx'
-import { Copyable } from '../parts/copy.tsx'
-import { Dialog } from '../parts/dialog/dialog.tsx'
 import { FormDialog } from '../parts/dialog/form-dialog.tsx'
+import { ShowOnce } from '../parts/dialog/show-once.tsx'
 import { Field, Select } from '../parts/form/field.tsx'
 import { useViewer } from '../screen/viewer.tsx'
 import { text } from './strings.ts'
@@ -12,24 +10,6 @@ import { text } from './strings.ts'
 const INVITE = graphql(`
   mutation InviteMember($input: InviteMemberInput!) { inviteMember(input: $input) { url invitation { id email } } }
 `)
-
-const Invited = ({ email, url, onClose }: { email: string; url: string; onClose(): void }) => (
-  <Dialog
-    wide
-    title={text.invited}
-    onClose={onClose}
-    actions={
-      <Button kind="primary" onClick={onClose}>
-        {text.done}
-      </Button>
-    }
-  >
-    <p>{text.invitedHint(email)}</p>
-    <p>
-      <Copyable value={url} what={text.link} />
-    </p>
-  </Dialog>
-)
 
 /** Invites a person, then shows the link, which the service keeps no copy of. */
 export const Invite = ({ onClose }: { onClose(): void }) => {
@@ -42,7 +22,16 @@ export const Invite = ({ onClose }: { onClose(): void }) => {
     const made = await run({ input: { email: email.trim(), role } })
     if (made?.inviteMember) setUrl(made.inviteMember.url)
   }
-  if (url) return <Invited email={email} url={url} onClose={onClose} />
+  if (url)
+    return (
+      <ShowOnce
+        title={text.invited}
+        hint={text.invitedHint(email)}
+        value={url}
+        what={text.link}
+        onClose={onClose}
+      />
+    )
   return (
     <FormDialog title={text.invite} label={text.submit} onClose={onClose} onSubmit={submit} busy={busy}>
       <Field
@@ -59,12 +48,10 @@ export const Invite = ({ onClose }: { onClose(): void }) => {
         <Select
           label={text.role}
           hint={text.roleHint}
-          value={role}
-          onChange={(event) => setRole(event.target.value as typeof role)}
-        >
-          <option value="member">{text.roles.member}</option>
-          <option value="owner">{text.roles.owner}</option>
-        </Select>
+          options={{ member: text.roles.member, owner: text.roles.owner }}
+          chosen={role}
+          onChoose={setRole}
+        />
       )}
     </FormDialog>
   )

@@ -24,7 +24,6 @@ export const text = words('people', {
   invitedHint: (email: string) =>
     `If the service can send mail, ${email} receives this link by email. You can also share it yourself. It works once, within seven days.`,
   link: 'the link',
-  done: 'Done',
   invitations: 'Open invitations',
   noInvitations: 'Nobody is invited at the moment.',
   invitationList: 'Invitations that have not been accepted yet',

@@ -6,7 +6,7 @@ import { Select } from '../parts/form/field.tsx'
 import { locale } from '../parts/language.ts'
 import { type Column, Table } from '../parts/list/table.tsx'
 import { Load } from '../parts/states.tsx'
-import { useAgents } from '../screen/viewer.tsx'
+import { useAgentNames } from '../screen/viewer.tsx'
 import { Bars } from './bars.tsx'
 import './plan.css'
 import { text } from './strings.ts'
@@ -63,7 +63,6 @@ const Charts = ({ days }: { days: readonly Day[] }) => (
 
 /** What happened on each day, as small charts and as a table. */
 export const Counts = () => {
-  const agents = useAgents()
   const [agentId, setAgentId] = useState<string | null>(null)
   const [range, setRange] = useState<keyof typeof text.ranges>('30')
   const from = daysAgo(Number(range) - 1)
@@ -74,16 +73,10 @@ export const Counts = () => {
         <h2>{text.perDay}</h2>
         <Select
           label={text.of}
-          value={agentId ?? ''}
-          onChange={({ target }) => setAgentId(target.value || null)}
-        >
-          <option value="">{text.allAgents}</option>
-          {agents.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
-        </Select>
+          options={useAgentNames(text.allAgents)}
+          chosen={agentId ?? ''}
+          onChoose={(id) => setAgentId(id || null)}
+        />
         <Choices label={text.range} options={text.ranges} chosen={range} onChoose={setRange} />
       </header>
       <div className="panel-content">

@@ -3,6 +3,7 @@ import { useLive } from '../live/use.ts'
 import { Badge } from '../parts/badge.tsx'
 import { locale } from '../parts/language.ts'
 import { type Column, Table } from '../parts/list/table.tsx'
+import { Panel } from '../parts/panel.tsx'
 import { Load } from '../parts/states.tsx'
 import { Counts } from './counts.tsx'
 import { text } from './strings.ts'
@@ -69,18 +70,15 @@ const Usage = () => (
     lines={6}
   >
     {({ workspace: { plan } }) => (
-      <section className="panel">
-        <h2>{text.plan(plan.key)}</h2>
-        <div className="panel-content">
-          <p className="hint">{plan.changeAddress ? text.changeAddress : text.fixedAddress}</p>
-          <Table
-            label={text.list}
-            columns={KINDS.some((kind) => plan.limits[kind] !== null) ? COLUMNS : UNLIMITED}
-            rows={KINDS.map((kind) => ({ kind, used: plan.usage[kind], limit: plan.limits[kind] }))}
-            keyOf={({ kind }) => kind}
-          />
-        </div>
-      </section>
+      <Panel title={text.plan(plan.key)}>
+        <p className="hint">{plan.changeAddress ? text.changeAddress : text.fixedAddress}</p>
+        <Table
+          label={text.list}
+          columns={KINDS.some((kind) => plan.limits[kind] !== null) ? COLUMNS : UNLIMITED}
+          rows={KINDS.map((kind) => ({ kind, used: plan.usage[kind], limit: plan.limits[kind] }))}
+          keyOf={({ kind }) => kind}
+        />
+      </Panel>
     )}
   </Load>
 )

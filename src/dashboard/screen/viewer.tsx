@@ -43,6 +43,12 @@ export const useViewer = (): Viewer => useFrameData().viewer
 /** All agents, with the numbers of their messages that are unread, and that wait for approval. */
 export const useAgents = (): readonly AgentRef[] => useFrameData().agents
 
+/** The names of all agents by their ids, to choose one; `none` is the choice of no agent. */
+export const useAgentNames = (none?: string): Readonly<Record<string, string>> => ({
+  ...(none === undefined ? {} : { '': none }),
+  ...Object.fromEntries(useAgents().map(({ id, name }) => [id, name])),
+})
+
 /** How many questions of agents wait for an answer of the member. */
 const useQuestionCount = (): number => useViewer().workspace.questions.length
 

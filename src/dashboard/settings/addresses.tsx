@@ -10,6 +10,7 @@ import { Confirm } from '../parts/dialog/dialog.tsx'
 import { PlusIcon } from '../parts/icons.tsx'
 import { type Column, Table } from '../parts/list/table.tsx'
 import { Menu } from '../parts/menu.tsx'
+import { Panel } from '../parts/panel.tsx'
 import { ChangeAddress } from './change-address.tsx'
 import type { Address, Agent } from './query.ts'
 import { SetUpLink } from './set-up-link.tsx'
@@ -96,19 +97,8 @@ export const Addresses = ({ agent: { id: agentId, addresses } }: { agent: Agent 
     onRemove: setRemoving,
   }
   return (
-    <section className="panel">
-      <header className="row between">
-        <h2>{text.addresses}</h2>
-        <AddAddress agentId={agentId} />
-      </header>
-      <div className="panel-content">
-        <Table
-          label={text.addressList}
-          columns={columnsOf(actions)}
-          rows={addresses}
-          keyOf={({ id }) => id}
-        />
-      </div>
+    <Panel title={text.addresses} actions={<AddAddress agentId={agentId} />}>
+      <Table label={text.addressList} columns={columnsOf(actions)} rows={addresses} keyOf={({ id }) => id} />
       {changing && <ChangeAddress agentId={agentId} address={changing} onClose={() => setChanging(null)} />}
       {removing && (
         <Confirm
@@ -120,6 +110,6 @@ export const Addresses = ({ agent: { id: agentId, addresses } }: { agent: Agent 
           <p>{wordsOf(removing.channel).removeHint}</p>
         </Confirm>
       )}
-    </section>
+    </Panel>
   )
 }

@@ -5,6 +5,7 @@ import { announce } from '../live/live.ts'
 import { useAction } from '../live/use.ts'
 import { Button } from '../parts/button.tsx'
 import { ConfirmName } from '../parts/dialog/confirm-name.tsx'
+import { Panel } from '../parts/panel.tsx'
 import { say } from '../parts/toast.ts'
 import type { Agent } from './query.ts'
 import { text } from './strings.ts'
@@ -41,17 +42,14 @@ const Question = ({ agent, onClose }: { agent: Agent; onClose(): void }) => {
 export const DeleteAgent = ({ agent }: { agent: Agent }) => {
   const [asking, setAsking] = useState(false)
   return (
-    <section className="panel">
-      <h2>{text.danger}</h2>
-      <div className="panel-content">
-        <p className="hint">{text.dangerHint}</p>
-        <div className="row">
-          <Button kind="danger" onClick={() => setAsking(true)}>
-            {text.delete}
-          </Button>
-        </div>
+    <Panel title={text.danger}>
+      <p className="hint">{text.dangerHint}</p>
+      <div className="row">
+        <Button kind="danger" onClick={() => setAsking(true)}>
+          {text.delete}
+        </Button>
       </div>
       {asking && <Question agent={agent} onClose={() => setAsking(false)} />}
-    </section>
+    </Panel>
   )
 }

@@ -1,11 +1,13 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { Button, IconButton } from '../parts/button.tsx'
 import { Confirm } from '../parts/dialog/dialog.tsx'
 import { FormDialog } from '../parts/dialog/form-dialog.tsx'
 import { Field, TextField } from '../parts/form/field.tsx'
+import { Form } from '../parts/form/form.tsx'
 import { useEdits } from '../parts/form/use-edits.ts'
 import { PencilIcon, PlusIcon, Trash2Icon } from '../parts/icons.tsx'
 import { type Column, Table } from '../parts/list/table.tsx'
+import { Panel } from '../parts/panel.tsx'
 import type { Agent } from './query.ts'
 import { text } from './strings.ts'
 import { useUpdate } from './update.ts'
@@ -17,12 +19,9 @@ const MOST_TEMPLATES = 50
 const Signature = ({ agent }: { agent: Agent }) => {
   const { fields, edit, isEdited } = useEdits({ signature: agent.signature ?? '' })
   const { update, busy, failure } = useUpdate(agent.id)
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    void update({ signature: fields.signature.trim() || null })
-  }
+  const submit = () => update({ signature: fields.signature.trim() || null })
   return (
-    <form className="form" onSubmit={submit}>
+    <Form className="form" onSubmit={submit}>
       <TextField
         label={text.signature}
         hint={text.signatureHint}
@@ -37,7 +36,7 @@ const Signature = ({ agent }: { agent: Agent }) => {
           {text.save}
         </Button>
       </div>
-    </form>
+    </Form>
   )
 }
 
@@ -115,21 +114,20 @@ export const Writing = ({ agent }: { agent: Agent }) => {
     },
   ]
   return (
-    <section className="panel">
-      <header className="row between">
-        <h2>{text.writing}</h2>
-        {agent.templates.length < MOST_TEMPLATES && (
+    <Panel
+      title={text.writing}
+      actions={
+        agent.templates.length < MOST_TEMPLATES && (
           <Button icon={PlusIcon} onClick={() => setChanging('new')}>
             {text.addTemplate}
           </Button>
-        )}
-      </header>
-      <div className="panel-content">
-        <Signature agent={agent} />
-        {agent.templates.length > 0 && (
-          <Table label={text.templates} columns={columns} rows={agent.templates} keyOf={({ name }) => name} />
-        )}
-      </div>
+        )
+      }
+    >
+      <Signature agent={agent} />
+      {agent.templates.length > 0 && (
+        <Table label={text.templates} columns={columns} rows={agent.templates} keyOf={({ name }) => name} />
+      )}
       {changing && (
         <TemplateForm
           agent={agent}
@@ -147,6 +145,6 @@ export const Writing = ({ agent }: { agent: Agent }) => {
           <p>{text.removeTemplateHint}</p>
         </Confirm>
       )}
-    </section>
+    </Panel>
   )
 }

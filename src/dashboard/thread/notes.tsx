@@ -6,6 +6,7 @@ import { LinkedText } from '../message/linked-text.tsx'
 import { Button, IconButton } from '../parts/button.tsx'
 import { Confirm } from '../parts/dialog/dialog.tsx'
 import { TextField } from '../parts/form/field.tsx'
+import { Form } from '../parts/form/form.tsx'
 import { PencilIcon, Trash2Icon } from '../parts/icons.tsx'
 import { dropKept, type Kept, keep, keptOf, readKept } from '../parts/kept.ts'
 import { Time } from '../parts/time.tsx'
@@ -115,12 +116,9 @@ export const Notes = ({ thread, note }: { thread: NotedThread; note: ReturnType<
           {text.notes.add}
         </Button>
       ) : (
-        <form
+        <Form
           className="stack"
-          onSubmit={(event) => {
-            event.preventDefault()
-            void save()
-          }}
+          onSubmit={save}
           onKeyDown={(event) => {
             if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
             event.preventDefault()
@@ -145,7 +143,7 @@ export const Notes = ({ thread, note }: { thread: NotedThread; note: ReturnType<
               {text.notes.discard}
             </Button>
           </div>
-        </form>
+        </Form>
       )}
     </section>
   )

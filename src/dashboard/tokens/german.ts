@@ -49,5 +49,4 @@ export const tokens: typeof english = {
   once: 'Es wird nur einmal gezeigt. Speichern Sie es, wo Ihr Programm es lesen kann; der Dienst behält nur einen Hash.',
   token: 'das Token',
   use: 'So wird es benutzt',
-  done: 'Fertig',
 }

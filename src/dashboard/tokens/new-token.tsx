@@ -1,8 +1,6 @@
 import { useState } from 'react'
-import { Button } from '../parts/button.tsx'
-import { Copyable } from '../parts/copy.tsx'
-import { Dialog } from '../parts/dialog/dialog.tsx'
 import { FormDialog } from '../parts/dialog/form-dialog.tsx'
+import { ShowOnce } from '../parts/dialog/show-once.tsx'
 import { Field, Select } from '../parts/form/field.tsx'
 import { Snippet } from '../parts/snippet.tsx'
 import { type Scope, ScopeChoice } from './scopes.tsx'
@@ -26,35 +24,10 @@ interface NewTokenProps {
   onClose(): void
 }
 
-/** The new token, which is shown only here, with commands that use it. */
-const Created = ({
-  token,
-  snippets,
-  onClose,
-}: Pick<NewTokenProps, 'snippets' | 'onClose'> & { token: string }) => (
-  <Dialog
-    wide
-    title={text.created}
-    onClose={onClose}
-    actions={
-      <Button kind="primary" onClick={onClose}>
-        {text.done}
-      </Button>
-    }
-  >
-    <p>{text.once}</p>
-    <p>
-      <Copyable value={token} what={text.token} />
-    </p>
-    <Snippet label={text.use} variants={snippets(token)} />
-  </Dialog>
-)
-
 /** Creates a token, then shows it. */
-export const NewToken = (props: NewTokenProps) => {
-  const { possible, create, busy, failure, onClose } = props
+export const NewToken = ({ possible, create, busy, failure, snippets, onClose }: NewTokenProps) => {
   const [name, setName] = useState('')
-  const [days, setDays] = useState('')
+  const [days, setDays] = useState<keyof typeof text.lifetimes>('')
   const [scopes, setScopes] = useState(possible)
   const [token, setToken] = useState<string | null>(null)
   const submit = async () => {
@@ -66,7 +39,12 @@ export const NewToken = (props: NewTokenProps) => {
       }),
     )
   }
-  if (token) return <Created {...props} token={token} />
+  if (token)
+    return (
+      <ShowOnce title={text.created} hint={text.once} value={token} what={text.token} onClose={onClose}>
+        <Snippet label={text.use} variants={snippets(token)} />
+      </ShowOnce>
+    )
   return (
     <FormDialog
       title={text.create}
@@ -86,13 +64,7 @@ export const NewToken = (props: NewTokenProps) => {
         autoComplete="off"
         autoFocus
       />
-      <Select label={text.lifetime} value={days} onChange={(event) => setDays(event.target.value)}>
-        {Object.entries(text.lifetimes).map(([value, label]) => (
-          <option key={value} value={value}>
-            {label}
-          </option>
-        ))}
-      </Select>
+      <Select label={text.lifetime} options={text.lifetimes} chosen={days} onChoose={setDays} />
       <ScopeChoice possible={possible} chosen={scopes} onChange={setScopes} />
     </FormDialog>
   )

@@ -43,5 +43,4 @@ export const text = words('tokens', {
   once: 'It is shown only once. Store it where your program can read it; the service keeps only a hash.',
   token: 'the token',
   use: 'Use it',
-  done: 'Done',
 })

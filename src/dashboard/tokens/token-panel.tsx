@@ -3,6 +3,7 @@ import { Button } from '../parts/button.tsx'
 import { Confirm } from '../parts/dialog/dialog.tsx'
 import { PlusIcon } from '../parts/icons.tsx'
 import { type Column, Table } from '../parts/list/table.tsx'
+import { Panel } from '../parts/panel.tsx'
 import { Time } from '../parts/time.tsx'
 import { type Scope, Scopes } from './scopes.tsx'
 import { text } from './strings.ts'
@@ -51,29 +52,28 @@ export const TokenPanel = ({ words, tokens, revokeHint, revoke, form }: TokenPan
   const [creating, setCreating] = useState(false)
   const [revoking, setRevoking] = useState<Token | null>(null)
   return (
-    <section className="panel">
-      <header className="row between">
-        <h2>{words.title}</h2>
-        {form && (
+    <Panel
+      title={words.title}
+      actions={
+        form && (
           <Button icon={PlusIcon} onClick={() => setCreating(true)}>
             {text.create}
           </Button>
-        )}
-      </header>
-      <div className="panel-content">
-        <p className="hint">{words.hint}</p>
-        {tokens.length > 0 ? (
-          <Table
-            stacked
-            label={words.list}
-            columns={columnsOf(setRevoking)}
-            rows={tokens}
-            keyOf={({ id }) => id}
-          />
-        ) : (
-          <p className="soft">{text.none}</p>
-        )}
-      </div>
+        )
+      }
+    >
+      <p className="hint">{words.hint}</p>
+      {tokens.length > 0 ? (
+        <Table
+          stacked
+          label={words.list}
+          columns={columnsOf(setRevoking)}
+          rows={tokens}
+          keyOf={({ id }) => id}
+        />
+      ) : (
+        <p className="soft">{text.none}</p>
+      )}
       {creating && form?.(() => setCreating(false))}
       {revoking && (
         <Confirm
@@ -85,6 +85,6 @@ export const TokenPanel = ({ words, tokens, revokeHint, revoke, form }: TokenPan
           <p>{revokeHint(revoking.name ?? text.unnamed)}</p>
         </Confirm>
       )}
-    </section>
+    </Panel>
   )
 }

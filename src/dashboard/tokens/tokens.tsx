@@ -2,6 +2,7 @@ import { graphql, type ResultOf } from '../live/graphql.ts'
 import { useAction, useLive } from '../live/use.ts'
 import { Badge } from '../parts/badge.tsx'
 import { RadioIcon } from '../parts/icons.tsx'
+import { Panel } from '../parts/panel.tsx'
 import { Load } from '../parts/states.tsx'
 import { useViewer } from '../screen/viewer.tsx'
 import { CREATE } from './create.ts'
@@ -29,22 +30,19 @@ const REVOKE = graphql(`
 type Agent = ResultOf<typeof CONNECT>['agent']
 
 const Listeners = ({ listeners }: Pick<Agent, 'listeners'>) => (
-  <section className="panel">
-    <h2>{text.listeners}</h2>
-    <div className="panel-content">
-      <p className="hint">{listeners.length > 0 ? text.listenersHint : text.nobody}</p>
-      <ul className="stack">
-        {listeners.map(({ kind, id, client, machine, url }) => (
-          <li key={id ?? kind} className="row">
-            <Badge tone="good" icon={RadioIcon}>
-              {kind}
-            </Badge>
-            {kind === 'client' ? text.client(client ?? '', machine ?? '') : url}
-          </li>
-        ))}
-      </ul>
-    </div>
-  </section>
+  <Panel title={text.listeners}>
+    <p className="hint">{listeners.length > 0 ? text.listenersHint : text.nobody}</p>
+    <ul className="stack">
+      {listeners.map(({ kind, id, client, machine, url }) => (
+        <li key={id ?? kind} className="row">
+          <Badge tone="good" icon={RadioIcon}>
+            {kind}
+          </Badge>
+          {kind === 'client' ? text.client(client ?? '', machine ?? '') : url}
+        </li>
+      ))}
+    </ul>
+  </Panel>
 )
 
 interface OwnProps {

@@ -7,6 +7,7 @@ import { text as messageText } from '../message/strings.ts'
 import { Badge, type Tone } from '../parts/badge.tsx'
 import { Button } from '../parts/button.tsx'
 import { Field } from '../parts/form/field.tsx'
+import { Form } from '../parts/form/form.tsx'
 import { SearchIcon } from '../parts/icons.tsx'
 import { locale } from '../parts/language.ts'
 import { type Column, Table } from '../parts/list/table.tsx'
@@ -138,13 +139,7 @@ export const Happened = () => {
   }
   return (
     <>
-      <form
-        className="trace-form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          setSearch({ of: typed.trim() })
-        }}
-      >
+      <Form className="trace-form" onSubmit={() => setSearch({ of: typed.trim() })}>
         <Field
           label={text.label}
           hint={text.hint}
@@ -156,7 +151,7 @@ export const Happened = () => {
         <Button kind="primary" submit icon={SearchIcon}>
           {text.find}
         </Button>
-      </form>
+      </Form>
       {what !== '' && <Result key={what} what={what} />}
     </>
   )

@@ -2,6 +2,7 @@ import { type KeyboardEvent, useState } from 'react'
 import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog/dialog.tsx'
 import { Field } from '../parts/form/field.tsx'
+import { Form } from '../parts/form/form.tsx'
 import { toInput } from '../parts/form/local-time.ts'
 import { text } from './strings.ts'
 import './triage.css'
@@ -58,13 +59,7 @@ export const SnoozeDialog = ({ onSnooze, onWake, onClose }: SnoozeProps) => {
         ))}
         {onWake && <Button onClick={onWake}>{text.wakeNow}</Button>}
       </div>
-      <form
-        className="snooze-at"
-        onSubmit={(event) => {
-          event.preventDefault()
-          onSnooze(new Date(at))
-        }}
-      >
+      <Form className="snooze-at" onSubmit={() => onSnooze(new Date(at))}>
         <Field
           label={text.snoozeAt}
           hint={text.snoozeHint}
@@ -75,7 +70,7 @@ export const SnoozeDialog = ({ onSnooze, onWake, onClose }: SnoozeProps) => {
           onChange={({ target }) => setAt(target.value)}
         />
         <Button submit>{text.snooze}</Button>
-      </form>
+      </Form>
     </Dialog>
   )
 }

@@ -4,6 +4,7 @@ import { announce } from '../live/live.ts'
 import { useAction, useLive } from '../live/use.ts'
 import { Button } from '../parts/button.tsx'
 import { TextField } from '../parts/form/field.tsx'
+import { Form } from '../parts/form/form.tsx'
 import { ClockIcon } from '../parts/icons.tsx'
 import { dropKept, type Kept, keep, keptOf, readKept } from '../parts/kept.ts'
 import { Empty, Load } from '../parts/states.tsx'
@@ -59,12 +60,7 @@ const InWords = ({ question, answer, busy }: Answering & { question: Question })
     if (await answer(words)) dropKept(name)
   }
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        void submit()
-      }}
-    >
+    <Form onSubmit={submit}>
       <TextField
         label={text.yourAnswer}
         value={words}
@@ -76,7 +72,7 @@ const InWords = ({ question, answer, busy }: Answering & { question: Question })
       <Button kind="primary" submit busy={busy}>
         {text.answer}
       </Button>
-    </form>
+    </Form>
   )
 }
 

@@ -85,16 +85,10 @@ export const Deliveries = ({ agentId, webhookId }: { agentId: string; webhookId:
         <div className="delivery-filter">
           <Select
             label={text.status}
-            value={status ?? ''}
-            onChange={(event) => setStatus((event.target.value || null) as Status | null)}
-          >
-            <option value="">{text.any}</option>
-            {Object.entries(text.statuses).map(([value, label]) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
-          </Select>
+            options={{ '': text.any, ...text.statuses }}
+            chosen={status ?? ''}
+            onChoose={(value) => setStatus(value || null)}
+          />
         </div>
       </div>
       <Load from={pages}>

@@ -29,7 +29,6 @@ export const webhooks: typeof english = {
   existing: 'Der Agent hatte diesen Webhook schon. Das ist sein Schlüssel, unverändert.',
   secret: 'den Schlüssel',
   verify: 'Eine Anfrage prüfen',
-  done: 'Fertig',
   states: { ok: 'Stellt zu', failing: 'Gestört', paused: 'Angehalten', idle: 'Noch nichts zugestellt' },
   failed: (attempts) =>
     attempts === 1 ? 'Ein Versuch ist fehlgeschlagen.' : `${attempts} Versuche sind fehlgeschlagen.`,

@@ -1,6 +1,4 @@
-import { Button } from '../parts/button.tsx'
-import { Copyable } from '../parts/copy.tsx'
-import { Dialog } from '../parts/dialog/dialog.tsx'
+import { ShowOnce } from '../parts/dialog/show-once.tsx'
 import { Snippet, type Variant } from '../parts/snippet.tsx'
 import { text } from './strings.ts'
 
@@ -24,20 +22,7 @@ event = Webhook(os.environ["WEBHOOK_SECRET"]).verify(body, headers)`,
 
 /** A webhook's secret, which is shown only when it is created, with code that uses it. */
 export const ShowSecret = ({ secret, hint, onClose }: { secret: string; hint: string; onClose(): void }) => (
-  <Dialog
-    wide
-    title={text.secretTitle}
-    onClose={onClose}
-    actions={
-      <Button kind="primary" onClick={onClose}>
-        {text.done}
-      </Button>
-    }
-  >
-    <p>{hint}</p>
-    <p>
-      <Copyable value={secret} what={text.secret} />
-    </p>
+  <ShowOnce title={text.secretTitle} hint={hint} value={secret} what={text.secret} onClose={onClose}>
     <Snippet label={text.verify} variants={VERIFY} />
-  </Dialog>
+  </ShowOnce>
 )

@@ -31,7 +31,6 @@ export const text = words('webhooks', {
   existing: 'The agent had this webhook already. This is its secret, unchanged.',
   secret: 'the secret',
   verify: 'Check a request',
-  done: 'Done',
   states: { ok: 'Delivering', failing: 'Failing', paused: 'Paused', idle: 'Nothing delivered yet' },
   failed: (attempts: number) => (attempts === 1 ? 'One attempt failed.' : `${attempts} attempts failed.`),
   next: 'Next attempt',

@@ -1,9 +1,10 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { Button } from '../parts/button.tsx'
 import { Copyable } from '../parts/copy.tsx'
 import { Confirm } from '../parts/dialog/dialog.tsx'
 import { Field, Toggle } from '../parts/form/field.tsx'
 import { useEdits } from '../parts/form/use-edits.ts'
+import { Panel } from '../parts/panel.tsx'
 import { useViewer } from '../screen/viewer.tsx'
 import { text } from './strings.ts'
 import { useUpdate } from './update.ts'
@@ -71,8 +72,7 @@ export const Company = ({ workspaceId, saved }: { workspaceId: string; saved: Si
   })
   const { update, busy, failure } = useUpdate()
   const { role } = useViewer()
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
+  const submit = async () => {
     const { issuer, clientId, clientSecret, domains, required } = fields
     const done = await update({
       signIn: {
@@ -86,47 +86,44 @@ export const Company = ({ workspaceId, saved }: { workspaceId: string; saved: Si
   const errorOf = (name: string) => (failure?.field === `signIn.${name}` ? failure.message : undefined)
   const isOfNoField = failure && !FIELDS.some((name) => failure.field === `signIn.${name}`)
   return (
-    <section className="panel">
-      <h2>{text.company.title}</h2>
-      <form className="panel-content" onSubmit={(event) => void submit(event)}>
-        <p className="hint">{text.company.hint}</p>
-        <Register workspaceId={workspaceId} />
-        {FIELDS.map((name) => (
-          <Field
-            key={name}
-            label={text.company[name]}
-            hint={name === 'clientSecret' && saved ? text.company.secretKept : text.company.hints[name]}
-            error={errorOf(name)}
-            type={name === 'clientSecret' ? 'password' : 'text'}
-            value={fields[name]}
-            onChange={(event) => edit(name, event.target.value)}
-            autoComplete="off"
-            spellCheck={false}
-            disabled={role !== 'owner'}
-            required={name !== 'clientSecret' || !saved}
-          />
-        ))}
-        <Toggle
-          label={text.company.required}
-          hint={text.company.requiredHint}
-          checked={fields.required === 'true'}
-          onChange={(event) => edit('required', String(event.target.checked))}
+    <Panel title={text.company.title} onSubmit={submit}>
+      <p className="hint">{text.company.hint}</p>
+      <Register workspaceId={workspaceId} />
+      {FIELDS.map((name) => (
+        <Field
+          key={name}
+          label={text.company[name]}
+          hint={name === 'clientSecret' && saved ? text.company.secretKept : text.company.hints[name]}
+          error={errorOf(name)}
+          type={name === 'clientSecret' ? 'password' : 'text'}
+          value={fields[name]}
+          onChange={(event) => edit(name, event.target.value)}
+          autoComplete="off"
+          spellCheck={false}
           disabled={role !== 'owner'}
+          required={name !== 'clientSecret' || !saved}
         />
-        {isOfNoField && (
-          <p className="error" role="alert">
-            {failure.message}
-          </p>
-        )}
-        {role === 'owner' && (
-          <div className="row">
-            <Button submit busy={busy} disabled={!isEdited}>
-              {text.save}
-            </Button>
-            {saved && <Remove />}
-          </div>
-        )}
-      </form>
-    </section>
+      ))}
+      <Toggle
+        label={text.company.required}
+        hint={text.company.requiredHint}
+        checked={fields.required === 'true'}
+        onChange={(event) => edit('required', String(event.target.checked))}
+        disabled={role !== 'owner'}
+      />
+      {isOfNoField && (
+        <p className="error" role="alert">
+          {failure.message}
+        </p>
+      )}
+      {role === 'owner' && (
+        <div className="row">
+          <Button submit busy={busy} disabled={!isEdited}>
+            {text.save}
+          </Button>
+          {saved && <Remove />}
+        </div>
+      )}
+    </Panel>
   )
 }

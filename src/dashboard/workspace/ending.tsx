@@ -3,6 +3,7 @@ import { graphql } from '../live/graphql.ts'
 import { useAction } from '../live/use.ts'
 import { Button } from '../parts/button.tsx'
 import { ConfirmName } from '../parts/dialog/confirm-name.tsx'
+import { Panel } from '../parts/panel.tsx'
 import { Time } from '../parts/time.tsx'
 import { say } from '../parts/toast.ts'
 import { text } from './strings.ts'
@@ -65,34 +66,28 @@ export const Ending = ({ workspace }: { workspace: Workspace }) => {
   const { id, deletesAt } = workspace
   return (
     <>
-      <section className="panel">
-        <h2>{text.export}</h2>
-        <div className="panel-content">
-          <p className="hint">{text.exportHint}</p>
+      <Panel title={text.export}>
+        <p className="hint">{text.exportHint}</p>
+        <div className="row">
+          {/* A page of the service, not of this application. */}
+          <a className="button plain" href="/app/export">
+            {text.exportAll}
+          </a>
+        </div>
+      </Panel>
+      <Panel title={text.danger}>
+        <p className="hint">{text.dangerHint}</p>
+        {deletesAt ? (
+          <Restore id={id} deletesAt={deletesAt} />
+        ) : (
           <div className="row">
-            {/* A page of the service, not of this application. */}
-            <a className="button plain" href="/app/export">
-              {text.exportAll}
-            </a>
+            <Button kind="danger" onClick={() => setAsking(true)}>
+              {text.delete}
+            </Button>
           </div>
-        </div>
-      </section>
-      <section className="panel">
-        <h2>{text.danger}</h2>
-        <div className="panel-content">
-          <p className="hint">{text.dangerHint}</p>
-          {deletesAt ? (
-            <Restore id={id} deletesAt={deletesAt} />
-          ) : (
-            <div className="row">
-              <Button kind="danger" onClick={() => setAsking(true)}>
-                {text.delete}
-              </Button>
-            </div>
-          )}
-        </div>
+        )}
         {asking && <Question workspace={workspace} onClose={() => setAsking(false)} />}
-      </section>
+      </Panel>
     </>
   )
 }

@@ -1,10 +1,10 @@
-import type { FormEvent } from 'react'
 import { graphql, type ResultOf } from '../live/graphql.ts'
 import { useLive } from '../live/use.ts'
 import { Button } from '../parts/button.tsx'
 import { Field } from '../parts/form/field.tsx'
 import { Switch } from '../parts/form/switch.tsx'
 import { useEdits } from '../parts/form/use-edits.ts'
+import { Panel } from '../parts/panel.tsx'
 import { Load } from '../parts/states.tsx'
 import { useViewer } from '../screen/viewer.tsx'
 import { Company } from './company.tsx'
@@ -31,30 +31,23 @@ const Name = ({ saved }: { saved: string }) => {
   const { fields, edit, isEdited } = useEdits({ name: saved })
   const { update, busy, failure } = useUpdate()
   const { may } = useViewer()
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    void update(fields)
-  }
   return (
-    <section className="panel">
-      <h2>{text.identity}</h2>
-      <form className="panel-content" onSubmit={submit}>
-        <Field
-          label={text.name}
-          error={failure?.message}
-          value={fields.name}
-          onChange={(event) => edit('name', event.target.value)}
-          autoComplete="off"
-          disabled={!may.updateWorkspace}
-          required
-        />
-        <div className="row">
-          <Button submit busy={busy} disabled={!may.updateWorkspace || !isEdited}>
-            {text.save}
-          </Button>
-        </div>
-      </form>
-    </section>
+    <Panel title={text.identity} onSubmit={() => update(fields)}>
+      <Field
+        label={text.name}
+        error={failure?.message}
+        value={fields.name}
+        onChange={(event) => edit('name', event.target.value)}
+        autoComplete="off"
+        disabled={!may.updateWorkspace}
+        required
+      />
+      <div className="row">
+        <Button submit busy={busy} disabled={!may.updateWorkspace || !isEdited}>
+          {text.save}
+        </Button>
+      </div>
+    </Panel>
   )
 }
 
@@ -97,34 +90,28 @@ export const Screen = () => {
         <>
           {role !== 'owner' && <p className="soft">{text.ownersOnly}</p>}
           <Name saved={name} />
-          <section className="panel">
-            <h2>{text.agents}</h2>
-            <div className="panel-content">
-              <Setting
-                flag="agentsMayCreateAgents"
-                label={text.mayCreate}
-                hint={text.mayCreateHint}
-                settings={settings}
-              />
-              <Setting
-                flag="agentsMaySetAccess"
-                label={text.mayAccess}
-                hint={text.mayAccessHint}
-                settings={settings}
-              />
-            </div>
-          </section>
-          <section className="panel">
-            <h2>{text.signIn}</h2>
-            <div className="panel-content">
-              <Setting
-                flag="requirePasskeys"
-                label={text.passkeys}
-                hint={text.passkeysHint}
-                settings={settings}
-              />
-            </div>
-          </section>
+          <Panel title={text.agents}>
+            <Setting
+              flag="agentsMayCreateAgents"
+              label={text.mayCreate}
+              hint={text.mayCreateHint}
+              settings={settings}
+            />
+            <Setting
+              flag="agentsMaySetAccess"
+              label={text.mayAccess}
+              hint={text.mayAccessHint}
+              settings={settings}
+            />
+          </Panel>
+          <Panel title={text.signIn}>
+            <Setting
+              flag="requirePasskeys"
+              label={text.passkeys}
+              hint={text.passkeysHint}
+              settings={settings}
+            />
+          </Panel>
           <Company workspaceId={workspace.id} saved={settings.signIn} />
           <Keeping saved={settings} />
           {role === 'owner' && <Ending workspace={workspace} />}

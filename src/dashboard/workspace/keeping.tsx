@@ -1,9 +1,10 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { Button } from '../parts/button.tsx'
 import { Confirm } from '../parts/dialog/dialog.tsx'
 import { Field } from '../parts/form/field.tsx'
 import { toField, toNumber } from '../parts/form/optional-number.ts'
 import { useEdits } from '../parts/form/use-edits.ts'
+import { Panel } from '../parts/panel.tsx'
 import { useViewer } from '../screen/viewer.tsx'
 import { text } from './strings.ts'
 import { useUpdate } from './update.ts'
@@ -25,44 +26,40 @@ export const Keeping = ({ saved }: { saved: Days }) => {
   const { role } = useViewer()
   const days = Object.fromEntries(FIELDS.map((field) => [field, toNumber(fields[field])])) as unknown as Days
   const save = () => update(days)
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     if (FIELDS.some((field) => isShorter(days[field], saved[field]))) setConfirming(true)
     else void save()
   }
   return (
-    <section className="panel">
-      <h2>{text.keeping}</h2>
-      <form className="panel-content" onSubmit={submit}>
-        <p className="hint">{text.keepingHint}</p>
-        <div className="number-fields">
-          {FIELDS.map((field) => (
-            <Field
-              key={field}
-              label={text.keep[field]}
-              hint={text.keepHint[field]}
-              error={failure?.field === field ? failure.message : undefined}
-              value={fields[field]}
-              onChange={(event) => edit(field, event.target.value)}
-              type="number"
-              min={1}
-              max={MAX[field]}
-              placeholder={text.forever}
-              required={field === 'keepRefusedDays'}
-              disabled={role !== 'owner'}
-            />
-          ))}
-        </div>
-        <div className="row">
-          <Button
-            submit
-            busy={busy}
-            disabled={role !== 'owner' || FIELDS.every((field) => days[field] === saved[field])}
-          >
-            {text.save}
-          </Button>
-        </div>
-      </form>
+    <Panel title={text.keeping} onSubmit={submit}>
+      <p className="hint">{text.keepingHint}</p>
+      <div className="number-fields">
+        {FIELDS.map((field) => (
+          <Field
+            key={field}
+            label={text.keep[field]}
+            hint={text.keepHint[field]}
+            error={failure?.field === field ? failure.message : undefined}
+            value={fields[field]}
+            onChange={(event) => edit(field, event.target.value)}
+            type="number"
+            min={1}
+            max={MAX[field]}
+            placeholder={text.forever}
+            required={field === 'keepRefusedDays'}
+            disabled={role !== 'owner'}
+          />
+        ))}
+      </div>
+      <div className="row">
+        <Button
+          submit
+          busy={busy}
+          disabled={role !== 'owner' || FIELDS.every((field) => days[field] === saved[field])}
+        >
+          {text.save}
+        </Button>
+      </div>
       {confirming && (
         <Confirm
           title={text.shortenTitle}
@@ -73,6 +70,6 @@ export const Keeping = ({ saved }: { saved: Days }) => {
           <p>{text.shortenHint}</p>
         </Confirm>
       )}
-    </section>
+    </Panel>
   )
 }

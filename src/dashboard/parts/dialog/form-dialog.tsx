@@ -1,5 +1,6 @@
 import { type ReactNode, useId } from 'react'
 import { Button } from '../button.tsx'
+import { Form } from '../form/form.tsx'
 import { text } from '../strings.ts'
 import { Dialog } from './dialog.tsx'
 
@@ -43,16 +44,9 @@ export const FormDialog = ({
         </>
       }
     >
-      <form
-        id={form}
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void onSubmit()
-        }}
-      >
+      <Form id={form} className="form" onSubmit={onSubmit}>
         {children}
-      </form>
+      </Form>
     </Dialog>
   )
 }

@@ -1,11 +1,4 @@
-import {
-  type InputHTMLAttributes,
-  type ReactNode,
-  type Ref,
-  type SelectHTMLAttributes,
-  type TextareaHTMLAttributes,
-  useId,
-} from 'react'
+import { type InputHTMLAttributes, type ReactNode, type Ref, type TextareaHTMLAttributes, useId } from 'react'
 
 interface Labelled {
   label: string
@@ -74,18 +67,35 @@ export const TextField = ({ label, hint, error, ...rest }: TextareaProps) => {
   )
 }
 
-export const Select = ({
+type Words = Readonly<Record<string, string>>
+
+interface SelectProps<Options extends Words> extends Labelled {
+  /** The words of each choice, in their order. */
+  options: Options
+  chosen: keyof Options
+  onChoose(value: keyof Options & string): void
+  disabled?: boolean
+  required?: boolean
+}
+
+export const Select = <Options extends Words>({
   label,
   hint,
   error,
-  children,
+  options,
+  chosen,
+  onChoose,
   ...rest
-}: Labelled & SelectHTMLAttributes<HTMLSelectElement>) => {
+}: SelectProps<Options>) => {
   const { id, control } = useLabels({ hint, error })
   return (
     <Frame id={id} label={label} hint={hint} error={error}>
-      <select {...control} {...rest}>
-        {children}
+      <select {...control} {...rest} value={String(chosen)} onChange={({ target }) => onChoose(target.value)}>
+        {Object.entries(options).map(([value, words]) => (
+          <option key={value} value={value}>
+            {words}
+          </option>
+        ))}
       </select>
     </Frame>
   )
