@@ -82,22 +82,22 @@ interface ListRequest {
   cursor: string | undefined
 }
 
-/** A list below an object: how its pages are read for several parents at once, and an entry's cursor and node. */
-interface List<Item, Node> {
+/** A page of a list below an object. */
+interface PageOfList<Item, Node> {
+  /** The key of the object. */
+  key: string
+  first?: number | null | undefined
+  after?: string | null | undefined
+  /** Reads the pages of several objects at once. */
   read(keys: readonly string[], request: ListRequest): Promise<readonly Page<Item>[]>
   edge(item: Item): { cursor: string; node: Node }
 }
 
-/** Reads a page of the list below the parent with this key, with one statement for all parents. */
+/** Reads a page of the list below an object, with one statement for all objects. */
 export const readPage = async <Item, Node>(
   context: GraphqlContext,
   info: GraphQLResolveInfo,
-  {
-    key,
-    first,
-    after,
-  }: { key: string; first?: number | null | undefined; after?: string | null | undefined },
-  list: List<Item, Node>,
+  { key, first, after, ...list }: PageOfList<Item, Node>,
 ) => {
   const request = { limit: checkFirst(first), cursor: given(after) }
   countRows(context, request.limit)

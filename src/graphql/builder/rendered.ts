@@ -225,6 +225,20 @@ interface MutationOptions<Values> {
   complexity?: (args: { input: Values }) => object
 }
 
+/** Adds the mutation of an operation that removes something. Its payload repeats the field that says what. */
+export const removal = <Input extends Fields, Result>(
+  operation: Mutation<Input, Result>,
+  takes: string,
+  repeated: { readonly [Name in keyof Input & string]?: string },
+  options?: MutationOptions<Done<Input, Result>['input']>,
+): void => {
+  const [[name, description]] = Object.entries(repeated) as [[string, string]]
+  const type = typeOf(operation.input[name]!)
+  const resolve = ({ input }: { input: Record<string, unknown> }) => input[name]
+  const fields = (t: Resolving) => ({ [name]: t.field({ type, description, resolve } as never) })
+  mutation(operation, takes, fields as never, options)
+}
+
 /** Adds the mutation of an operation, with its input and its payload. `takes` says what the input is. */
 export const mutation = <Input extends Fields, Result>(
   { name, says, scope, input, key, unstored, run }: Mutation<Input, Result>,

@@ -6,7 +6,7 @@ import {
   setUpAddress,
 } from '../../../api/agent/address.ts'
 import { builder } from '../../builder/builder.ts'
-import { exposed, fieldOf, mutation } from '../../builder/rendered.ts'
+import { exposed, fieldOf, mutation, removal } from '../../builder/rendered.ts'
 import { Agent } from './agent.ts'
 
 const Address = builder.prismaObject('Address', {
@@ -32,13 +32,7 @@ mutation(changeAddress, 'The changes to an address: at least one of `value` and 
   }),
 }))
 
-mutation(removeAddress, 'The address to remove.', (t) => ({
-  addressId: t.field({
-    type: 'UUID',
-    description: 'The id of the removed address.',
-    resolve: ({ input }) => input.addressId,
-  }),
-}))
+removal(removeAddress, 'The address to remove.', { addressId: 'The id of the removed address.' })
 
 mutation(setUpAddress, 'The address to set up.', (t) => ({
   url: t.field({ ...fieldOf(Setup.fields.url), resolve: ({ result }) => result.url }),

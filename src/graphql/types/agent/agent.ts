@@ -12,7 +12,7 @@ import { invalidInput, notFound } from '../../../core/errors.ts'
 import type { Prisma } from '../../../db/generated/prisma/client.ts'
 import type { Viewer } from '../../../workspace/index.ts'
 import { builder } from '../../builder/builder.ts'
-import { argsOf, exposed, mutation, valuesOf } from '../../builder/rendered.ts'
+import { argsOf, exposed, mutation, removal, valuesOf } from '../../builder/rendered.ts'
 
 /**
  * Condition for agents that a viewer may read: a member all of the workspace's, an agent's token only its
@@ -111,10 +111,4 @@ mutation(updateAgent, 'The changes to an agent. Fields left out are not changed.
   agent: t.field({ type: Agent, description: 'The updated agent.', resolve: ({ result }) => result }),
 }))
 
-mutation(deleteAgent, 'The agent to delete.', (t) => ({
-  agentId: t.field({
-    type: 'UUID',
-    description: 'The id of the deleted agent.',
-    resolve: ({ input }) => input.agentId,
-  }),
-}))
+removal(deleteAgent, 'The agent to delete.', { agentId: 'The id of the deleted agent.' })

@@ -7,7 +7,7 @@ import {
 } from '../../../api/agent/secret.ts'
 import { unexpired } from '../../../secret/index.ts'
 import { builder } from '../../builder/builder.ts'
-import { described, exposed, fieldOf, mutation } from '../../builder/rendered.ts'
+import { described, exposed, fieldOf, mutation, removal } from '../../builder/rendered.ts'
 import { ActorKind } from '../enums.ts'
 import { Agent } from './agent.ts'
 
@@ -42,9 +42,7 @@ mutation(setSecret, 'The secret to set.', (t) => ({
   guarded: t.boolean({ ...described(StoredSecret.fields.guarded), resolve: ({ result }) => result.guarded }),
 }))
 
-mutation(deleteSecret, 'The secret to delete.', (t) => ({
-  name: t.string({ description: 'The name of the deleted secret.', resolve: ({ input }) => input.name }),
-}))
+removal(deleteSecret, 'The secret to delete.', { name: 'The name of the deleted secret.' })
 
 const RevealedSecret = builder.objectRef<{ name: string; value: string }>('RevealedSecret').implement({
   description: 'A secret with its value.',

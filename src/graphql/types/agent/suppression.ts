@@ -2,7 +2,7 @@ import { readSuppressions, suppressionCursor } from '../../../agent/index.ts'
 import { removeSuppression, Suppression as SUPPRESSION } from '../../../api/agent/suppression.ts'
 import { builder } from '../../builder/builder.ts'
 import { pageArgs, pageCost, readPage } from '../../builder/page.ts'
-import { exposed, mutation } from '../../builder/rendered.ts'
+import { exposed, removal } from '../../builder/rendered.ts'
 import { Agent } from './agent.ts'
 
 const Suppression = builder.prismaObject('Suppression', {
@@ -26,21 +26,14 @@ builder.prismaObjectField(Agent, 'suppressions', (t) =>
     complexity: ({ first }) => pageCost(first),
     args: pageArgs(),
     resolve: ({ id }, args, context, info) =>
-      readPage(
-        context,
-        info,
-        { key: id, ...args },
-        {
-          read: (agentIds, request) => readSuppressions(context.deps, agentIds, request),
-          edge: (entry) => ({ cursor: suppressionCursor(entry), node: entry }),
-        },
-      ),
+      readPage(context, info, {
+        ...{ key: id, ...args },
+        read: (agentIds, request) => readSuppressions(context.deps, agentIds, request),
+        edge: (entry) => ({ cursor: suppressionCursor(entry), node: entry }),
+      }),
   }),
 )
 
-mutation(removeSuppression, 'The recipient to remove from the suppression list.', (t) => ({
-  recipient: t.string({
-    description: 'The address that was removed from the suppression list.',
-    resolve: ({ input }) => input.recipient,
-  }),
-}))
+removal(removeSuppression, 'The recipient to remove from the suppression list.', {
+  recipient: 'The address that was removed from the suppression list.',
+})

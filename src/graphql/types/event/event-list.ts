@@ -31,16 +31,12 @@ builder.prismaObjectField(Agent, 'events', (t) =>
     },
     resolve: ({ id }, args, context, info) => {
       const { types } = checked({ types: heardTypes }, args)
-      return readPage(
-        context,
-        info,
-        { key: id, ...args },
-        {
-          read: (agentIds, { limit, cursor }) =>
-            readEventPages(context.deps, agentIds, { limit, after: positionOf(cursor), types }),
-          edge: (event) => ({ cursor: eventCursor(event), node: event }),
-        },
-      )
+      return readPage(context, info, {
+        ...{ key: id, ...args },
+        read: (agentIds, { limit, cursor }) =>
+          readEventPages(context.deps, agentIds, { limit, after: positionOf(cursor), types }),
+        edge: (event) => ({ cursor: eventCursor(event), node: event }),
+      })
     },
   }),
 )

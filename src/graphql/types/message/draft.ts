@@ -19,7 +19,7 @@ import {
 } from '../../../message/index.ts'
 import { builder } from '../../builder/builder.ts'
 import { pageArgs, pageCost, readPage } from '../../builder/page.ts'
-import { described, exposed, fieldOf, mutation } from '../../builder/rendered.ts'
+import { described, exposed, fieldOf, mutation, removal } from '../../builder/rendered.ts'
 import { counted } from '../../context/limits.ts'
 import { Agent } from '../agent/agent.ts'
 import { messageMutation } from './message.ts'
@@ -56,15 +56,11 @@ builder.prismaObjectField(Agent, 'drafts', (t) =>
     complexity: ({ first }) => pageCost(first),
     args: pageArgs(),
     resolve: ({ id }, args, context, info) =>
-      readPage(
-        context,
-        info,
-        { key: id, ...args },
-        {
-          read: (agentIds, request) => readDrafts(context.deps, agentIds, request),
-          edge: (draft) => ({ cursor: draftCursor(draft), node: draftOf(draft) }),
-        },
-      ),
+      readPage(context, info, {
+        ...{ key: id, ...args },
+        read: (agentIds, request) => readDrafts(context.deps, agentIds, request),
+        edge: (draft) => ({ cursor: draftCursor(draft), node: draftOf(draft) }),
+      }),
   }),
 )
 
@@ -100,13 +96,7 @@ mutation(
   (t) => ({ draft: t.field({ type: Draft, description: 'The draft.', resolve: ({ result }) => result }) }),
 )
 
-mutation(deleteDraft, 'A draft to delete.', (t) => ({
-  draftId: t.field({
-    type: 'UUID',
-    description: 'The id of the deleted draft.',
-    resolve: ({ input }) => input.draftId,
-  }),
-}))
+removal(deleteDraft, 'A draft to delete.', { draftId: 'The id of the deleted draft.' })
 
 messageMutation(
   {

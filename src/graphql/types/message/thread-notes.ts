@@ -9,7 +9,7 @@ import {
   type ThreadWriter as ThreadWriterShape,
 } from '../../../message/index.ts'
 import { builder, forMembers } from '../../builder/builder.ts'
-import { exposed, mutation } from '../../builder/rendered.ts'
+import { exposed, mutation, removal } from '../../builder/rendered.ts'
 import { batched } from '../../context/batch.ts'
 import type { GraphqlContext } from '../../context/context.ts'
 import { counted } from '../../context/limits.ts'
@@ -78,15 +78,4 @@ mutation(
   forMembers,
 )
 
-mutation(
-  deleteThreadNote,
-  'A note to delete.',
-  (t) => ({
-    noteId: t.field({
-      type: 'UUID',
-      description: 'The id of the deleted note.',
-      resolve: ({ input }) => input.noteId,
-    }),
-  }),
-  forMembers,
-)
+removal(deleteThreadNote, 'A note to delete.', { noteId: 'The id of the deleted note.' }, forMembers)

@@ -16,7 +16,7 @@ import {
 } from '../../../question/index.ts'
 import { builder, forMembers } from '../../builder/builder.ts'
 import { pageArgs, pageCost, readPage } from '../../builder/page.ts'
-import { enumOf, exposed, mutation } from '../../builder/rendered.ts'
+import { enumOf, exposed, mutation, removal } from '../../builder/rendered.ts'
 import { counted } from '../../context/limits.ts'
 import { Agent } from '../agent/agent.ts'
 import { agentOf } from '../message/message.ts'
@@ -68,16 +68,12 @@ builder.prismaObjectField(Agent, 'questions', (t) =>
       status: t.arg({ type: QuestionStatusEnum, description: 'Only questions of which this became.' }),
     },
     resolve: ({ id }, { status, ...args }, context, info) =>
-      readPage(
-        context,
-        info,
-        { key: id, ...args },
-        {
-          read: (agentIds, request) =>
-            readQuestions(context.deps, agentIds, { ...request, status: status ?? undefined }),
-          edge: (question) => ({ cursor: questionCursor(question), node: question }),
-        },
-      ),
+      readPage(context, info, {
+        ...{ key: id, ...args },
+        read: (agentIds, request) =>
+          readQuestions(context.deps, agentIds, { ...request, status: status ?? undefined }),
+        edge: (question) => ({ cursor: questionCursor(question), node: question }),
+      }),
   }),
 )
 
@@ -107,10 +103,4 @@ mutation(
   forMembers,
 )
 
-mutation(withdrawQuestion, 'A question to withdraw.', (t) => ({
-  questionId: t.field({
-    type: 'UUID',
-    description: 'The id of the withdrawn question.',
-    resolve: ({ input }) => input.questionId,
-  }),
-}))
+removal(withdrawQuestion, 'A question to withdraw.', { questionId: 'The id of the withdrawn question.' })

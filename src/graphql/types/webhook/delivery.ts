@@ -116,16 +116,12 @@ builder.prismaObjectField(Webhook, 'deliveries', (t) =>
     },
     resolve: (webhook, { status, ...page }, context, info) => {
       if (status) countRows(context, FILTERED_ROWS)
-      return readPage(
-        context,
-        info,
-        { key: formatTopicKey(webhook), ...page },
-        {
-          read: (webhooks, request) =>
-            readDeliveries(context.deps, webhooks.map(parseTopicKey), { ...request, status }),
-          edge: ({ cursor, delivery }) => ({ cursor, node: delivery }),
-        },
-      )
+      return readPage(context, info, {
+        ...{ key: formatTopicKey(webhook), ...page },
+        read: (webhooks, request) =>
+          readDeliveries(context.deps, webhooks.map(parseTopicKey), { ...request, status }),
+        edge: ({ cursor, delivery }) => ({ cursor, node: delivery }),
+      })
     },
   }),
 )

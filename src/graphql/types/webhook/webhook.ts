@@ -9,7 +9,7 @@ import {
 } from '../../../api/webhook/webhook.ts'
 import { headersOf } from '../../../webhook/index.ts'
 import { builder } from '../../builder/builder.ts'
-import { exposed, fieldOf, mutation } from '../../builder/rendered.ts'
+import { exposed, fieldOf, mutation, removal } from '../../builder/rendered.ts'
 import type { GraphqlContext } from '../../context/context.ts'
 import { Agent } from '../agent/agent.ts'
 
@@ -81,10 +81,4 @@ mutation(rotateWebhook, 'The webhook that gets a new secret.', (t) => ({
   }),
 }))
 
-mutation(removeWebhook, 'The webhook to remove.', (t) => ({
-  webhookId: t.field({
-    type: 'UUID',
-    description: 'The id of the removed webhook.',
-    resolve: ({ input }) => input.webhookId,
-  }),
-}))
+removal(removeWebhook, 'The webhook to remove.', { webhookId: 'The id of the removed webhook.' })

@@ -1,7 +1,7 @@
 import { ConnectedApp as CONNECTED_APP, disconnectApp } from '../../../api/workspace/connected-app.ts'
 import { type ConnectedApp as AppView, listApps } from '../../../auth/index.ts'
 import { builder, forMembers } from '../../builder/builder.ts'
-import { described, exposed, fieldOf, mutation } from '../../builder/rendered.ts'
+import { described, exposed, fieldOf, removal } from '../../builder/rendered.ts'
 import { Workspace } from './workspace.ts'
 
 const { agent, member, scopes, createdAt, lastUsedAt, expiresAt, ...client } = CONNECTED_APP.fields
@@ -31,10 +31,4 @@ builder.prismaObjectField(Workspace, 'connectedApps', (t) =>
   }),
 )
 
-mutation(disconnectApp, 'The app to disconnect.', (t) => ({
-  appId: t.field({
-    type: 'UUID',
-    description: 'The id of the disconnected app.',
-    resolve: ({ input }) => input.appId,
-  }),
-}))
+removal(disconnectApp, 'The app to disconnect.', { appId: 'The id of the disconnected app.' })

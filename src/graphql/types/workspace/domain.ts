@@ -8,8 +8,9 @@ import {
 } from '../../../api/workspace/domain.ts'
 import { recordsOfAll } from '../../../email-domain/index.ts'
 import { builder, forMembers } from '../../builder/builder.ts'
-import { exposed, mutation, objectOf } from '../../builder/rendered.ts'
+import { exposed, mutation, objectOf, removal } from '../../builder/rendered.ts'
 import { batched } from '../../context/batch.ts'
+import type { GraphqlContext } from '../../context/context.ts'
 import { Workspace } from './workspace.ts'
 
 const Domain = builder.prismaObject('Domain', {
@@ -36,12 +37,19 @@ builder.prismaObjectField(Workspace, 'domains', (t) =>
   }),
 )
 
+/** Reads the domain that a mutation returned, with what is selected of it. */
+const domainOf = (
+  query: object,
+  { result: { id } }: { result: { id: string } },
+  _args: object,
+  { deps }: GraphqlContext,
+) => deps.prisma.domain.findUniqueOrThrow({ ...query, where: { id } })
+
 mutation(addDomain, 'The domain to add.', (t) => ({
   domain: t.prismaField({
     type: Domain,
     description: 'The domain, with the records to publish.',
-    resolve: (query, { result: { id } }, _args, { deps }) =>
-      deps.prisma.domain.findUniqueOrThrow({ ...query, where: { id } }),
+    resolve: domainOf,
   }),
   created: t.boolean({
     description: 'True if it is new; false if the workspace already had it.',
@@ -53,24 +61,12 @@ mutation(verifyDomain, 'The domain to check.', (t) => ({
   domain: t.prismaField({
     type: Domain,
     description: 'The domain, with what was found for each record.',
-    resolve: (query, { result: { id } }, _args, { deps }) =>
-      deps.prisma.domain.findUniqueOrThrow({ ...query, where: { id } }),
+    resolve: domainOf,
   }),
 }))
 
 mutation(updateDomain, 'The changes to a domain. Fields left out are not changed.', (t) => ({
-  domain: t.prismaField({
-    type: Domain,
-    description: 'The updated domain.',
-    resolve: (query, { result: { id } }, _args, { deps }) =>
-      deps.prisma.domain.findUniqueOrThrow({ ...query, where: { id } }),
-  }),
+  domain: t.prismaField({ type: Domain, description: 'The updated domain.', resolve: domainOf }),
 }))
 
-mutation(removeDomain, 'The domain to remove.', (t) => ({
-  domainId: t.field({
-    type: 'UUID',
-    description: 'The id of the removed domain.',
-    resolve: ({ input }) => input.domainId,
-  }),
-}))
+removal(removeDomain, 'The domain to remove.', { domainId: 'The id of the removed domain.' })

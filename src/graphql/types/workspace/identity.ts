@@ -8,7 +8,7 @@ import {
   verifyIdentity,
 } from '../../../api/workspace/identity.ts'
 import { builder } from '../../builder/builder.ts'
-import { exposed, fromResult, mutation } from '../../builder/rendered.ts'
+import { exposed, fromResult, mutation, removal } from '../../builder/rendered.ts'
 
 export const MemberIdentity = builder.prismaObject('MemberIdentity', {
   description: Identity.sentence,
@@ -34,9 +34,4 @@ mutation(verifyIdentity, 'The code that was sent.', (t) => ({
   }),
 }))
 
-mutation(removeIdentity, 'The identity to remove.', (t) => ({
-  value: t.string({
-    description: 'The number or id that was removed.',
-    resolve: ({ input }) => input.value,
-  }),
-}))
+removal(removeIdentity, 'The identity to remove.', { value: 'The number or id that was removed.' })

@@ -12,7 +12,8 @@ import {
 } from '../../../api/workspace/member.ts'
 import { createOwnToken, revokeOwnToken } from '../../../api/workspace/own-token.ts'
 import { builder, forMembers } from '../../builder/builder.ts'
-import { exposed, fromResult, mutation } from '../../builder/rendered.ts'
+import { exposed, fromResult, mutation, removal } from '../../builder/rendered.ts'
+import type { GraphqlContext } from '../../context/context.ts'
 import { creationOfToken } from './token.ts'
 import { Workspace } from './workspace.ts'
 
@@ -43,6 +44,14 @@ builder.prismaObjectFields(Workspace, (t) => ({
   }),
 }))
 
+/** Reads the member that a mutation returned, with what is selected of it. */
+const memberOf = (
+  query: object,
+  { result: { id } }: { result: { id: string } },
+  _args: object,
+  { deps }: GraphqlContext,
+) => deps.prisma.member.findUniqueOrThrow({ ...query, where: { id } })
+
 mutation(inviteMember, 'The person to invite.', (t) => ({
   invitation: t.prismaField({
     type: Invitation,
@@ -53,50 +62,24 @@ mutation(inviteMember, 'The person to invite.', (t) => ({
   ...fromResult(t, { url: NewInvitation.fields.url }),
 }))
 
-mutation(revokeInvitation, 'The invitation to revoke.', (t) => ({
-  invitationId: t.field({
-    type: 'UUID',
-    description: 'The id of the revoked invitation.',
-    resolve: ({ input }) => input.invitationId,
-  }),
-}))
+removal(revokeInvitation, 'The invitation to revoke.', { invitationId: 'The id of the revoked invitation.' })
 
-mutation(removeMember, 'The member to remove from the workspace.', (t) => ({
-  memberId: t.field({
-    type: 'UUID',
-    description: 'The id of the removed member.',
-    resolve: ({ input }) => input.memberId,
-  }),
-}))
+removal(removeMember, 'The member to remove from the workspace.', {
+  memberId: 'The id of the removed member.',
+})
 
 mutation(
   updateOwnMemberAndViews,
   'What to change of the calling member. Fields left out are not changed.',
   (t) => ({
-    member: t.prismaField({
-      type: Member,
-      description: 'The member.',
-      resolve: (query, { result: { id } }, _args, { deps }) =>
-        deps.prisma.member.findUniqueOrThrow({ ...query, where: { id } }),
-    }),
+    member: t.prismaField({ type: Member, description: 'The member.', resolve: memberOf }),
   }),
 )
 
 mutation(changeRole, 'The member and their new role.', (t) => ({
-  member: t.prismaField({
-    type: Member,
-    description: 'The member.',
-    resolve: (query, { result: { id } }, _args, { deps }) =>
-      deps.prisma.member.findUniqueOrThrow({ ...query, where: { id } }),
-  }),
+  member: t.prismaField({ type: Member, description: 'The member.', resolve: memberOf }),
 }))
 
 creationOfToken(createOwnToken)
 
-mutation(revokeOwnToken, 'The token to revoke.', (t) => ({
-  tokenId: t.field({
-    type: 'UUID',
-    description: 'The id of the revoked token.',
-    resolve: ({ input }) => input.tokenId,
-  }),
-}))
+removal(revokeOwnToken, 'The token to revoke.', { tokenId: 'The id of the revoked token.' })

@@ -6,7 +6,7 @@ import {
   searchPhoneNumbers,
 } from '../../../api/workspace/phone-number.ts'
 import { builder, forMembers } from '../../builder/builder.ts'
-import { argsOf, exposed, mutation, objectOf, valuesOf } from '../../builder/rendered.ts'
+import { argsOf, exposed, mutation, objectOf, removal, valuesOf } from '../../builder/rendered.ts'
 
 export const PhoneNumber = builder.prismaObject('PhoneNumber', {
   description: PHONE_NUMBER.sentence,
@@ -38,10 +38,4 @@ mutation(buyPhoneNumber, 'The number to rent.', (t) => ({
   }),
 }))
 
-mutation(releasePhoneNumber, 'The number to release.', (t) => ({
-  phoneNumberId: t.field({
-    type: 'UUID',
-    description: 'The id of the released number.',
-    resolve: ({ input }) => input.phoneNumberId,
-  }),
-}))
+removal(releasePhoneNumber, 'The number to release.', { phoneNumberId: 'The id of the released number.' })

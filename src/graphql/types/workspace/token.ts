@@ -3,7 +3,7 @@ import type { Fields } from '../../../api/resource.ts'
 import { createToken, NewToken, revokeToken, Token as TOKEN } from '../../../api/workspace/token.ts'
 import type { Token as TokenRow } from '../../../db/generated/prisma/client.ts'
 import { builder } from '../../builder/builder.ts'
-import { exposed, fromResult, mutation } from '../../builder/rendered.ts'
+import { exposed, fromResult, mutation, removal } from '../../builder/rendered.ts'
 import { Agent } from '../agent/agent.ts'
 
 export const Token = builder.prismaObject('Token', {
@@ -36,10 +36,4 @@ export const creationOfToken = <Input extends Fields>(
 
 creationOfToken(createToken)
 
-mutation(revokeToken, 'The token to revoke.', (t) => ({
-  tokenId: t.field({
-    type: 'UUID',
-    description: 'The id of the revoked token.',
-    resolve: ({ input }) => input.tokenId,
-  }),
-}))
+removal(revokeToken, 'The token to revoke.', { tokenId: 'The id of the revoked token.' })
