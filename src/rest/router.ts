@@ -13,34 +13,10 @@ import { allowedMethods } from './request/methods.ts'
 import { refuseStrayQuery } from './request/query.ts'
 import { inTurn, limitRate } from './request/rate-limit.ts'
 import { readViewer } from './request/viewer.ts'
-import { accessRoutes } from './resources/agent/access.ts'
-import { addressRoutes } from './resources/agent/addresses.ts'
-import { agentRoutes } from './resources/agent/agents.ts'
-import { connectionRoutes } from './resources/agent/connections.ts'
-import { exportRoutes } from './resources/agent/exports.ts'
-import { secretRoutes } from './resources/agent/secrets.ts'
-import { suppressionRoutes } from './resources/agent/suppressions.ts'
-import { draftRoutes } from './resources/message/drafts.ts'
-import { fileRoutes } from './resources/message/files.ts'
-import { importRoutes } from './resources/message/imports.ts'
-import { mailViewRoutes } from './resources/message/mail-views.ts'
-import { messagePartRoutes } from './resources/message/message-parts.ts'
-import { messageRoutes } from './resources/message/messages.ts'
-import { threadRoutes } from './resources/message/threads.ts'
-import { questionRoutes } from './resources/questions.ts'
-import { urlRoutes } from './resources/url.ts'
-import { webhookRoutes } from './resources/webhooks.ts'
-import { auditRoutes } from './resources/workspace/audit.ts'
-import { connectedAppRoutes } from './resources/workspace/connected-apps.ts'
-import { countRoutes } from './resources/workspace/counts.ts'
-import { domainRoutes } from './resources/workspace/domains.ts'
-import { identityRoutes } from './resources/workspace/identities.ts'
-import { memberRoutes } from './resources/workspace/members.ts'
-import { phoneNumberRoutes } from './resources/workspace/phone-numbers.ts'
-import { tokenRoutes } from './resources/workspace/tokens.ts'
-import { workspaceRoutes } from './resources/workspace/workspace.ts'
+import { fileRoutes } from './resources/file-links.ts'
 import type { RestEnv } from './route/env.ts'
 import { answerError, onError, onInvalid } from './route/errors.ts'
+import { ROUTES } from './routes.ts'
 
 /**
  * Body of a request: enough for 32,000 characters that are each written as a pair of JSON escapes (12 bytes).
@@ -107,34 +83,7 @@ export const createRest = (deps: Context): OpenAPIHono<RestEnv> => {
   app.use('*', unlessImport(bodyLimit(maxBytes)))
   for (const path of GUARDED)
     app.use(path, unlessImport(jsonBody), unlessImport(inTurn), unlessImport(idempotency))
-  for (const routes of [
-    workspaceRoutes,
-    exportRoutes,
-    auditRoutes,
-    countRoutes,
-    memberRoutes,
-    identityRoutes,
-    phoneNumberRoutes,
-    domainRoutes,
-    agentRoutes,
-    addressRoutes,
-    accessRoutes,
-    tokenRoutes,
-    connectedAppRoutes,
-    connectionRoutes,
-    messageRoutes,
-    messagePartRoutes,
-    mailViewRoutes,
-    threadRoutes,
-    draftRoutes,
-    importRoutes,
-    questionRoutes,
-    suppressionRoutes,
-    secretRoutes,
-    urlRoutes,
-    webhookRoutes,
-  ])
-    routes(app)
+  for (const routes of ROUTES) routes(app)
   fileRoutes(app)
   registerParts(app.openAPIRegistry)
   documentationRoutes(app, deps)

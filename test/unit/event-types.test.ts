@@ -30,7 +30,7 @@ test('event types are named only where they are defined, raised and documented',
     'message/receiving/wake-limits.ts',
     'message/sending/url.ts',
     'message/stored/status.ts',
-    'rest/resources/agent/event-view.ts',
+    'rest/resources/event-view.ts',
   ])
   const names = EVENT_NAMES.map((name) => name.replace('.', String.raw`\.`)).join('|')
   expect(filesWith(new RegExp(`'(?:${names})'`))).toEqual(['event/event.ts'])

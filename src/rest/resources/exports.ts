@@ -1,8 +1,8 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import { exportAgent, exportWorkspace } from '../../../export/index.ts'
-import type { RestEnv } from '../../route/env.ts'
-import { bytes, failures, ids, secured } from '../../route/route.ts'
-import { attachmentHeaders } from '../file.ts'
+import { exportAgent, exportWorkspace } from '../../export/index.ts'
+import type { RestEnv } from '../route/env.ts'
+import { bytes, failures, ids, secured } from '../route/route.ts'
+import { attachmentHeaders } from './download-headers.ts'
 
 const TAR = 'application/x-tar'
 const CONTENTS =

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
-import { Event } from '../../../api/webhook/event.ts'
-import { EVENT_NAMES, MESSAGE_RECEIVED } from '../../../event/index.ts'
-import { viewOf } from '../../route/rendered.ts'
+import { Event } from '../../api/webhook/event.ts'
+import { EVENT_NAMES, MESSAGE_RECEIVED } from '../../event/index.ts'
+import { viewOf } from '../route/rendered.ts'
 
 export const EventView = viewOf(Event)
 

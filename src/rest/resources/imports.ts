@@ -1,20 +1,14 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
-import { findAgent } from '../../../agent/index.ts'
-import { AppError, invalidInput } from '../../../core/errors.ts'
-import { readUpTo } from '../../../core/http/body.ts'
-import {
-  importMessages,
-  MAX_MAIL_BYTES,
-  type MailEntry,
-  NotAnMbox,
-  splitMbox,
-} from '../../../message/index.ts'
-import { BodyTooLong, streamedBody } from '../../request/streamed-body.ts'
-import { readViewer } from '../../request/viewer.ts'
-import type { RestEnv } from '../../route/env.ts'
-import { answerError } from '../../route/errors.ts'
-import { failures, ids, ok, secured } from '../../route/route.ts'
+import { findAgent } from '../../agent/index.ts'
+import { AppError, invalidInput } from '../../core/errors.ts'
+import { readUpTo } from '../../core/http/body.ts'
+import { importMessages, MAX_MAIL_BYTES, type MailEntry, NotAnMbox, splitMbox } from '../../message/index.ts'
+import { BodyTooLong, streamedBody } from '../request/streamed-body.ts'
+import { readViewer } from '../request/viewer.ts'
+import type { RestEnv } from '../route/env.ts'
+import { answerError } from '../route/errors.ts'
+import { failures, ids, ok, secured } from '../route/route.ts'
 
 /** Maximum size of an uploaded mbox. @limit Import and export */
 const MAX_MBOX_BYTES = 1024 * 1024 * 1024

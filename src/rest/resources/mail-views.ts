@@ -1,8 +1,8 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import { notFound } from '../../../core/errors.ts'
-import { viewMessage } from '../../../message/index.ts'
-import type { RestEnv } from '../../route/env.ts'
-import { failures, flag, ids, secured } from '../../route/route.ts'
+import { notFound } from '../../core/errors.ts'
+import { viewMessage } from '../../message/index.ts'
+import type { RestEnv } from '../route/env.ts'
+import { failures, flag, ids, secured } from '../route/route.ts'
 import { mailHeaders, mailPage } from './mail-page.ts'
 
 const tags = ['Messages']

@@ -1,17 +1,11 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import { awaitEvents, findAgent } from '../../../agent/index.ts'
-import { connect, listListeners } from '../../../api/agent/connection.ts'
-import {
-  EVENT_NAMES,
-  heardTypesInQuery,
-  presentEvent,
-  readEventPages,
-  readHead,
-} from '../../../event/index.ts'
-import type { RestEnv } from '../../route/env.ts'
-import { route } from '../../route/rendered.ts'
-import { DEFAULT_LIMIT, failures, ids, integer, ok, PAGING, secured, securityOf } from '../../route/route.ts'
-import { pageView } from '../../route/views.ts'
+import { awaitEvents, findAgent } from '../../agent/index.ts'
+import { connect, listListeners } from '../../api/agent/connection.ts'
+import { EVENT_NAMES, heardTypesInQuery, presentEvent, readEventPages, readHead } from '../../event/index.ts'
+import type { RestEnv } from '../route/env.ts'
+import { route } from '../route/rendered.ts'
+import { DEFAULT_LIMIT, failures, ids, integer, ok, PAGING, secured, securityOf } from '../route/route.ts'
+import { pageView } from '../route/views.ts'
 import { EventView, StreamView } from './event-view.ts'
 
 const tags = ['Listening']

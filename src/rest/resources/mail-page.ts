@@ -1,5 +1,5 @@
-import { Html, html } from '../../../core/text/html.ts'
-import type { ViewOptions } from '../../../message/index.ts'
+import { Html, html } from '../../core/text/html.ts'
+import type { ViewOptions } from '../../message/index.ts'
 
 const STYLE = `
 :root { color-scheme: only light }

@@ -1,6 +1,6 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { Context } from 'hono'
-import { uuid } from '../../../core/rules.ts'
+import { uuid } from '../../core/rules.ts'
 import {
   invalidLink,
   LINK_PATH,
@@ -8,9 +8,9 @@ import {
   openLink,
   openRawLink,
   type Signed,
-} from '../../../message/index.ts'
-import type { RestEnv } from '../../route/env.ts'
-import { attachmentHeaders, viewHeaders } from '../file.ts'
+} from '../../message/index.ts'
+import type { RestEnv } from '../route/env.ts'
+import { attachmentHeaders, viewHeaders } from './download-headers.ts'
 import { mailHeaders, mailPage } from './mail-page.ts'
 
 /** The message and the query of a link. An impossible id gives the same error as an invalid signature. */

@@ -7,13 +7,13 @@ import {
   readAttachmentText,
   readHiddenText,
   readMessageHeaders,
-} from '../../../api/message/message-part.ts'
-import { uuid } from '../../../core/rules.ts'
-import { readAttachment, readRaw } from '../../../message/index.ts'
-import type { RestEnv } from '../../route/env.ts'
-import { route } from '../../route/rendered.ts'
-import { bytes, failures, ids, integer, secured } from '../../route/route.ts'
-import { attachmentHeaders } from '../file.ts'
+} from '../../api/message/message-part.ts'
+import { uuid } from '../../core/rules.ts'
+import { readAttachment, readRaw } from '../../message/index.ts'
+import type { RestEnv } from '../route/env.ts'
+import { route } from '../route/rendered.ts'
+import { bytes, failures, ids, integer, secured } from '../route/route.ts'
+import { attachmentHeaders } from './download-headers.ts'
 
 /** What belongs to one message. Its files are written here: they are no JSON. */
 
