@@ -1,59 +1,28 @@
-import { access } from './access/german.ts'
-import { account } from './account/german.ts'
-import { agent } from './agent/german.ts'
-import { agents } from './agents/german.ts'
-import { audit, auditActions } from './audit/german.ts'
-import { compose } from './compose/german.ts'
-import { domains } from './domains/german.ts'
-import { health } from './health/german.ts'
-import { home } from './home/german.ts'
-import { inbox } from './inbox/german.ts'
-import { message } from './message/german.ts'
-import { numbers } from './numbers/german.ts'
-import { outbox } from './outbox/german.ts'
-import { parts } from './parts/german.ts'
-import { people } from './people/german.ts'
-import { plan } from './plan/german.ts'
-import { screen } from './screen/german.ts'
-import { secrets } from './secrets/german.ts'
-import { settings } from './settings/german.ts'
-import { shell } from './shell/german.ts'
-import { thread } from './thread/german.ts'
-import { tokens } from './tokens/german.ts'
-import { trace } from './trace/german.ts'
-import { triage } from './triage/german.ts'
-import { waiting } from './waiting/german.ts'
-import { webhooks } from './webhooks/german.ts'
-import { workspace } from './workspace/german.ts'
-
-/** The words of all folders in German, as `words` names them. */
-export const GERMAN = {
-  access,
-  account,
-  agent,
-  agents,
-  audit,
-  'audit actions': auditActions,
-  compose,
-  domains,
-  health,
-  home,
-  inbox,
-  message,
-  numbers,
-  outbox,
-  parts,
-  people,
-  plan,
-  screen,
-  secrets,
-  settings,
-  shell,
-  thread,
-  tokens,
-  trace,
-  triage,
-  waiting,
-  webhooks,
-  workspace,
-}
+/** The words of all folders in German, by the names that `words` gives them. */
+export * from './access/german.ts'
+export * from './account/german.ts'
+export * from './agent/german.ts'
+export * from './agents/german.ts'
+export * from './audit/german.ts'
+export * from './compose/german.ts'
+export * from './domains/german.ts'
+export * from './health/german.ts'
+export * from './home/german.ts'
+export * from './inbox/german.ts'
+export * from './message/german.ts'
+export * from './numbers/german.ts'
+export * from './outbox/german.ts'
+export * from './parts/german.ts'
+export * from './people/german.ts'
+export * from './plan/german.ts'
+export * from './screen/german.ts'
+export * from './secrets/german.ts'
+export * from './settings/german.ts'
+export * from './shell/german.ts'
+export * from './thread/german.ts'
+export * from './tokens/german.ts'
+export * from './trace/german.ts'
+export * from './triage/german.ts'
+export * from './waiting/german.ts'
+export * from './webhooks/german.ts'
+export * from './workspace/german.ts'

@@ -17,7 +17,7 @@ export const text = words('audit', {
 })
 
 /** What was done, in words. */
-export const ACTIONS = words('audit actions', {
+export const ACTIONS = words('auditActions', {
   access_set: 'changed who may write',
   address_add: 'added an address',
   address_remove: 'removed an address',

@@ -6,7 +6,7 @@ type AllWords = Readonly<Record<string, object>>
  * Not an `import()`: the translations take their types from the words of the folders, which this module makes.
  * They may not import any code, as all code waits for them.
  */
-const TRANSLATIONS = import.meta.glob<AllWords>('../german.ts', { import: 'GERMAN' })
+const TRANSLATIONS = import.meta.glob<AllWords>('../german.ts')
 
 const translated = language === 'de' ? await TRANSLATIONS['../german.ts']?.() : undefined
 
