@@ -1,15 +1,10 @@
 import type { components, operations } from './api.ts'
-import type { AgentCall, CallOptions } from './call.ts'
+import type { AgentCall, BodyOf, CallOptions, QueryOf } from './call.ts'
 import { List } from './list.ts'
 
 /** What belongs to an agent besides its messages. Each function is one operation of the API. */
 
 type Schemas = components['schemas']
-type BodyOf<Id extends keyof operations> = operations[Id] extends {
-  requestBody: { content: { 'application/json': infer Body } }
-}
-  ? Body
-  : never
 type Channel = keyof Schemas['AccessByChannel']
 
 export const secretsOf = (call: AgentCall) => ({
@@ -24,7 +19,7 @@ export const secretsOf = (call: AgentCall) => ({
     call('post', '/agents/{id}/secrets/reveal', { body: names ? { names } : {}, ...options }),
 })
 
-type ThreadFilter = Omit<NonNullable<operations['listThreads']['parameters']['query']>, 'cursor'>
+type ThreadFilter = Omit<QueryOf<operations['listThreads']>, 'cursor'>
 
 /** Conversations; notes are for members. */
 export const threadsOf = (call: AgentCall) => ({
@@ -44,10 +39,10 @@ export const threadsOf = (call: AgentCall) => ({
       query: tokens === undefined ? {} : { tokens },
       ...options,
     }),
-  update: (threadId: string, changes: BodyOf<'updateThread'>, options?: CallOptions) =>
+  update: (threadId: string, changes: BodyOf<operations['updateThread']>, options?: CallOptions) =>
     call('patch', '/agents/{id}/threads/{threadId}', { path: { threadId }, body: changes, ...options }),
   /** All of up to 100 threads, or none. */
-  updateMany: (ids: string[], changes: BodyOf<'updateThread'>, options?: CallOptions) =>
+  updateMany: (ids: string[], changes: BodyOf<operations['updateThread']>, options?: CallOptions) =>
     call('patch', '/agents/{id}/threads', { body: { ids, ...changes }, ...options }),
   notes: (threadId: string, options?: CallOptions) =>
     call('get', '/agents/{id}/threads/{threadId}/notes', { path: { threadId }, ...options }),
@@ -62,7 +57,7 @@ export const threadsOf = (call: AgentCall) => ({
 
 export const accessOf = (call: AgentCall) => ({
   read: (options?: CallOptions) => call('get', '/agents/{id}/access', { ...options }),
-  set: (channel: Channel, access: BodyOf<'setAccess'>, options?: CallOptions) =>
+  set: (channel: Channel, access: BodyOf<operations['setAccess']>, options?: CallOptions) =>
     call('put', '/agents/{id}/access/{channel}', { path: { channel }, body: access, ...options }),
   /** Adds one sender to those that the channel admits. */
   allow: (channel: Channel, sender: string, options?: CallOptions) =>
@@ -92,19 +87,19 @@ export const accessOf = (call: AgentCall) => ({
 
 export const addressesOf = (call: AgentCall) => ({
   list: (options?: CallOptions) => call('get', '/agents/{id}/addresses', { ...options }),
-  change: (addressId: string, change: BodyOf<'changeAddress'>, options?: CallOptions) =>
+  change: (addressId: string, change: BodyOf<operations['changeAddress']>, options?: CallOptions) =>
     call('patch', '/agents/{id}/addresses/{addressId}', { path: { addressId }, body: change, ...options }),
   remove: (addressId: string, options?: CallOptions) =>
     call('delete', '/agents/{id}/addresses/{addressId}', { path: { addressId }, ...options }),
   /** The link where a member sets up an address on this channel. */
-  setUp: (channel: BodyOf<'setUpAddress'>['channel'], options?: CallOptions) =>
+  setUp: (channel: BodyOf<operations['setUpAddress']>['channel'], options?: CallOptions) =>
     call('post', '/agents/{id}/addresses/setups', { body: { channel }, ...options }),
 })
 
 export const tokensOf = (call: AgentCall) => ({
   list: (options?: CallOptions) => call('get', '/agents/{id}/tokens', { ...options }),
   /** The only response that contains the token itself. */
-  create: (token: BodyOf<'createToken'>, options?: CallOptions) =>
+  create: (token: BodyOf<operations['createToken']>, options?: CallOptions) =>
     call('post', '/agents/{id}/tokens', { body: token, ...options }),
   revoke: (tokenId: string, options?: CallOptions) =>
     call('delete', '/agents/{id}/tokens/{tokenId}', { path: { tokenId }, ...options }),
@@ -125,11 +120,11 @@ export const draftsOf = (call: AgentCall) => ({
     new List<Schemas['Draft']>((cursor) =>
       call('get', '/agents/{id}/drafts', { query: cursor === undefined ? {} : { cursor }, signal }),
     ),
-  create: (draft: BodyOf<'createDraft'>, options?: CallOptions) =>
+  create: (draft: BodyOf<operations['createDraft']>, options?: CallOptions) =>
     call('post', '/agents/{id}/drafts', { body: draft, ...options }),
   read: (draftId: string, options?: CallOptions) =>
     call('get', '/agents/{id}/drafts/{draftId}', { path: { draftId }, ...options }),
-  update: (draftId: string, changes: BodyOf<'updateDraft'>, options?: CallOptions) =>
+  update: (draftId: string, changes: BodyOf<operations['updateDraft']>, options?: CallOptions) =>
     call('patch', '/agents/{id}/drafts/{draftId}', { path: { draftId }, body: changes, ...options }),
   delete: (draftId: string, options?: CallOptions) =>
     call('delete', '/agents/{id}/drafts/{draftId}', { path: { draftId }, ...options }),
@@ -138,8 +133,8 @@ export const draftsOf = (call: AgentCall) => ({
     call('post', '/agents/{id}/drafts/{draftId}/send', { path: { draftId }, ...options }),
 })
 
-type WebhookOptions = Omit<BodyOf<'addWebhook'>, 'url'>
-type DeliveryFilter = Omit<NonNullable<operations['listDeliveries']['parameters']['query']>, 'cursor'>
+type WebhookOptions = Omit<BodyOf<operations['addWebhook']>, 'url'>
+type DeliveryFilter = Omit<QueryOf<operations['listDeliveries']>, 'cursor'>
 
 export const webhooksOf = (call: AgentCall) => ({
   list: (options?: CallOptions) => call('get', '/agents/{id}/webhooks', { ...options }),
@@ -147,7 +142,7 @@ export const webhooksOf = (call: AgentCall) => ({
   add: (url: string, { signal, ...more }: WebhookOptions & CallOptions = {}) =>
     call('post', '/agents/{id}/webhooks', { body: { url, ...more }, signal }),
   /** Changes its name or the types of its events, or pauses or resumes it. */
-  update: (webhookId: string, changes: BodyOf<'updateWebhook'>, options?: CallOptions) =>
+  update: (webhookId: string, changes: BodyOf<operations['updateWebhook']>, options?: CallOptions) =>
     call('patch', '/agents/{id}/webhooks/{webhookId}', { path: { webhookId }, body: changes, ...options }),
   remove: (webhookId: string, options?: CallOptions) =>
     call('delete', '/agents/{id}/webhooks/{webhookId}', { path: { webhookId }, ...options }),
@@ -157,7 +152,7 @@ export const webhooksOf = (call: AgentCall) => ({
   test: (webhookId: string, options?: CallOptions) =>
     call('post', '/agents/{id}/webhooks/{webhookId}/test', { path: { webhookId }, ...options }),
   /** Delivers the events after a position again. */
-  replay: (webhookId: string, body: BodyOf<'replayWebhook'>, options?: CallOptions) =>
+  replay: (webhookId: string, body: BodyOf<operations['replayWebhook']>, options?: CallOptions) =>
     call('post', '/agents/{id}/webhooks/{webhookId}/replay', { path: { webhookId }, body, ...options }),
   /** Resends, with retries, the events that were given up, of those that happened since a time. */
   resendGivenUp: (webhookId: string, since: string | Date, options?: CallOptions) =>
@@ -186,7 +181,12 @@ export const webhooksOf = (call: AgentCall) => ({
       ...options,
     }),
   /** Sends the delivery that all others wait for again now, or skips it. */
-  unblock: (webhookId: string, deliveryId: string, body: BodyOf<'unblockWebhook'>, options?: CallOptions) =>
+  unblock: (
+    webhookId: string,
+    deliveryId: string,
+    body: BodyOf<operations['unblockWebhook']>,
+    options?: CallOptions,
+  ) =>
     call('post', '/agents/{id}/webhooks/{webhookId}/deliveries/{deliveryId}/unblock', {
       path: { webhookId, deliveryId },
       ...{ body, ...options },

@@ -9,7 +9,7 @@ import {
   webhooksOf,
 } from './agent-resources.ts'
 import type { components, operations } from './api.ts'
-import { type AgentCall, agentCallOf, type CallOptions, callOf } from './call.ts'
+import { type AgentCall, agentCallOf, type BodyOf, type CallOptions, callOf, type QueryOf } from './call.ts'
 import { type CodeOptions, type TakenCode, takeCode } from './code.ts'
 import { AmsError } from './errors.ts'
 import { type ClientOptions, Http } from './http.ts'
@@ -36,10 +36,10 @@ import {
 import { type AskOptions, ask, type Question, questionsOf } from './question.ts'
 import { type Event, type EventType, readStream, type Source, type StreamItem } from './stream.ts'
 
-type CountRange = NonNullable<operations['countAgentPerDay']['parameters']['query']>
+type CountRange = QueryOf<operations['countAgentPerDay']>
 type Schemas = components['schemas']
-type MarkMany = Omit<operations['markMessages']['requestBody']['content']['application/json'], 'ids'>
-type Update = operations['updateAgent']['requestBody']['content']['application/json']
+type MarkMany = Omit<BodyOf<operations['markMessages']>, 'ids'>
+type Update = BodyOf<operations['updateAgent']>
 
 export interface AgentOptions extends ClientOptions {
   /** The agent's id; needed only with a member's token. */

@@ -12,8 +12,8 @@ type MethodsOf<Path extends keyof paths> = {
 // biome-ignore lint/complexity/noBannedTypes: nothing is required
 type Nothing = {}
 type PathOf<Op> = Op extends { parameters: { path: infer Path } } ? Path : Nothing
-type QueryOf<Op> = Op extends { parameters: { query?: infer Query } } ? NonNullable<Query> : never
-type BodyOf<Op> = Op extends { requestBody?: { content: { 'application/json': infer Body } } }
+export type QueryOf<Op> = Op extends { parameters: { query?: infer Query } } ? NonNullable<Query> : never
+export type BodyOf<Op> = Op extends { requestBody?: { content: { 'application/json': infer Body } } }
   ? unknown extends Body
     ? never
     : Body

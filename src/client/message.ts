@@ -1,17 +1,17 @@
 import type { components, operations } from './api.ts'
 import { type Attachment, attachmentOf, contentOf, type Mailbox, noAttachment } from './attachment.ts'
-import { type CallOptions, fill } from './call.ts'
+import { type BodyOf, type CallOptions, fill, type QueryOf } from './call.ts'
 import { AmsError } from './errors.ts'
 import { List } from './list.ts'
 import type { Event } from './stream.ts'
 
 type Stored = components['schemas']['Message']
-type SendBody = operations['sendMessage']['requestBody']['content']['application/json']
+type SendBody = BodyOf<operations['sendMessage']>
 /** A text, or for an email HTML, from which the service makes the text. */
 type Content = { text: string } | { html: string }
 export type Send = SendBody & Content
-type Edits = NonNullable<operations['approveMessage']['requestBody']>['content']['application/json']
-export type Marks = operations['markMessage']['requestBody']['content']['application/json']
+type Edits = BodyOf<operations['approveMessage']>
+export type Marks = BodyOf<operations['markMessage']>
 type Reply = Omit<SendBody, 'replyTo' | 'forward' | 'channel'> & Content
 type Forward = Omit<SendBody, 'replyTo' | 'forward' | 'channel' | 'to'> & Content
 
@@ -81,10 +81,7 @@ export const exportOf = (box: Mailbox, options: CallOptions) => contentOf(box, '
 export const send = async (box: Mailbox, body: Send, options?: SendOptions): Promise<Message> =>
   messageOf(box, await box.call('post', '/agents/{id}/messages', { body, ...options }))
 
-type Filter = Omit<
-  NonNullable<operations['listMessages']['parameters']['query']>,
-  'cursor' | 'since' | 'until'
-> & {
+type Filter = Omit<QueryOf<operations['listMessages']>, 'cursor' | 'since' | 'until'> & {
   since?: string | Date | undefined
   until?: string | Date | undefined
 }
@@ -114,6 +111,7 @@ const withText = <Given extends Content>(content: string | Given): Given | { tex
 export const messageOf = (box: Mailbox, fields: Stored): Message => {
   const path = { messageId: fields.id }
   const attachments = fields.attachments.map((one, index) => attachmentOf(box, fields.id, index, one))
+  const changed = async (call: Promise<Stored>) => messageOf(box, await call)
   return {
     ...fields,
     conversationKey: fields.conversation,
@@ -124,48 +122,24 @@ export const messageOf = (box: Mailbox, fields: Stored): Message => {
       send(box, { ...withText(content), to: [to].flat(), forward: fields.id }, options),
     raw: (options = {}) => contentOf(box, fill('/messages/{messageId}/raw', path), options),
     ...viewsOf(box, fields.id),
-    mark: async (marks, options) =>
-      messageOf(
-        box,
-        await box.call('patch', '/agents/{id}/messages/{messageId}', { path, body: marks, ...options }),
-      ),
-    release: async ({ listSender, ...options } = {}) =>
-      messageOf(
-        box,
-        await box.call('post', '/agents/{id}/messages/{messageId}/release', {
-          path,
-          body: listSender === undefined ? {} : { listSender },
-          ...options,
-        }),
-      ),
-    approve: async (edits = {}, options) =>
-      messageOf(
-        box,
-        await box.call('post', '/agents/{id}/messages/{messageId}/approve', {
-          path,
-          body: edits,
-          ...options,
-        }),
-      ),
-    reject: async (reason, options) =>
-      messageOf(
-        box,
-        await box.call('post', '/agents/{id}/messages/{messageId}/reject', {
-          path,
-          body: reason === undefined ? {} : { reason },
-          ...options,
-        }),
-      ),
-    cancel: async (options) =>
-      messageOf(
-        box,
-        await box.call('post', '/agents/{id}/messages/{messageId}/cancel', { path, ...options }),
-      ),
-    unsubscribe: async (options) =>
-      messageOf(
-        box,
-        await box.call('post', '/agents/{id}/messages/{messageId}/unsubscribe', { path, ...options }),
-      ),
+    mark: (marks, options) =>
+      changed(box.call('patch', '/agents/{id}/messages/{messageId}', { path, body: marks, ...options })),
+    release: ({ listSender, ...options } = {}) => {
+      const body = listSender === undefined ? {} : { listSender }
+      return changed(
+        box.call('post', '/agents/{id}/messages/{messageId}/release', { path, body, ...options }),
+      )
+    },
+    approve: (body = {}, options) =>
+      changed(box.call('post', '/agents/{id}/messages/{messageId}/approve', { path, body, ...options })),
+    reject: (reason, options) => {
+      const body = reason === undefined ? {} : { reason }
+      return changed(box.call('post', '/agents/{id}/messages/{messageId}/reject', { path, body, ...options }))
+    },
+    cancel: (options) =>
+      changed(box.call('post', '/agents/{id}/messages/{messageId}/cancel', { path, ...options })),
+    unsubscribe: (options) =>
+      changed(box.call('post', '/agents/{id}/messages/{messageId}/unsubscribe', { path, ...options })),
     delete: async (options) => {
       await box.call('delete', '/agents/{id}/messages/{messageId}', { path, ...options })
     },

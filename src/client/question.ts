@@ -1,11 +1,11 @@
 import type { components, operations } from './api.ts'
-import type { AgentCall, CallOptions } from './call.ts'
+import type { AgentCall, BodyOf, CallOptions, QueryOf } from './call.ts'
 import { List } from './list.ts'
 
 export type Question = components['schemas']['Question']
 
-type Asked = operations['askQuestion']['requestBody']['content']['application/json']
-type Filter = Omit<NonNullable<operations['listQuestions']['parameters']['query']>, 'cursor'>
+type Asked = BodyOf<operations['askQuestion']>
+type Filter = Omit<QueryOf<operations['listQuestions']>, 'cursor'>
 
 export interface AskOptions extends Omit<Asked, 'text'>, CallOptions {
   /** How long to wait for the answer; by default until the question ends. 0 only asks. */

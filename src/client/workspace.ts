@@ -1,18 +1,13 @@
 import { Agent, type AgentOptions } from './agent.ts'
 import type { components, operations } from './api.ts'
-import { type Call, type CallOptions, callOf } from './call.ts'
+import { type BodyOf, type Call, type CallOptions, callOf, type QueryOf } from './call.ts'
 import { type ClientOptions, Http } from './http.ts'
 import { List } from './list.ts'
 import { type ListOptions, queryOf } from './message.ts'
 
 type Schemas = components['schemas']
-type BodyOf<Id extends keyof operations> = operations[Id] extends {
-  requestBody: { content: { 'application/json': infer Body } }
-}
-  ? Body
-  : never
-type CountRange = NonNullable<operations['countPerDay']['parameters']['query']>
-type AuditFilter = Omit<NonNullable<operations['listAudit']['parameters']['query']>, 'cursor'>
+type CountRange = QueryOf<operations['countPerDay']>
+type AuditFilter = Omit<QueryOf<operations['listAudit']>, 'cursor'>
 
 const agentsOf = (http: Http, call: Call) => ({
   /** Oldest first. */
@@ -21,16 +16,16 @@ const agentsOf = (http: Http, call: Call) => ({
       http.page({ method: 'GET', path: '/agents', query: { metadata, cursor }, signal }),
     ),
   /** The new agent has an email address immediately. */
-  create: (agent: BodyOf<'createAgent'>, options?: CallOptions) =>
+  create: (agent: BodyOf<operations['createAgent']>, options?: CallOptions) =>
     call('post', '/agents', { body: agent, ...options }),
 })
 
 const membersOf = (call: Call) => ({
   list: (options?: CallOptions) => call('get', '/members', { ...options }),
   /** Changes the name or the settings of the member whose token is used. */
-  updateOwn: (changes: BodyOf<'updateOwnMember'>, options?: CallOptions) =>
+  updateOwn: (changes: BodyOf<operations['updateOwnMember']>, options?: CallOptions) =>
     call('patch', '/members/me', { body: changes, ...options }),
-  changeRole: (memberId: string, role: BodyOf<'changeRole'>['role'], options?: CallOptions) =>
+  changeRole: (memberId: string, role: BodyOf<operations['changeRole']>['role'], options?: CallOptions) =>
     call('patch', '/members/{memberId}', { path: { memberId }, body: { role }, ...options }),
   remove: (memberId: string, options?: CallOptions) =>
     call('delete', '/members/{memberId}', { path: { memberId }, ...options }),
@@ -45,7 +40,7 @@ const connectedAppsOf = (call: Call) => ({
 
 const invitationsOf = (call: Call) => ({
   list: (options?: CallOptions) => call('get', '/members/invitations', { ...options }),
-  create: (invitation: BodyOf<'inviteMember'>, options?: CallOptions) =>
+  create: (invitation: BodyOf<operations['inviteMember']>, options?: CallOptions) =>
     call('post', '/members/invitations', { body: invitation, ...options }),
   revoke: (invitationId: string, options?: CallOptions) =>
     call('delete', '/members/invitations/{invitationId}', { path: { invitationId }, ...options }),
@@ -57,12 +52,12 @@ type IdentityPath = operations['removeIdentity']['parameters']['path']
 const identitiesOf = (call: Call) => ({
   list: (options?: CallOptions) => call('get', '/members/me/identities', { ...options }),
   /** Sends a code to a phone number. */
-  claim: (identity: BodyOf<'claimIdentity'>, options?: CallOptions) =>
+  claim: (identity: BodyOf<operations['claimIdentity']>, options?: CallOptions) =>
     call('post', '/members/me/identities', { body: identity, ...options }),
-  verify: (code: BodyOf<'verifyIdentity'>, options?: CallOptions) =>
+  verify: (code: BodyOf<operations['verifyIdentity']>, options?: CallOptions) =>
     call('post', '/members/me/identities/verify', { body: code, ...options }),
   /** The link with which a Telegram account is verified. */
-  linkTelegram: (body: BodyOf<'linkTelegram'> = {}, options?: CallOptions) =>
+  linkTelegram: (body: BodyOf<operations['linkTelegram']> = {}, options?: CallOptions) =>
     call('post', '/members/me/identities/telegram', { body, ...options }),
   remove: (channel: IdentityPath['channel'], value: string, options?: CallOptions) =>
     call('delete', '/members/me/identities/{channel}/{value}', { path: { channel, value }, ...options }),
@@ -76,7 +71,7 @@ const domainsOf = (call: Call) => ({
   verify: (domainId: string, options?: CallOptions) =>
     call('post', '/domains/{domainId}/verify', { path: { domainId }, ...options }),
   /** Sets its catch-all agent. */
-  update: (domainId: string, changes: BodyOf<'updateDomain'>, options?: CallOptions) =>
+  update: (domainId: string, changes: BodyOf<operations['updateDomain']>, options?: CallOptions) =>
     call('patch', '/domains/{domainId}', { path: { domainId }, body: changes, ...options }),
   remove: (domainId: string, options?: CallOptions) =>
     call('delete', '/domains/{domainId}', { path: { domainId }, ...options }),
@@ -84,10 +79,8 @@ const domainsOf = (call: Call) => ({
 
 const phoneNumbersOf = (call: Call) => ({
   list: (options?: CallOptions) => call('get', '/phone-numbers', { ...options }),
-  search: (
-    query: NonNullable<operations['searchPhoneNumbers']['parameters']['query']>,
-    options?: CallOptions,
-  ) => call('get', '/phone-numbers/available', { query, ...options }),
+  search: (query: QueryOf<operations['searchPhoneNumbers']>, options?: CallOptions) =>
+    call('get', '/phone-numbers/available', { query, ...options }),
   buy: (value: string, options?: CallOptions) =>
     call('post', '/phone-numbers', { body: { value }, ...options }),
   release: (phoneNumberId: string, options?: CallOptions) =>
@@ -97,7 +90,7 @@ const phoneNumbersOf = (call: Call) => ({
 /** The tokens of the member whose token is used. */
 const tokensOf = (call: Call) => ({
   list: (options?: CallOptions) => call('get', '/tokens', { ...options }),
-  create: (token: BodyOf<'createOwnToken'>, options?: CallOptions) =>
+  create: (token: BodyOf<operations['createOwnToken']>, options?: CallOptions) =>
     call('post', '/tokens', { body: token, ...options }),
   revoke: (tokenId: string, options?: CallOptions) =>
     call('delete', '/tokens/{tokenId}', { path: { tokenId }, ...options }),
@@ -143,7 +136,10 @@ export class Workspace {
     return this.#call('get', '/workspace', options)
   }
 
-  update(change: BodyOf<'updateWorkspace'>, options: CallOptions = {}): Promise<Schemas['Workspace']> {
+  update(
+    change: BodyOf<operations['updateWorkspace']>,
+    options: CallOptions = {},
+  ): Promise<Schemas['Workspace']> {
     return this.#call('patch', '/workspace', { body: change, ...options })
   }
 
