@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { Form } from './form/form.tsx'
+import { Form } from './form.tsx'
 
 interface PanelProps {
   title: string

@@ -1,6 +1,6 @@
 import { type ReactNode, useId } from 'react'
 import { Button } from '../button.tsx'
-import { Form } from '../form/form.tsx'
+import { Form } from '../form.tsx'
 import { text } from '../strings.ts'
 import { Dialog } from './dialog.tsx'
 
