@@ -1,6 +1,7 @@
 import { type FindAnswer, type Key, MAX_KEYS } from '../core/cell.ts'
 import type { Clock } from '../core/clock.ts'
 import type { AppError } from '../core/errors.ts'
+import { setNewest } from '../core/newest.ts'
 import { withResolvers } from '../core/with-resolvers.ts'
 import { type Cell, unavailable } from './cells.ts'
 
@@ -154,8 +155,6 @@ export class Directory {
     const { foundMs, missingMs, kept } = this.#limits
     const isSettled = locations[0] !== undefined && !locations[0].isMoving
     const until = this.#clock.now().getTime() + (isSettled ? foundMs : missingMs)
-    this.#cache.delete(key)
-    this.#cache.set(key, { locations, until })
-    if (this.#cache.size > kept) this.#cache.delete(this.#cache.keys().next().value!)
+    setNewest(this.#cache, key, { locations, until }, kept)
   }
 }

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { type ProxiedClient, proxyHeader } from '../core/address/proxy-header.ts'
-import { drained } from '../core/drained.ts'
+import { drained } from '../core/http/drained.ts'
 import { oneLine } from '../core/text/sanitize-text.ts'
 import { withResolvers } from '../core/with-resolvers.ts'
 import type { CellAddress } from './cells.ts'

@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream'
-import { drained } from '../drained.ts'
+import { drained } from './drained.ts'
 
 /**
  * Returns a body several times, as it arrives and at the pace of the slowest reader. Readers that have closed theirs are not waited

@@ -1,4 +1,5 @@
 import { messageOf } from '../../core/errors.ts'
+import { setNewest } from '../../core/newest.ts'
 import { MESSAGE_CHANGED, type MessageState, readStates } from '../../message/index.ts'
 import {
   readWebhookStates,
@@ -143,9 +144,7 @@ export class Changes {
   }
 
   #remember(current: MessageState): void {
-    this.#lastState.delete(current.id)
-    this.#lastState.set(current.id, current)
-    if (this.#lastState.size > MAX_REMEMBERED) this.#lastState.delete(this.#lastState.keys().next().value!)
+    setNewest(this.#lastState, current.id, current, MAX_REMEMBERED)
   }
 
   /** Runs one check at a time; a call during a check resolves after another one that starts later. */

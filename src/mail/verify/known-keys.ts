@@ -1,5 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import tools from 'mailauth/lib/tools.js'
+import { setNewest } from '../../core/newest.ts'
 import type { DnsResolver } from './resolver.ts'
 
 interface Options {
@@ -51,7 +52,6 @@ async function keyOf(
   if (known !== undefined) return known
   const key = await tools.getPublicKey(type, name, minBitLength, async () => records, { hashAlgo })
   const parsed = { ...key, publicKey: createPublicKey(key.publicKey) }
-  if (keys.size === MAX_KEYS) keys.delete(keys.keys().next().value!)
-  keys.set(id, parsed)
+  setNewest(keys, id, parsed, MAX_KEYS)
   return parsed
 }

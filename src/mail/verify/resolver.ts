@@ -1,5 +1,6 @@
 import { Resolver as DnsClient } from 'node:dns/promises'
 import { type Clock, systemClock } from '../../core/clock.ts'
+import { setNewest } from '../../core/newest.ts'
 import { isLookupName, isQueryName, registrableDomain } from './hostname.ts'
 import { unusualNameResolver } from './unusual-name.ts'
 
@@ -63,9 +64,7 @@ export function withoutSilent(lookup: DnsResolver, clock: Clock): DnsResolver {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ETIMEOUT') {
         const timeouts = (silent.get(domain)?.timeouts ?? 0) + 1
-        silent.delete(domain)
-        silent.set(domain, { timeouts, until: clock.now().getTime() + SILENT_MS })
-        if (silent.size > MAX_ENTRIES) silent.delete(silent.keys().next().value!)
+        setNewest(silent, domain, { timeouts, until: clock.now().getTime() + SILENT_MS }, MAX_ENTRIES)
       } else silent.delete(domain)
       throw error
     }
@@ -85,9 +84,7 @@ export function cached(
     const hit = cache.get(key)
     if (hit !== undefined && hit.until > now) return hit.answer
     const entry = { until: now + positiveMs, answer: lookup(name, type) }
-    cache.delete(key)
-    cache.set(key, entry)
-    if (cache.size > MAX_ENTRIES) cache.delete(cache.keys().next().value!)
+    setNewest(cache, key, entry, MAX_ENTRIES)
     entry.answer.catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOTFOUND' || error.code === 'ENODATA')
         entry.until = clock.now().getTime() + negativeMs

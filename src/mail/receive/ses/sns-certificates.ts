@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import type { Clock } from '../../../core/clock.ts'
 import { AppError, messageOf } from '../../../core/errors.ts'
+import { setNewest } from '../../../core/newest.ts'
 import { WindowCounts } from '../../../core/window-counts.ts'
 
 /** Amazon replaces certificates about once a year. */
@@ -31,12 +32,6 @@ const PEM = /^-----BEGIN CERTIFICATE-----\r?\n[A-Za-z0-9+/=\r\n]{100,20000}-----
 const parse = (document: Buffer): X509Certificate => {
   if (!PEM.test(document.toString('latin1'))) throw new Error('the response is not a single PEM certificate')
   return new X509Certificate(document)
-}
-
-const setBounded = <Value>(map: Map<string, Value>, key: string, value: Value, max: number): void => {
-  map.delete(key)
-  map.set(key, value)
-  if (map.size > max) map.delete(map.keys().next().value!)
 }
 
 /**
@@ -87,10 +82,10 @@ export class SnsCertificates {
     const now = this.#clock.now().getTime()
     try {
       const certificate = parse(await this.#get(url))
-      setBounded(this.#known, url, { until: now + CACHE_MS, certificate }, MAX_CACHED)
+      setNewest(this.#known, url, { until: now + CACHE_MS, certificate }, MAX_CACHED)
       return certificate
     } catch (error) {
-      setBounded(this.#failed, url, now + FAILED_MS, MAX_FAILED)
+      setNewest(this.#failed, url, now + FAILED_MS, MAX_FAILED)
       throw unavailable(messageOf(error))
     } finally {
       this.#pending.delete(url)

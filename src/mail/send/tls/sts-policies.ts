@@ -1,5 +1,6 @@
 import type { Clock } from '../../../core/clock.ts'
 import { messageOf } from '../../../core/errors.ts'
+import { setNewest } from '../../../core/newest.ts'
 import type { DnsResolver } from '../../verify/resolver.ts'
 import type { Failure } from './result.ts'
 import { parseStsPolicy, type StsPolicy } from './sts-policy.ts'
@@ -99,10 +100,10 @@ export class StsPolicyCache implements StsPolicies {
     const read = await this.#read(domain)
     if ('policy' in read) {
       this.#failed.delete(domain)
-      remember(this.#cached, domain, { id, policy: read.policy, fetchedAt: this.#now() })
+      setNewest(this.#cached, domain, { id, policy: read.policy, fetchedAt: this.#now() }, MAX_DOMAINS)
       return { policy: read.policy, failure: null }
     }
-    remember(this.#failed, domain, { id, at: this.#now(), failure: read })
+    setNewest(this.#failed, domain, { id, at: this.#now(), failure: read }, MAX_DOMAINS)
     return { policy: this.#known(domain)?.policy ?? null, failure: read }
   }
 
@@ -116,11 +117,4 @@ export class StsPolicyCache implements StsPolicies {
       return { type, reason: messageOf(error).slice(0, 200) }
     }
   }
-}
-
-/** Stores an entry; the oldest is dropped when there are too many. */
-const remember = <Value>(map: Map<string, Value>, key: string, value: Value): void => {
-  map.delete(key)
-  map.set(key, value)
-  if (map.size > MAX_DOMAINS) map.delete(map.keys().next().value!)
 }
