@@ -3,7 +3,7 @@ import { createOperatorLink } from './auth/index.ts'
 import { type Foundation, openFoundation, welcomeOwner } from './boot/foundation.ts'
 import { checkPorts } from './boot/ports.ts'
 import type { Config } from './config/config.ts'
-import { systemClock } from './core/clock.ts'
+import { inTime, systemClock } from './core/clock.ts'
 import type { Logger } from './core/logger.ts'
 import { COMMAND } from './core/root.ts'
 import { untilAvailable } from './db/patience.ts'
@@ -100,9 +100,7 @@ export const serve = async (config: Config, log: Logger): Promise<void> => {
       throw new UnsuitableSchemaError(excluded)
     }
     app.drain()
-    const drained = new AbortController()
-    await Promise.race([systemClock.sleep(config.drainSeconds * 1000, drained.signal), hurried])
-    drained.abort()
+    await inTime(hurried, config.drainSeconds * 1000)
     finished = (await Promise.race([app.stop(GRACE_MS).then(() => true), hurried])) === true
   } finally {
     ended.abort()

@@ -22,3 +22,14 @@ export const systemClock: Clock = {
       signal?.addEventListener('abort', done, { once: true })
     }),
 }
+
+/** Resolves with what the work does, or with undefined if that takes longer than `ms` milliseconds. */
+export const inTime = async <Result>(
+  work: Promise<Result>,
+  ms: number,
+  clock: Clock = systemClock,
+): Promise<Result | undefined> => {
+  const over = new AbortController()
+  const late = clock.sleep(ms, over.signal).then(() => undefined)
+  return Promise.race([work, late]).finally(() => over.abort())
+}

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import type { Clock } from '../core/clock.ts'
+import { type Clock, inTime } from '../core/clock.ts'
 import type { Logger } from '../core/logger.ts'
 import { SCHEMA } from './schema.ts'
 
@@ -94,10 +94,8 @@ export class Listening {
   async isUpToDate(ms: number): Promise<boolean> {
     const client = this.#client
     if (client === undefined) return false
-    const waited = new AbortController()
-    const late = this.#options.clock.sleep(ms, waited.signal).then(() => false)
-    const answered = await Promise.race([this.#probe(client), late]).finally(() => waited.abort())
-    return answered && client === this.#client
+    const answered = await inTime(this.#probe(client), ms, this.#options.clock)
+    return answered === true && client === this.#client
   }
 
   async start(): Promise<void> {

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { systemClock } from '../core/clock.ts'
+import { inTime } from '../core/clock.ts'
 import type { Counted, Metrics, Timed } from '../core/metrics.ts'
 import { COMMIT, VERSION } from '../core/version.ts'
 import { COUNTERS, type Counting, HISTOGRAMS, type Timing } from './definitions.ts'
@@ -75,7 +75,8 @@ export class ServiceMetrics implements Metrics {
       registers: [this.#registry],
       async collect() {
         this.reset()
-        for (const [value, number] of Object.entries(await inTime(read))) this.set({ [label]: value }, number)
+        for (const [value, number] of Object.entries(await valuesInTime(read)))
+          this.set({ [label]: value }, number)
       },
     })
   }
@@ -86,10 +87,8 @@ export class ServiceMetrics implements Metrics {
   }
 }
 
-const inTime = async (read: () => Values | Promise<Values>): Promise<Values> => {
-  const late = new AbortController()
-  const nothing = systemClock.sleep(TIMEOUT_MS, late.signal).then(() => ({}))
-  const values = await Promise.race([Promise.resolve(read()).catch(() => ({})), nothing])
-  late.abort()
-  return values
-}
+const valuesInTime = async (read: () => Values | Promise<Values>): Promise<Values> =>
+  (await inTime(
+    Promise.resolve(read()).catch(() => ({})),
+    TIMEOUT_MS,
+  )) ?? {}

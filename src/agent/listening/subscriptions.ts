@@ -1,4 +1,4 @@
-import { systemClock } from '../../core/clock.ts'
+import { inTime } from '../../core/clock.ts'
 import { AppError, messageOf, notFound } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import {
@@ -158,9 +158,7 @@ export class Subscriptions {
     this.#open.clear()
     for (const { options } of open) this.#deps.places.release(options)
     this.#end(open, stopping())
-    const done = new AbortController()
-    const ending = Promise.all([this.#endLeases(open), ...this.#closing]).finally(() => done.abort())
-    await Promise.race([ending, systemClock.sleep(graceMs, done.signal)])
+    await inTime(Promise.all([this.#endLeases(open), ...this.#closing]), graceMs)
   }
 
   /**

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { systemClock } from '../../core/clock.ts'
+import { inTime } from '../../core/clock.ts'
 import { messageOf } from '../../core/errors.ts'
 import { noTracer } from '../../core/tracer.ts'
 import { LiveWorkers, OwnedParts } from '../../worker/index.ts'
@@ -126,9 +126,7 @@ class LaneWorker implements Lanes {
     this.#aborting = true
     this.#deps.dialler.closeKept()
     for (const lane of this.#lanes) lane.connection.destroy(new Error('the worker is stopping'))
-    const limit = new AbortController()
-    await Promise.race([this.#handOver(polled), systemClock.sleep(MAX_HAND_OVER_MS, limit.signal)])
-    limit.abort()
+    await inTime(this.#handOver(polled), MAX_HAND_OVER_MS)
     this.#renewal.stop()
   }
 

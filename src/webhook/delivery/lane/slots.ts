@@ -1,4 +1,4 @@
-import { systemClock } from '../../../core/clock.ts'
+import { inTime } from '../../../core/clock.ts'
 
 /** Something that waits for a slot. */
 export interface Waiter {
@@ -88,12 +88,10 @@ export class Slots<T extends Waiter> {
   /** Waits until no POST is in progress, for at most `ms` milliseconds. */
   async drain(ms: number): Promise<void> {
     if (this.#underWay === 0) return
-    const limit = new AbortController()
     const drained = new Promise<void>((resolve) => {
       this.#drained = resolve
     })
-    await Promise.race([drained, systemClock.sleep(ms, limit.signal)])
-    limit.abort()
+    await inTime(drained, ms)
   }
 
   /** Queues a waiter; `run` is called when it gets a slot. */
