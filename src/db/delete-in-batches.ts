@@ -1,4 +1,4 @@
-import type { RootDb } from './client.ts'
+import type { Db, RootDb } from './client.ts'
 import type { Statement } from './sql/statement.ts'
 
 const BATCH = 1_000
@@ -22,4 +22,15 @@ export const deleteInBatches = async (
     if (rows[0]!.count < BATCH) break
   }
   return deleted
+}
+
+/** Runs a statement that deletes at most $2 rows of the agent $1 and returns their number as `count`. */
+export const deleteOfAgent = async (
+  { pool }: Pick<Db, 'pool'>,
+  statement: Statement,
+  agentId: string,
+  limit: number,
+): Promise<number> => {
+  const { rows } = await pool.query<{ count: number }>({ ...statement, values: [agentId, limit] })
+  return rows[0]!.count
 }

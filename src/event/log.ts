@@ -1,6 +1,6 @@
 import { type Page, pageOf } from '../core/cursor.ts'
 import type { Db, RootDb } from '../db/client.ts'
-import { deleteInBatches } from '../db/delete-in-batches.ts'
+import { deleteInBatches, deleteOfAgent } from '../db/delete-in-batches.ts'
 import { type Rows, raw, SKIP_LOCKED, type Sql, sql } from '../db/sql/sql.ts'
 import { composedOf, statement } from '../db/sql/statement.ts'
 import { EVENT_NAMES, type EventDetail, type EventType, type LoggedEvent } from './event.ts'
@@ -211,14 +211,8 @@ const DELETE_OF_AGENT = {
 }
 
 /** Deletes events of an agent that was deleted, with its log. Returns their number, at most `limit`. */
-export const deleteEventsOf = async (
-  { pool }: Pick<Db, 'pool'>,
-  agentId: string,
-  limit: number,
-): Promise<number> => {
-  const { rows } = await pool.query<{ count: number }>({ ...DELETE_OF_AGENT, values: [agentId, limit] })
-  return rows[0]!.count
-}
+export const deleteEventsOf = (db: Pick<Db, 'pool'>, agentId: string, limit: number): Promise<number> =>
+  deleteOfAgent(db, DELETE_OF_AGENT, agentId, limit)
 
 /** Time for which an event is stored. @limit Streams */
 const RETENTION_MS = 7 * 24 * 3_600_000

@@ -1,4 +1,5 @@
 import type { Db } from '../db/client.ts'
+import { deleteOfAgent } from '../db/delete-in-batches.ts'
 import { define, raw, sql } from '../db/sql/sql.ts'
 import { composedOf } from '../db/sql/statement.ts'
 import { deleteOld, OLD } from './stored/deletion.ts'
@@ -46,10 +47,9 @@ const DELETE = {
  */
 export const deleteMessagesOf = async (db: Pick<Db, 'pool'>, agentId: string): Promise<number | null> => {
   const sends = await deleteSendsOf(db, agentId, SMALL)
-  const threads = await deleteThreadsOf(db.pool, agentId, SMALL)
+  const threads = await deleteThreadsOf(db, agentId, SMALL)
   if (threads === SMALL) return SMALL
-  const unindexed = await db.pool.query<{ count: number }>({ ...UNINDEXED, values: [agentId, SMALL] })
-  if (unindexed.rows[0]!.count === SMALL) return SMALL
+  if ((await deleteOfAgent(db, UNINDEXED, agentId, SMALL)) === SMALL) return SMALL
   const { rows } = await db.pool.query<{ claimed: number; count: number }>({
     ...DELETE,
     values: [agentId, MESSAGES],

@@ -1,7 +1,7 @@
 import { type Page, pageOf, readCursor, writeCursor } from '../core/cursor.ts'
 import { invalidInput, notFound } from '../core/errors.ts'
 import type { Db, RootDb } from '../db/client.ts'
-import { deleteInBatches } from '../db/delete-in-batches.ts'
+import { deleteInBatches, deleteOfAgent } from '../db/delete-in-batches.ts'
 import type { Job, Webhook } from '../db/generated/prisma/client.ts'
 import type { JobState } from '../db/generated/prisma/enums.ts'
 import { raw, SKIP_LOCKED, sql } from '../db/sql/sql.ts'
@@ -259,14 +259,8 @@ const DELETE_OF_AGENT = {
 }
 
 /** Deletes deliveries of an agent that was deleted. Returns their number, at most `limit`. */
-export const deleteDeliveriesOf = async (
-  { pool }: Pick<Db, 'pool'>,
-  agentId: string,
-  limit: number,
-): Promise<number> => {
-  const { rows } = await pool.query<{ count: number }>({ ...DELETE_OF_AGENT, values: [agentId, limit] })
-  return rows[0]!.count
-}
+export const deleteDeliveriesOf = (db: Pick<Db, 'pool'>, agentId: string, limit: number): Promise<number> =>
+  deleteOfAgent(db, DELETE_OF_AGENT, agentId, limit)
 
 /**
  * Time for which deliveries are stored. Nothing is pending by then: an event is given up after three days.

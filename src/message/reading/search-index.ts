@@ -7,6 +7,7 @@ import { tsvectorArray } from '../../db/bytea.ts'
 import { isUnavailable, type RootDb } from '../../db/client.ts'
 import { raw, SKIP_LOCKED, type Sql, sql } from '../../db/sql/sql.ts'
 import { composedOf, type Statement } from '../../db/sql/statement.ts'
+import { withClient } from '../../db/with-client.ts'
 import { agentWord, TEXT } from './search.ts'
 import { tsvectorOf } from './words.ts'
 
@@ -102,26 +103,17 @@ interface Key {
   agent_id: string
 }
 
-const inTransaction = async <Result>(
+const inTransaction = <Result>(
   { pool }: Pick<RootDb, 'pool'>,
   run: (client: pg.PoolClient) => Promise<Result>,
-): Promise<Result> => {
-  const client = await pool.connect()
-  let failure: Error | undefined
-  try {
+): Promise<Result> =>
+  withClient(pool, async (client) => {
     await client.query('begin')
     await client.query(`set local statement_timeout = ${TIMEOUT_MS}`)
     const result = await run(client)
     await client.query('commit')
     return result
-  } catch (error) {
-    failure = error as Error
-    await client.query('rollback').catch(() => undefined)
-    throw error
-  } finally {
-    client.release(failure && isUnavailable(failure) ? failure : undefined)
-  }
-}
+  })
 
 const write = async (client: pg.PoolClient, keys: readonly Key[]): Promise<void> => {
   const about = (messages: readonly Key[]): string[][] => [

@@ -4,6 +4,7 @@ import { isUnavailable, type Queryable, type RootDb } from '../../db/client.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
 import { sql } from '../../db/sql/sql.ts'
 import { statement } from '../../db/sql/statement.ts'
+import { withClient } from '../../db/with-client.ts'
 import { type LoggedEvent, lockAllLogs, MESSAGE_REFUSED } from '../../event/index.ts'
 import { type Arrival, sizeOf, storeArrivals, type WakeLimits } from './store.ts'
 
@@ -110,19 +111,10 @@ const storeLimited = async (
  * writes bound the connections that wait for the locks.
  */
 export const createLimitedStore = ({ pool }: Pick<RootDb, 'pool'>): Batch<Arrival, StoredArrival> =>
-  createBatch(
-    async (arrivals) => {
-      const client = await pool.connect()
-      let failure: Error | undefined
-      try {
-        return await storeLimited(client, arrivals)
-      } catch (error) {
-        failure = error as Error
-        await client.query('rollback').catch(() => undefined)
-        throw error
-      } finally {
-        client.release(failure && isUnavailable(failure) ? failure : undefined)
-      }
-    },
-    { most: 16, parallel: 2, maxBytes: 4 * 1024 * 1024, sizeOf, isUnavailable },
-  )
+  createBatch((arrivals) => withClient(pool, (client) => storeLimited(client, arrivals)), {
+    most: 16,
+    parallel: 2,
+    maxBytes: 4 * 1024 * 1024,
+    sizeOf,
+    isUnavailable,
+  })

@@ -1,4 +1,5 @@
-import type { Queryable } from '../../db/client.ts'
+import type { Db, Queryable } from '../../db/client.ts'
+import { deleteOfAgent } from '../../db/delete-in-batches.ts'
 import { define, rows, SKIP_LOCKED, type Sql, sql } from '../../db/sql/sql.ts'
 
 const THREADS = rows('emptied', 'agent_id', 'thread_id')
@@ -41,11 +42,13 @@ const NOTES = {
 }
 
 /** Deletes up to `most` states and as many notes of the threads of an agent that was deleted. Returns the larger number of rows. */
-export const deleteThreadsOf = async (pool: Queryable, agentId: string, most: number): Promise<number> => {
-  const values = [agentId, most]
-  const states = await pool.query<{ count: number }>({ ...STATES, values })
-  const notes = await pool.query<{ count: number }>({ ...NOTES, values })
-  return Math.max(states.rows[0]!.count, notes.rows[0]!.count)
+export const deleteThreadsOf = async (
+  db: Pick<Db, 'pool'>,
+  agentId: string,
+  most: number,
+): Promise<number> => {
+  const states = await deleteOfAgent(db, STATES, agentId, most)
+  return Math.max(states, await deleteOfAgent(db, NOTES, agentId, most))
 }
 
 /** Moves the notes and states of threads that became part of others. A thread that has a state keeps its own. */

@@ -1,5 +1,5 @@
 import type { Db, RootDb } from '../../db/client.ts'
-import { deleteInBatches } from '../../db/delete-in-batches.ts'
+import { deleteInBatches, deleteOfAgent } from '../../db/delete-in-batches.ts'
 import type { Prisma } from '../../db/generated/prisma/client.ts'
 import { NEW_ID } from '../../db/sql/new-id.ts'
 import { type Rows, SKIP_LOCKED, type Sql, sql } from '../../db/sql/sql.ts'
@@ -157,14 +157,8 @@ const DELETE_OF_AGENT = {
 }
 
 /** Deletes jobs of an agent that was deleted. Returns their number, at most `limit`. */
-export const deleteSendsOf = async (
-  { pool }: Pick<Db, 'pool'>,
-  agentId: string,
-  limit: number,
-): Promise<number> => {
-  const { rows } = await pool.query<{ count: number }>({ ...DELETE_OF_AGENT, values: [agentId, limit] })
-  return rows[0]!.count
-}
+export const deleteSendsOf = (db: Pick<Db, 'pool'>, agentId: string, limit: number): Promise<number> =>
+  deleteOfAgent(db, DELETE_OF_AGENT, agentId, limit)
 
 /**
  * Retention of finished jobs, in milliseconds. Nothing is pending by then: a message is given up after a day.
