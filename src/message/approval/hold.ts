@@ -3,7 +3,7 @@ import type { Message } from '../../db/generated/prisma/client.ts'
 import type { Approval, HoldReason } from '../../db/generated/prisma/enums.ts'
 import { raw, rows, rowsOf, sql } from '../../db/sql/sql.ts'
 import { MESSAGE_HELD } from '../../event/index.ts'
-import type { Sent } from '../stored/raise.ts'
+import { EVENT_COLUMNS, type Sent } from '../stored/raise.ts'
 import type { RecipientFacts } from './recipient-facts.ts'
 
 /** How many days ahead a message can be scheduled. @limit Messages */
@@ -61,19 +61,8 @@ export const newHoldOf = (
 /** Messages that may wait. */
 export const DRAFTED = rows(
   'drafted',
-  ...([
-    'id',
-    'agent_id',
-    'workspace_id',
-    'address_id',
-    'thread_id',
-    'conversation',
-    'channel',
-    'subject',
-    'hold_reason',
-    'hold_until',
-    'created_at',
-  ] as const),
+  ...EVENT_COLUMNS,
+  ...(['workspace_id', 'hold_reason', 'hold_until', 'created_at'] as const),
 )
 
 /** The events of those messages of `DRAFTED` that wait. */

@@ -7,7 +7,7 @@ import { enqueueWebhookJobs } from '../../webhook/index.ts'
 import { auditSends, countMessages, noteChanges } from '../../workspace/index.ts'
 import { holdEvents } from '../approval/hold.ts'
 import { isUnread } from '../reading/filter.ts'
-import { raise } from '../stored/raise.ts'
+import { EVENT_COLUMNS, raise } from '../stored/raise.ts'
 import { insertMessages, noteUnindexed } from '../stored/row.ts'
 import { enqueueSends } from '../stored/send-job.ts'
 import { PLACE } from './place.ts'
@@ -47,29 +47,9 @@ export interface Stored {
 
 const DRAFTED = rows(
   'drafted',
-  ...([
-    ...[
-      'id',
-      'agent_id',
-      'workspace_id',
-      'address_id',
-      'thread_id',
-      'conversation',
-      'channel',
-      'direction',
-      'status',
-      'subject',
-    ],
-    ...[
-      'hold_reason',
-      'hold_until',
-      'send_at',
-      'created_at',
-      'reply_to_id',
-      'sent_by_member_id',
-      'sent_by_name',
-    ],
-  ] as const),
+  ...EVENT_COLUMNS,
+  ...(['workspace_id', 'direction', 'status', 'hold_reason', 'hold_until', 'send_at'] as const),
+  ...(['created_at', 'reply_to_id', 'sent_by_member_id', 'sent_by_name'] as const),
 )
 const ANSWERED = rows('answered', 'id', 'agent_id', 'workspace_id')
 

@@ -14,12 +14,19 @@ export const conversationOf = (message: string): Sql =>
     `jsonb_strip_nulls(jsonb_build_object('threadId', ${message}.thread_id, 'conversation', ${message}.conversation))`,
   )
 
-/** Messages that agents send, with their events. */
-export type Sent = Rows<(typeof SENT)[number]>
-const SENT = [
-  ...(['id', 'agent_id', 'address_id', 'thread_id', 'conversation', 'channel', 'subject'] as const),
-  ...(['type', 'detail', 'at'] as const),
+/** The columns of a message that its events tell. */
+export const EVENT_COLUMNS = [
+  'id',
+  'agent_id',
+  'address_id',
+  'thread_id',
+  'conversation',
+  'channel',
+  'subject',
 ] as const
+
+/** Messages that agents send, with their events. */
+export type Sent = Rows<(typeof EVENT_COLUMNS)[number] | 'type' | 'detail' | 'at'>
 
 /**
  * The part of a statement that defines `RAISED` for messages that agents send. The sender is the agent. For an agent

@@ -16,7 +16,7 @@ import {
 import { enqueueWebhookJobs } from '../../webhook/index.ts'
 import { countForDay, FAILED, noteChanges, SENT } from '../../workspace/index.ts'
 import { type Conclusion, conclusionOf, type RecipientState } from './conclusion.ts'
-import { raise } from './raise.ts'
+import { EVENT_COLUMNS, raise } from './raise.ts'
 
 /** Begins the `detail` of a recipient who complained about a message that others have got too. */
 export const COMPLAINED = 'complained: '
@@ -44,23 +44,7 @@ export const lockMessage = async (
 
 /** Messages of which all recipients are final, with what becomes of them (`conclusionOf`), and their status before. */
 export const CONCLUDED = rows('concluded', 'message_id', 'agent_id', 'was', 'at', 'status', 'error')
-const MOVED = rows(
-  'moved',
-  ...([
-    'id',
-    'agent_id',
-    'workspace_id',
-    'address_id',
-    'thread_id',
-    'conversation',
-    'channel',
-    'subject',
-    'status',
-    'error',
-    'was',
-    'at',
-  ] as const),
-)
+const MOVED = rows('moved', ...EVENT_COLUMNS, ...(['workspace_id', 'status', 'error', 'was', 'at'] as const))
 const HAPPENED = rows('happened', 'agent_id', 'workspace_id', 'at', 'metric')
 
 const TYPES = { sent: MESSAGE_SENT, failed: MESSAGE_FAILED, reported: MESSAGE_REPORTED }
