@@ -2,7 +2,8 @@ import type { ServerResponse } from 'node:http'
 import type { AppError, ErrorCode, ErrorDetails } from '../errors.ts'
 import { type Arrival, NO_BODY } from './arrivals.ts'
 
-const STATUS: Record<ErrorCode, number> = {
+/** The status of a response about each kind of failure. */
+export const STATUS: Record<ErrorCode, number> = {
   invalid_input: 400,
   unauthorized: 401,
   plan_limit: 402,

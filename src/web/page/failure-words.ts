@@ -1,15 +1,5 @@
 import { AppError } from '../../core/errors.ts'
-
-const STATUS: Partial<Record<AppError['code'], number>> = {
-  invalid_input: 400,
-  unauthorized: 401,
-  plan_limit: 402,
-  forbidden: 403,
-  not_found: 404,
-  conflict: 409,
-  rate_limited: 429,
-  unavailable: 503,
-}
+import { STATUS } from '../../core/http/http.ts'
 
 /** Returns an error's message for a form, without the field's name, which the label shows. */
 const wordsOf = (error: AppError): string => {
@@ -25,7 +15,6 @@ export interface Problem {
 
 /** Returns the problem of an error whose message is meant for the user; throws any other error. */
 export const problemOf = (error: unknown): Problem => {
-  const status = error instanceof AppError && STATUS[error.code]
-  if (!status) throw error
-  return { status, problem: wordsOf(error) }
+  if (!(error instanceof AppError) || error.code === 'internal') throw error
+  return { status: STATUS[error.code], problem: wordsOf(error) }
 }
