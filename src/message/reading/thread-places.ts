@@ -1,7 +1,7 @@
 import { readMoment } from '../../core/cursor.ts'
 import type { Db } from '../../db/client.ts'
 import type { Channel } from '../../db/generated/prisma/enums.ts'
-import { allOf, bind, empty, type Sql, sql } from '../../db/sql/sql.ts'
+import { allOf, bind, define, empty, raw, rows, type Sql, sql } from '../../db/sql/sql.ts'
 import {
   accessOf,
   hasLabel,
@@ -10,11 +10,11 @@ import {
   isUnread,
   marked,
   named,
-  newestPlaces,
+  newestMessages,
   type Owner,
 } from './filter.ts'
 import { begin, LIMITS, messageCursor, type Place, type SearchLimits } from './find.ts'
-import { forEach, joinMessage } from './for-each.ts'
+import { forEach } from './for-each.ts'
 import { prepared } from './prepared.ts'
 
 /** The position of a thread in its list: its newest message. */
@@ -59,6 +59,9 @@ export interface ThreadPlaces {
   end: Place | null
 }
 
+/** The messages that are looked at. */
+const SEEN = rows('seen', 'id', 'agent_id', 'thread_id', 'created_at')
+
 /** Whether the thread of the message `m` has a message `o` for which the condition holds. */
 const hasMessage = (condition: Sql): Sql =>
   sql`exists (select from message o where o.agent_id = m.agent_id and o.thread_id = m.thread_id and ${condition})`
@@ -67,21 +70,25 @@ const hasMessage = (condition: Sql): Sql =>
 const hasState = (condition: Sql): Sql =>
   sql`exists (select from thread_state z where z.agent_id = m.agent_id and z.thread_id = m.thread_id and ${condition})`
 
-/** Selects the places of the newest messages of threads whose state `m` meets the condition: there are few of these. */
-const placesByState = (
+/** Selects the newest message `m` of a thread `t` that meets a condition. */
+const newestOf = (t: string, condition: Sql = empty): Sql =>
+  sql`(select * from message l where l.agent_id = ${raw(t)}.agent_id and l.thread_id = ${raw(t)}.thread_id ${condition} order by l.created_at desc, l.id desc limit 1) m`
+
+/** The condition under which a message `m` comes after a place in the list. */
+const isAfter = (before: Place | undefined): Sql[] => {
+  if (!before) return []
+  const [createdAt, id] = readMoment(messageCursor(before))
+  return [sql`(m.created_at, m.id) < (${bind(createdAt)}::timestamptz, ${bind(id)}::uuid)`]
+}
+
+/** Selects the newest messages `m` of threads whose state `m` meets the condition: there are few of these. */
+const newestByState = (
   owner: Owner,
   condition: Sql,
   { before, limit }: { before: Place | undefined; limit: Sql },
-): Sql => {
-  const [createdAt, id] = before ? readMoment(messageCursor(before)) : []
-  const after = before
-    ? sql`where (m.created_at, m.id) < (${bind(createdAt)}::timestamptz, ${bind(id)}::uuid)`
-    : empty
-  return sql`select m.id, m.agent_id, m.created_at
+): Sql => sql`
             from (select m.agent_id, m.thread_id from thread_state m where ${isOf(owner)} and ${condition}) t
-            cross join lateral (select l.id, l.agent_id, l.created_at from message l
-                        where l.agent_id = t.agent_id and l.thread_id = t.thread_id order by l.created_at desc, l.id desc limit 1) m ${after} order by m.created_at desc, m.id desc limit ${limit}`
-}
+            cross join lateral ${newestOf('t')} where ${allOf(isAfter(before))} order by m.created_at desc, m.id desc limit ${limit}`
 
 /** The conditions under which the thread of the message `m` is in a state, and has the assignee. */
 const stateConditions = ({ state, now, assignedTo }: ThreadPage): Sql[] => {
@@ -98,10 +105,10 @@ const stateConditions = ({ state, now, assignedTo }: ThreadPage): Sql[] => {
 }
 
 /**
- * A thread is listed at the position of its newest message: the query walks the newest `size` messages in
- * order and selects those that are the newest of their thread, until there are enough. The subquery with
- * `limit` is one index lookup per message; PostgreSQL would turn `not exists` into a join of all messages with
- * all. See docs/decisions.md#newest-of-a-thread.
+ * A thread is listed at the position of its newest message: the query reads the newest `size` messages, and of each of
+ * their threads in order the newest one of all, until there are enough. A thread whose newest message is not after the
+ * cursor was listed before. However many of the messages are of one thread, it is looked at once: see
+ * docs/decisions.md#newest-of-a-thread.
  *
  * An open thread is listed at the position of its newest message that is not handled, which have an index: a
  * mailbox of which all threads are done costs as little as an empty one.
@@ -118,13 +125,13 @@ const queryOf = (keys: readonly ThreadListKey[], page: ThreadPage, size: number)
     assignedTo === undefined
       ? sql`m.snoozed_until is not null`
       : sql`m.assigned_to = ${bind(assignedTo)}::uuid`
-  const seen = byState
-    ? placesByState(owner, condition, { before, limit: most })
-    : newestPlaces(access, { owner, filter, cursor: before && messageCursor(before), limit: most })
+  const newest = byState
+    ? newestByState(owner, condition, { before, limit: most })
+    : newestMessages(access, { owner, filter, cursor: before && messageCursor(before), limit: most })
   const wanted = named(names, 'o')
   const conditions = [
-    sql`m.id = (select l.id from message l where l.agent_id = m.agent_id and l.thread_id = m.thread_id ${isInOpen ? sql`and ${isOpen('l')}` : empty} order by l.created_at desc, l.id desc limit 1)`,
-    ...marked(byState ? filter : access.tested),
+    ...isAfter(before),
+    ...marked(filter),
     ...(label === undefined ? [] : [hasMessage(hasLabel('o', label))]),
     ...(wanted.length === 0 ? [] : [hasMessage(allOf(wanted))]),
     ...(unread === undefined
@@ -133,13 +140,14 @@ const queryOf = (keys: readonly ThreadListKey[], page: ThreadPage, size: number)
     ...stateConditions(page),
   ]
   const query = sql`
-    (select m.agent_id, m.thread_id, m.created_at, m.id from (${seen}) w
-      ${joinMessage('w')}
-      where ${allOf(conditions)} order by w.created_at desc, w.id desc limit ${bind(limit)})
+    with ${define(SEEN)} as materialized (select m.id, m.agent_id, m.thread_id, m.created_at ${newest})
+    (select m.agent_id, m.thread_id, m.created_at, m.id
+       from (select agent_id, thread_id, max(created_at) as created_at from ${SEEN} group by 1, 2 order by 3 desc) t
+       cross join lateral ${newestOf('t', isInOpen ? sql`and ${isOpen('l')}` : empty)}
+      where ${allOf(conditions)} order by t.created_at desc, m.id desc limit ${bind(limit)})
     union all
-    select null, null, e.created_at, e.id from (
-      select s.*, count(*) over () as size from (${seen}) s order by s.created_at, s.id limit 1
-    ) e where e.size = ${most}`
+    select null, null, e.created_at, e.id from (select * from ${SEEN} order by created_at, id limit 1) e
+     where (select count(*) from ${SEEN}) = ${most}`
   return forEach(of, query)
 }
 
@@ -161,16 +169,21 @@ const readPlaces = async (
   return read
 }
 
+/** How much more messages each statement reads than the one before it. */
+const GROWTH = 5
+
 /** Reads on where the search for threads stopped, up to a limit. */
 const readOn = async (
   db: Pick<Db, 'pool'>,
   key: ThreadListKey,
-  { page, far, maxFar, ...found }: ThreadPlaces & { page: ThreadPage } & SearchLimits,
+  { page, recent, far, maxFar, ...found }: ThreadPlaces & { page: ThreadPage } & SearchLimits,
 ): Promise<ThreadPlaces> => {
   let { places, end } = found
-  for (let n = 0; n < maxFar && end; n++) {
+  let size = recent
+  for (let left = far * maxFar; left > 0 && end; left -= size) {
+    size = Math.min(size * GROWTH, left)
     const rest = { ...page, before: end, limit: page.limit - places.length }
-    const [more] = await readPlaces(db, [key], rest, far)
+    const [more] = await readPlaces(db, [key], rest, size)
     places = [...places, ...more!.places]
     end = more!.end
   }

@@ -132,20 +132,21 @@ const PARTICIPANTS = sql`
      group by 1, 2 order by since, ord limit ${MAX_PARTICIPANTS}
   ) p`
 
+const OF_THREAD = sql`from message m where m.agent_id = t.agent_id and m.thread_id = t.thread_id`
+/** What is counted of all messages of a thread is in its index: docs/decisions.md#newest-of-a-thread. */
 const SUMMARY = sql`
-        count(*)::int as message_count,
-               (array_agg(m.subject order by m.created_at, m.id))[1] as subject,
-               (array_agg(m.channel order by m.created_at, m.id))[1]::text as channel,
-               (array_agg(m.id order by m.created_at desc, m.id desc))[1] as last_message_id,
-               max(m.created_at) as last_activity_at,
-               (count(*) filter (where ${isUnread('m')}))::int as unread_count,
-               count(*) filter (where ${isOpen('m')}) = 0 as handled,
-               coalesce(json_agg(m.labels) filter (where m.labels <> '{}'), '[]') as labels`
+        select c.*, first.subject, first.channel::text, last.id as last_message_id, last.created_at as last_activity_at,
+               array(select distinct unnest(m.labels) ${OF_THREAD} and m.labels <> '{}') as labels
+          from (select count(*)::int as message_count,
+                       (count(*) filter (where ${isUnread('m')}))::int as unread_count,
+                       count(*) filter (where ${isOpen('m')}) = 0 as handled ${OF_THREAD}) c
+         cross join lateral (select m.subject, m.channel ${OF_THREAD} order by m.created_at, m.id limit 1) first
+         cross join lateral (select m.id, m.created_at ${OF_THREAD} order by m.created_at desc, m.id desc limit 1) last`
 
 /** The state of a thread `t`. It holds while all messages of the thread are handled. */
 const STATE = sql`z.done_at, z.snoozed_until, z.assigned_to, z.conversation,
                (select coalesce(p.name, p.email) from member p where p.id = z.assigned_to) as assignee`
-const OF_THREAD = sql`left join thread_state z on z.agent_id = t.agent_id and z.thread_id = t.thread_id`
+const WITH_STATE = sql`left join thread_state z on z.agent_id = t.agent_id and z.thread_id = t.thread_id`
 
 interface ThreadsAsked {
   agents: readonly string[]
@@ -156,9 +157,7 @@ const SUMMARIES = statement<ThreadsAsked>(
   'threads',
   ({ agents, ids }) => sql`
     select t.agent_id, t.thread_id, s.*, ${STATE}, (${PARTICIPANTS}) as participants
-      from unnest(${agents}::uuid[], ${ids}::uuid[]) as t(agent_id, thread_id) cross join lateral (
-        select ${SUMMARY} from message m where m.agent_id = t.agent_id and m.thread_id = t.thread_id
-      ) s ${OF_THREAD}`,
+      from unnest(${agents}::uuid[], ${ids}::uuid[]) as t(agent_id, thread_id) cross join lateral (${SUMMARY}) s ${WITH_STATE}`,
 )
 
 interface SummaryRow {
@@ -172,8 +171,7 @@ interface SummaryRow {
   last_activity_at: Date
   last_message_id: string
   handled: boolean
-  /** Of each message that has any. */
-  labels: string[][]
+  labels: string[]
   conversation: string | null
   done_at: Date | null
   snoozed_until: Date | null
@@ -200,7 +198,7 @@ export const readThreads = async (
   const agents = threads.map(({ agentId }) => agentId)
   const ids = threads.map(({ threadId }) => threadId)
   const { rows } = await pool.query<SummaryRow>(SUMMARIES({ agents, ids }))
-  const byId = new Map(rows.filter((row) => row.message_count > 0).map((row) => [row.thread_id, row]))
+  const byId = new Map(rows.map((row) => [row.thread_id, row]))
   const now = clock.now()
   return threads.map(({ threadId }) => {
     const row = byId.get(threadId)
@@ -215,7 +213,7 @@ export const readThreads = async (
       unreadCount: row.unread_count,
       lastActivityAt: row.last_activity_at,
       lastMessageId: row.last_message_id,
-      labels: [...new Set(row.labels.flat())].sort().slice(0, MAX_LABELS),
+      labels: row.labels.sort().slice(0, MAX_LABELS),
       conversation: row.conversation,
       ...stateOf(row, now),
     }
