@@ -159,8 +159,8 @@ const traceIt = async (
   const logged = file === undefined ? [] : await traceLog(file, bareOf(what))
   const foundation = await openFoundation(config, log, { service: false })
   try {
-    const stored = await trace(foundation.db, what, { scope: null, now: systemClock.now() })
-    const traces = [...stored, ...logged]
+    const now = systemClock.now()
+    const traces = [...(await trace(foundation.db, what, { scope: null, now })), ...logged]
     if (traces.length === 0)
       throw new AppError(
         'not_found',
@@ -168,7 +168,7 @@ const traceIt = async (
           ? 'Nothing is stored of it. What was refused before it was stored, and what a request only read or sent for an agent, is in the log: add --log FILE.'
           : 'Nothing is stored of it, and no line of the log names it.',
       )
-    say(json ? JSON.stringify(traces) : asText(traces))
+    say(json ? JSON.stringify(traces) : asText(traces, now))
   } finally {
     await foundation.close()
   }

@@ -92,12 +92,12 @@ export const settled = (trace: Trace): Trace => ({
     .sort((one, other) => one.at.getTime() - other.at.getTime()),
 })
 
-const lineOf = ({ at, kind, subject, detail }: Moment): string =>
-  `  ${at.toISOString()}  ${kind.replaceAll('_', ' ')}${subject ? ` ${subject}` : ''}${detail ? `: ${detail}` : ''}`
+const lineOf = ({ at, kind, subject, detail }: Moment, now: Date): string =>
+  `  ${at.getTime() === now.getTime() ? 'now'.padEnd(24) : at.toISOString()}  ${kind.replaceAll('_', ' ')}${subject ? ` ${subject}` : ''}${detail ? `: ${detail}` : ''}`
 
-/** For a terminal. */
-export const asText = (traces: readonly Trace[]): string =>
+/** For a terminal. What is so `now`, when it is asked, has no time. */
+export const asText = (traces: readonly Trace[], now: Date): string =>
   traces
-    .flatMap(({ about, moments }) => [about, ...moments.map(lineOf), ''])
+    .flatMap(({ about, moments }) => [about, ...moments.map((moment) => lineOf(moment, now)), ''])
     .join('\n')
     .trimEnd()

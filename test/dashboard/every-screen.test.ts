@@ -13,7 +13,7 @@ import { expectAccessible, expectLegible, openApp, originOf, untilLive } from '.
 import { fakeResolver } from '../support/dns.ts'
 import { createReceiver } from '../support/receiver.ts'
 import { NORTHWIND, type Seeded, seed } from '../support/seed.ts'
-import { startService, type Tenant, type TestService } from '../support/service.ts'
+import { createTestAgent, startService, type Tenant, type TestService } from '../support/service.ts'
 
 /** Every screen with something in it: by the rules of accessibility, light and dark, on wide and narrow screens. */
 
@@ -201,4 +201,35 @@ browserTest('nothing moves for those who do not want it', async () => {
   await expect.poll(moves).toBe(0)
   await page.emulateMedia({ reducedMotion: 'no-preference' })
   await expect.poll(moves).toBe(1)
+})
+
+/** Lists and heads that are wider than they may be: what their last columns show is out of sight. */
+const cut = (page: Page): Promise<string[]> =>
+  page.evaluate<string[]>(
+    '[...document.querySelectorAll("main, .table-frame, .health-line, .thread-head, .thread-tools")]' +
+      '.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.className || one.tagName)',
+  )
+
+browserTest('a name, a subject and a URL of one long word push nothing out of sight', async () => {
+  const name = 'Schifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft'
+    .repeat(2)
+    .slice(0, 100)
+  const agent = await createTestAgent(service, owner, name)
+  await owner.api('POST', `/agents/${agent.id}/webhooks`, {
+    url: `https://hooks.example.com/${'c'.repeat(300)}`,
+    name: 'Hook',
+  })
+  const letter = { channel: 'email', to: ['ann@example.com'], subject: 'S'.repeat(120), text: 'Hi' }
+  await agent.api('POST', `/agents/${agent.id}/drafts`, letter)
+  const { body } = await agent.api('POST', `/agents/${agent.id}/messages`, letter)
+  const page = await openApp(await browser.page(), service, owner)
+  for (const path of ['home', 'agents', 'drafts', 'outbox', 'health', `inbox/${body.threadId}`]) {
+    await page.setViewportSize(WIDE)
+    await page.goto(`${originOf(service)}/app/${path}`)
+    await page.locator('main').getByText(name).first().waitFor()
+    expect(await cut(page), path).toEqual([])
+    await picture(page, `long-${path.slice(0, 5)}`)
+    await page.setViewportSize(PHONE)
+    await expectNarrow(page)
+  }
 })

@@ -51,6 +51,7 @@ browserTest('an agent is made, and the first mail to it appears while one looks'
   const page = await openApp(await browser.page(), service, owner)
   await untilLive(page)
   await page.getByText('Create your first agent').waitFor()
+  await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor()
   await expectAccessible(page)
   await picture(page, 'first-agent')
   await button(page, 'New agent').press('Enter')

@@ -25,8 +25,10 @@ beforeAll(async () => {
   agent = await createTestAgent(service, owner, 'Support')
 })
 
-const told = async (what: string): Promise<string> =>
-  asText(await trace(service.db, what, { scope: null, now: new Date() }))
+const told = async (what: string): Promise<string> => {
+  const now = new Date()
+  return asText(await trace(service.db, what, { scope: null, now }), now)
+}
 const mail = (from: string, more: object = {}) =>
   deliver(`${service.smtp.host}:${service.smtp.port}`, {
     from,
@@ -71,7 +73,7 @@ test('why an agent did not wake: each attempt of its webhook, and what waits beh
 test('an address: whose it is, whom it admits, whether anybody listens, and its latest messages', async () => {
   const text = await told(agent.address.toUpperCase())
   expect(text).toMatch(/: agent Support \(\S+\) of workspace Acme\n/)
-  expect(text).toMatch(/admits: anyone\n.*senders: 0\n.*blocked: 0$/m)
+  expect(text).toMatch(/^ {2}now {23}admits: anyone\n {2}now .*senders: 0\n {2}now .*blocked: 0$/m)
   expect(text.match(/^Message /gm)!.length).toBeGreaterThan(1)
   // Of somebody else: what was exchanged with them.
   expect(await told('mallory@example.com')).toMatch(/^Message .* from mallory@example\.com/)
@@ -140,7 +142,7 @@ test('what was sent: by whom, what it waits for, and what became of its recipien
   expect(text).toMatch(/^Message \S+ \(email\) to lee@example\.com from agent Support/)
   expect(text).toContain(`accepted ${owner.email}`)
   expect(text).toMatch(/audit message\.send: owner-.*@example\.com · message /)
-  expect(text).toMatch(/status: sent/)
+  expect(text).toMatch(/^ {2}now {23}status: sent$/m)
   expect(text).not.toContain('4711')
   const later = await send({ sendAt: new Date(Date.now() + 3_600_000).toISOString() })
   expect(await told(later.body.id)).toMatch(/held: schedule\n[\s\S]*held until$/m)

@@ -204,7 +204,9 @@ export const Screen = () => {
           />
         </div>
       ) : (
-        <Empty icon={BotIcon} title={Object.keys(names).length > 0 ? text.noSuchAgent : text.noAgent} />
+        <Empty icon={BotIcon} title={Object.keys(names).length > 0 ? text.noSuchAgent : text.noAgent}>
+          <LinkButton href="/agents">{text.toAgents}</LinkButton>
+        </Empty>
       )}
     </Page>
   )

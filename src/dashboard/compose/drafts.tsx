@@ -117,7 +117,11 @@ const Discard = ({ row }: { row: Row }) => {
 
 const Changed = ({ updatedAt, savedBy }: Row) => (
   <>
-    {savedBy && `${savedBy.name} · `}
+    {savedBy && (
+      <>
+        <bdi>{savedBy.name}</bdi> ·{' '}
+      </>
+    )}
     <Time at={updatedAt} />
   </>
 )

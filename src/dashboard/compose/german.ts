@@ -87,5 +87,6 @@ export const compose: typeof english = {
   discardHint: 'Das kann nicht rückgängig gemacht werden.',
   discarded: 'Der Entwurf wurde verworfen.',
   noAgent: 'Es gibt keinen Agenten, für den Sie schreiben könnten.',
+  toAgents: 'Zu den Agenten',
   keys: { send: 'Senden', replyAll: 'Allen antworten', compose: 'Neue Nachricht schreiben' },
 }

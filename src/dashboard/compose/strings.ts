@@ -84,5 +84,6 @@ export const text = words('compose', {
   discardHint: 'This cannot be undone.',
   discarded: 'The draft was discarded.',
   noAgent: 'There is no agent to write as.',
+  toAgents: 'Go to the agents',
   keys: { send: 'Send', replyAll: 'Reply to all', compose: 'Write a new message' },
 })

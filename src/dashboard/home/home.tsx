@@ -147,4 +147,4 @@ const Home = () => {
 }
 
 /** The first page: what needs a person, and every agent in a line. */
-export const Screen = () => (useAgents().length === 0 ? <FirstAgent /> : <Home />)
+export const Screen = () => (useAgents().length === 0 ? <FirstAgent title={text.title} /> : <Home />)

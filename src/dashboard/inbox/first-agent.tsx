@@ -9,11 +9,11 @@ import { text } from './strings.ts'
 const NewAgent = lazy(async () => ({ default: (await import('../agents/new-agent.tsx')).NewAgent }))
 
 /** What a workspace without agents shows first. */
-export const FirstAgent = () => {
+export const FirstAgent = ({ title }: { title: string }) => {
   const { may } = useViewer()
   const [creating, setCreating] = useState(false)
   return (
-    <Page title={text.title}>
+    <Page title={title}>
       <Empty icon={BotIcon} title={text.firstTitle}>
         <p>{text.firstHint}</p>
         {may.createAgents && (

@@ -56,4 +56,4 @@ const Agents = () => {
   )
 }
 
-export const Screen = () => (useAgents().length === 0 ? <FirstAgent /> : <Agents />)
+export const Screen = () => (useAgents().length === 0 ? <FirstAgent title={text.title} /> : <Agents />)

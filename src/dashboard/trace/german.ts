@@ -10,6 +10,7 @@ export const trace: typeof text = {
     'Es wurde vielleicht gelöscht, vor dem Speichern abgelehnt, oder die Anfrage hat nichts geändert. Wer den Dienst betreibt, findet es im Log.',
   inLog: 'Im Log des Dienstes',
   columns: { when: 'Wann', what: 'Was', more: 'Näheres' },
+  now: 'Jetzt',
   noMoments: 'Das war die Adresse eines Agenten und gehört jetzt niemandem.',
   thread: 'Unterhaltung öffnen',
   agent: 'Agenten öffnen',

@@ -12,6 +12,7 @@ export const text = words('trace', {
     'It may have been deleted, or refused before it was stored, or be a request that changed nothing. Whoever runs the service finds it in the log.',
   inLog: 'In the log of the service',
   columns: { when: 'When', what: 'What', more: 'Details' },
+  now: 'Now',
   noMoments: 'It was an address of an agent, and is nobody’s now.',
   thread: 'Open the thread',
   agent: 'Open the agent',

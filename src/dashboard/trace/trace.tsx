@@ -27,6 +27,12 @@ const TONES: Partial<Record<Moment['kind'], Tone>> = {
   not_listening: 'warn',
 }
 
+/** What is so when it is asked: its time says nothing. */
+const NOW: ReadonlySet<Moment['kind']> = new Set([
+  ...(['status', 'admits', 'senders', 'blocked'] as const),
+  ...(['webhook_delivery', 'webhook_skips', 'webhook_passed', 'webhook_waits'] as const),
+])
+
 /** To the second: what happens to a message takes less than a minute. */
 const stamp = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' })
 
@@ -61,9 +67,9 @@ type Row = Moment & { key: string }
 const COLUMNS: readonly Column<Row>[] = [
   {
     title: text.columns.when,
-    cell: ({ at }) => (
+    cell: ({ at, kind }) => (
       <time dateTime={at} className="soft">
-        {stamp.format(new Date(at))}
+        {NOW.has(kind) ? text.now : stamp.format(new Date(at))}
       </time>
     ),
   },
