@@ -63,7 +63,7 @@ browserTest(
   async () => {
     await owner.api('PATCH', `/agents/${support.id}`, { approval: 'all' })
     await sendHeld('Before')
-    const context = await browser.page()
+    const context = await browser.ownPage()
     await context.addInitScript(STUB)
     const page = await openApp(context, service, owner, '/app/profile')
     await untilLive(page)
@@ -107,7 +107,7 @@ browserTest('assignments and mentions are told once, by one tab', async () => {
       ...of,
       text,
     })
-  const first = await browser.page()
+  const first = await browser.ownPage()
   await first.context().addInitScript(STUB)
   await first
     .context()

@@ -206,7 +206,7 @@ describe('unsent words', () => {
     await button(other, 'Discard').click()
     await expect.poll(() => answer(other).inputValue()).toBe('')
     // It comes back neither here nor on the service, once nobody can change their mind.
-    await expect.poll(() => draftsOf(agent), { timeout: 20_000 }).toEqual([])
+    await expect.poll(() => draftsOf(agent)).toEqual([])
     expect(await answer(other).inputValue()).toBe('')
   })
 

@@ -80,7 +80,7 @@ browserTest(
 )
 
 browserTest('a page that was offline says so, and then shows what it missed, once', async () => {
-  const page = await openApp(await browser.page(), service, owner, '/app/inbox')
+  const page = await openApp(await browser.ownPage(), service, owner, '/app/inbox')
   await untilLive(page)
   await page.context().setOffline(true)
   await page.getByText('You are offline.').waitFor()

@@ -142,7 +142,8 @@ browserTest('a page that is opened during a failure shows its frame and content 
 
 browserTest('a page that asked too often waits as long as it is told to, and says until when', async () => {
   const page = await openThread('Before the limit')
-  const failed = await failQueries(page, failureOf(429, 'rate_limited', { 'Retry-After': '4' }))
+  await page.clock.install()
+  const failed = await failQueries(page, failureOf(429, 'rate_limited', { 'Retry-After': '600' }))
   await mail('During the limit')
   const word = page
     .getByRole('status')
@@ -155,6 +156,7 @@ browserTest('a page that asked too often waits as long as it is told to, and say
   await page.getByRole('link', { name: 'Agents', exact: true }).click()
   await word.waitFor()
   expect([failed.count, counted.count]).toEqual([1, 0])
+  await page.clock.fastForward('10:00')
   await page.getByRole('main').getByText('Support').first().waitFor()
   await page.goBack()
   await row(page, 'Also during the limit').waitFor()
@@ -243,15 +245,12 @@ browserTest('a long list that is read again stays as long as it was', { timeout:
   const length = async () => Number(await page.locator('.thread-item').first().getAttribute('aria-setsize'))
   await page.locator('.thread-item').first().waitFor()
   await expect
-    .poll(
-      async () => {
-        await scroller.evaluate((list: { scrollTop: number; scrollHeight: number }) => {
-          list.scrollTop = list.scrollHeight
-        })
-        return page.locator('.inbox-scroll .more').count()
-      },
-      { timeout: 20_000 },
-    )
+    .poll(async () => {
+      await scroller.evaluate((list: { scrollTop: number; scrollHeight: number }) => {
+        list.scrollTop = list.scrollHeight
+      })
+      return page.locator('.inbox-scroll .more').count()
+    })
     .toBe(0)
   // More than are read again.
   expect(await length()).toBeGreaterThan(350)

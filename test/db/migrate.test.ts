@@ -111,7 +111,7 @@ test('a migration that cannot get its lock does not block other sessions, and re
   await reader.connect()
   await reader.query('BEGIN; SELECT FROM one')
   const migrating = migrate(url, dir, log)
-  await until(async () => warnings.length > 0, 10_000)
+  await until(async () => warnings.length > 0)
   await query('INSERT INTO one VALUES (2)') // would wait behind the migration otherwise
   await reader.query('COMMIT')
   await reader.end()
@@ -231,7 +231,7 @@ describe('a migration that excludes earlier releases', () => {
   test('is told to their processes, and waits until they have ended', async () => {
     const old = await earlier()
     const migrating = migrate(url, dir, log)
-    await until(async () => warnings.length > 0, 10_000)
+    await until(async () => warnings.length > 0)
     expect((await begun()).rows).toEqual([{ logs: EXCLUDES, finished_at: null }])
     expect((await query("SELECT to_regclass('three') AS made")).rows).toEqual([{ made: null }])
     await old.end()
@@ -271,7 +271,7 @@ test('processes of 1.0.0, which do not look whether they are excluded, are waite
   const old = new pg.Client({ connectionString: url, application_name: 'ams-listen' })
   await old.connect()
   const migrating = migrate(url, dir, log)
-  await until(async () => warnings.length > 0, 10_000)
+  await until(async () => warnings.length > 0)
   expect((await query("SELECT to_regclass('one') AS made")).rows).toEqual([{ made: null }])
   await old.end()
   expect(await migrating).toHaveLength(2)
@@ -284,7 +284,7 @@ test('time limits of the role do not end a migration, nor one that waits for a l
   expect(await migrate(url, dir, log)).toContain('3_slow')
 })
 
-test('how far it is is logged while it takes long', { timeout: 40_000 }, async () => {
+test('how far it is is logged while it takes long', async () => {
   const told: object[] = []
   const telling: Logger = { ...log, info: (fields) => told.push(fields) }
   write('3_slow', '-- no-transaction\nSELECT pg_sleep(11)')

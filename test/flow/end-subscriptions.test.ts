@@ -26,11 +26,11 @@ test('a subscription that is created while its token is being deleted waits, and
         () => 'subscribed',
         ({ code }) => code,
       )
-      await until(() => waitsForLock(db, '^insert into webhook '), 5_000)
+      await until(() => waitsForLock(db, '^insert into webhook '))
       await tx.token.delete({ where: { id: tokenId } })
       return { outcome }
     },
-    { timeout: 15_000 },
+    { timeout: 80_000 },
   )
   expect(await subscribing.outcome).toBe('23503') // the token does not exist
   expect(await db.prisma.webhook.count({ where: { agentId } })).toBe(0)

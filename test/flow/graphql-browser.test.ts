@@ -67,7 +67,7 @@ browserTest('a page in a browser receives events in both modes of graphql-sse', 
   })
   const page = await (await startBrowser()).page()
   await page.goto(address)
-  await until(() => reports.length >= 2, 15_000)
+  await until(() => reports.length >= 2)
   await service.letter(agent, tenant, 'after')
   await until(() => reports.length >= 4)
   for (const singleConnection of [false, true]) {

@@ -48,7 +48,7 @@ const open = async () => {
   await until(() => timesSent('listeners with current connections') > before)
   return { agentId, connectionId, subscription }
 }
-const endOf = (subscription: Subscription) => until(() => subscription.reason, 10_000)
+const endOf = (subscription: Subscription) => until(() => subscription.reason)
 
 test('a stream is looked up again after a check failed that a notification had asked for', async () => {
   const { agentId, connectionId, subscription } = await open()

@@ -387,7 +387,7 @@ test('an idle lane is released although its lease is renewed more often than tha
   bench.worker({}, { leaseMs: 1_500, attemptMs: 100, idleMs: 1_500 })
   await bench.raise(viewer.id, 1)
   await receiver.got(path, 1)
-  await until(async () => (await bench.state(id))?.leaseOwner === null, 20_000)
+  await until(async () => (await bench.state(id))?.leaseOwner === null)
 })
 
 test('an event that the receiver refused is posted again over another connection', async () => {

@@ -728,7 +728,7 @@ describe('waiting', () => {
       const answer = await mcp.call('wait_for_messages', { seconds: 45 })
       if (answer.isError) refused.push(answer)
     })
-    await until(() => refused.length === 10, 30_000)
+    await until(() => refused.length === 10)
     await letter(agent)
     await Promise.all(calls)
     expect(refused).toHaveLength(10)

@@ -74,6 +74,10 @@ function build(...flags: string[]): Promise<{ code: number | null; output: strin
 
 const changed = () => statSync(at('dist', '.built')).mtimeMs
 
+let edits = 1
+/** Makes the next build bundle the service, and nothing else: the other two parts take most of the time. */
+const edit = () => writeFileSync(at('src', 'later.ts'), `export const later = ${++edits}\n`)
+
 test('a build in a checkout without packages says how to install them', async () => {
   rmSync(at('node_modules'))
   try {
@@ -105,7 +109,7 @@ test('a build does nothing when no content has changed, even if files have newer
 
 test('a killed build does not block the next one', async () => {
   writeFileSync(at('dist', '.lock'), '999999999 dead')
-  rmSync(at('dist', '.built'))
+  edit()
   expect(await build()).toMatchObject({ code: 0, output: '' })
 })
 
@@ -141,15 +145,15 @@ test('a build restores missing files in dist and deletes those without a source'
 
 test('what a running service loads later is there for a week after the next build', async () => {
   const before = chunks()
-  writeFileSync(at('src', 'later.ts'), 'export const later = 2\n')
+  edit()
   await build()
   expect(chunks()).toEqual(expect.arrayContaining(before))
   expect(chunks().length).toBeGreaterThan(before.length)
   const eightDaysAgo = new Date(Date.now() - 8 * 24 * 60 * 60 * 1000)
   for (const name of chunks()) utimesSync(at('dist', 'chunks', name), eightDaysAgo, eightDaysAgo)
-  rmSync(at('dist', '.built'))
+  edit()
   await build()
-  expect(chunks()).toHaveLength(before.length)
+  expect(chunks().filter((name) => before.includes(name)).length).toBeLessThan(before.length)
 })
 
 test('a build reports an error every time until it is mended', { timeout: 120_000 }, async () => {
@@ -163,7 +167,7 @@ test('a build reports an error every time until it is mended', { timeout: 120_00
     expect(output).toContain('src/later.ts:1:24')
     expect(output).toContain('Could not resolve "./nowhere.ts"')
   }
-  writeFileSync(at('src', 'later.ts'), 'export const later = 3\n')
+  edit()
   expect(await build()).toMatchObject({ code: 0, output: '' })
 })
 
@@ -186,7 +190,7 @@ test('a build with --progress says each step, and nothing when there is nothing 
 })
 
 test('a build of a silent npm says nothing', () => {
-  rmSync(at('dist', '.built'))
+  edit()
   const env = envOf('silent')
   const args = [at('src', 'build.mjs'), '--progress']
   expect(spawnSync(process.execPath, args, { env, encoding: 'utf8' })).toMatchObject({
@@ -198,13 +202,13 @@ test('a build of a silent npm says nothing', () => {
 test.skipIf(spawnSync('sh', ['-c', 'command -v script']).status !== 0)(
   'a terminal has a bar meanwhile, which is gone at the end',
   () => {
-    rmSync(at('dist', '.built'))
+    rmSync(at('dist', 'dashboard'), { recursive: true })
     const command = `${process.execPath} ${at('src', 'build.mjs')} --progress`
     const { stdout } = spawnSync('script', ['-qec', command, '/dev/null'], {
       env: envOf('notice'),
       encoding: 'utf8',
     })
-    expect(stdout).toMatch(/\[[=-]{24}\] \d of 3, \d+ s\r/)
+    expect(stdout).toMatch(/\[[=-]{24}\] \d of 1, \d+ s\r/)
     expect(stdout.split('\r\x1b[2K').at(-1)).toMatch(/^Built in \d+ s\r\n$/)
   },
 )

@@ -156,7 +156,7 @@ test('a database of a later major version is left as it is', async () => {
   const dir = pathOf('later')
   mkdirSync(join(dir, 'pg'), { recursive: true, mode: 0o711 })
   writeFileSync(join(dir, 'pg', 'PG_VERSION'), `${OURS + 1}\n`)
-  for (const args of [[], ['dump', pathOf('none')], ['upgrade-postgres']])
+  for (const args of [[], ['upgrade-postgres']])
     expect(await command({ DATA_DIR: dir }, ...args)).toEqual({
       ...{ code: 1, stdout: '' },
       stderr: `The database in ${dir}/pg was made by PostgreSQL ${OURS + 1}, and this release has PostgreSQL ${OURS}: this release is too old. Use the release that made it, or a later one.\n`,
@@ -183,7 +183,7 @@ describe.skipIf(missing)('a database of an earlier major version', () => {
     const dir = copyOf('refused')
     const found = `The database in ${dir}/pg was made by PostgreSQL ${old.major}, and this release has PostgreSQL ${OURS}.`
     const advice = 'Stop the service and upgrade the database: npm start -- upgrade-postgres.'
-    for (const args of [[], ['migrate'], ['dump', pathOf('none')], ['psql'], ['trace', 'x@example.com']])
+    for (const args of [[], ['dump', pathOf('none')], ['psql']])
       expect([args, await command({ DATA_DIR: dir }, ...args)]).toEqual([
         args,
         { code: 1, stdout: '', stderr: `${found} ${advice}\n` },
@@ -249,9 +249,6 @@ describe.skipIf(missing)('a database of an earlier major version', () => {
     const steps: [at: string, victims: string[]][] = [
       ['starting the former PostgreSQL', ['self']],
       ['rename pg.new-', ['self']],
-      ['database migrated', ['self']],
-      ['"msg":"copying"', ['self', former, next]],
-      ['"table":"message","rows"', ['self']],
       ['"table":"message","rows"', [former]],
       ['"table":"message","rows"', [next]],
       ['"table":"message","msg":"table compared"', ['self', former, next]],

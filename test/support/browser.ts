@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { expect, onTestFinished, test } from 'vitest'
 import { afterFile } from './after-file.ts'
+import { takeContext } from './browser-context.ts'
 import { CHROMIUM, launchChromium } from './chromium.ts'
 
 if (!CHROMIUM && process.env.CI === 'true')
@@ -17,10 +18,12 @@ export const browserTest = test.skipIf(!CHROMIUM)
 
 export interface TestBrowser {
   /**
-   * Opens a page with cookies of its own, which is closed after the test: each page that listens for changes loads
-   * them.
+   * Opens a page with cookies and storage of its own, which is closed after the test: each page that listens for changes
+   * loads them.
    */
   page(options?: BrowserContextOptions): Promise<Page>
+  /** Opens one for a test that changes the context in a way that cannot be undone, such as by `addInitScript`, or all of its pages. */
+  ownPage(options?: BrowserContextOptions): Promise<Page>
   /** Opens a page that is closed after the file's last test. */
   keptPage(): Promise<Page>
 }
@@ -34,8 +37,7 @@ export const errorsOf = (page: Page): string[] => errors.get(page) ?? []
 /** Test files that run in the same process share a browser, which ends with the process. */
 let shared: Promise<Browser> | undefined
 
-const open = async (browser: Browser, options: BrowserContextOptions): Promise<Page> => {
-  const page = await (await browser.newContext(options)).newPage()
+const keepErrors = (page: Page): Page => {
   const logged: string[] = []
   errors.set(page, logged)
   page.on('console', (message) => {
@@ -45,14 +47,23 @@ const open = async (browser: Browser, options: BrowserContextOptions): Promise<P
   return page
 }
 
+const open = async (browser: Browser, options: BrowserContextOptions): Promise<Page> =>
+  keepErrors(await (await browser.newContext(options)).newPage())
+
 /** Starts a browser, unless one runs. */
 export const startBrowser = async (): Promise<TestBrowser> => {
   const none = () => Promise.reject(new Error('there is no browser'))
-  if (!CHROMIUM) return { page: none, keptPage: none }
+  if (!CHROMIUM) return { page: none, ownPage: none, keptPage: none }
   if ((await shared)?.isConnected() !== true) shared = launchChromium()
   const browser = await shared!
   return {
     page: async (options = {}) => {
+      const lent = await takeContext(browser, options)
+      const page = keepErrors(await lent.page(options))
+      onTestFinished(() => lent.giveBack())
+      return page
+    },
+    ownPage: async (options = {}) => {
       const page = await open(browser, options)
       onTestFinished(() => page.context().close())
       return page

@@ -13,5 +13,6 @@ export const setup = (): (() => void) => {
   })
   const cache = temporaryDir()
   process.env.NODE_COMPILE_CACHE = cache
-  return () => rmSync(cache, { recursive: true, force: true })
+  // The workers, which end at the same time, write there what they have compiled.
+  return () => rmSync(cache, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
 }

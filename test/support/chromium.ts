@@ -8,9 +8,13 @@ export const CHROMIUM = [
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
 ].find(existsSync)
-/** Chromium does not run in its sandbox as root; without the other flags it contacts its vendor's hosts. */
+/**
+ * Chromium does not run in its sandbox as root, and pages of one context share a process; without the other flags it
+ * contacts its vendor's hosts.
+ */
 const FLAGS = [
   '--no-sandbox',
+  '--process-per-site',
   '--disable-gpu',
   '--disable-quic',
   '--no-first-run',

@@ -30,8 +30,8 @@ export const openApp = async (
   const deps = { ...service.db, clock: systemClock, publicUrl: () => origin }
   const { url: link } = await createOperatorLink(deps, { email: tenant.email })
   // Signing in ends the browser's session: a page of the application that hears of it goes to the sign-in page, and
-  // would interrupt the navigation below.
-  await page.goto('about:blank')
+  // would interrupt the navigation below. A new page has nothing yet.
+  if (page.url() !== 'about:blank') await page.goto('about:blank')
   await page.request.post(`${origin}/app/sign-in/link`, {
     form: { link },
     headers: { Origin: origin },

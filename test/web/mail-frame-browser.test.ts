@@ -61,7 +61,7 @@ const openFrame = async (
     remoteImages,
   })
   const { url } = link.body
-  const page = await browser.page({ colorScheme: 'dark' })
+  const page = await browser.ownPage({ colorScheme: 'dark' })
   const requested: string[] = []
   const parent = `${new URL(url).origin}/frame-test`
   await page.context().route('**/*', async (route) => {
@@ -166,7 +166,7 @@ browserTest('the page keeps to its sandbox outside a frame, and other sites cann
   expect(response.headers.get('content-security-policy')).toBe(
     "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'self'",
   )
-  const page = await browser.page()
+  const page = await browser.ownPage()
   await page.goto(body.url)
   expect(await page.evaluate('origin')).toBe('null')
   // Only a frame of the service's own page has its origin: no tab, no frame of another site, no plugin.
