@@ -4,6 +4,7 @@ import type { Dispatcher } from 'undici'
 import type { Key } from '../core/cell.ts'
 import { AppError, invalidInput, messageOf } from '../core/errors.ts'
 import { hasBody, readUpTo } from '../core/http/body.ts'
+import { endLate } from '../core/http/end-late.ts'
 import { arrivalOf, noteRequester } from '../core/http/http.ts'
 import { splitBody } from '../core/http/split-body.ts'
 import type { Logger } from '../core/logger.ts'
@@ -175,7 +176,8 @@ export class Forward {
     const { status, headers, body } = await this.#deps.mail.conclude(mail, answered)
     const passed = responseHeaders(headers).set('content-length', [String(body.length)])
     this.#writeHead(exchange, status, passed)
-    response.end(body)
+    response.write(body)
+    endLate(response)
   }
 
   async #send(exchange: Exchange, cell: Cell, route: Route, part?: Readable): Promise<Answer> {
@@ -223,7 +225,7 @@ export class Forward {
     if (!passed.has('content-length')) response.flushHeaders()
     if (passed.get('content-type')?.[0]?.startsWith('text/event-stream')) this.#streams.set(response, body)
     body.on('error', () => response.destroy())
-    body.pipe(response)
+    body.once('end', () => endLate(response)).pipe(response, { end: false })
   }
 
   #writeHead(exchange: Exchange, status: number, headers: ReadonlyMap<string, string[]>): void {

@@ -1,25 +1,7 @@
 import type { ServerResponse } from 'node:http'
-import { hasBody } from '../core/http/body.ts'
+import { endLate } from '../core/http/end-late.ts'
 import { httpFailure } from '../core/http/http.ts'
 import type { Refusal } from './unreadable.ts'
-
-/** How long the rest of a request is read after its answer, in milliseconds. */
-const LINGER_MS = 2_000
-
-/**
- * Ends the response once the rest of the request has been read, for a moment: a connection that is closed with unread data is
- * reset, and the client may lose the answer (RFC 9112, 9.6).
- */
-const endLate = (response: ServerResponse): void => {
-  const { req: request } = response
-  if (!hasBody(request) || request.complete) return void response.end()
-  const end = () => {
-    clearTimeout(timer)
-    response.end()
-  }
-  const timer = setTimeout(end, LINGER_MS)
-  request.once('end', end).once('close', end).resume()
-}
 
 /** Answers with a body of JSON. */
 export const answer = (

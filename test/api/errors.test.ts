@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { expectFailure } from '../support/failure.ts'
-import { type RawAnswer, rawHttp } from '../support/raw-http.ts'
+import { type RawAnswer, rawHttp, rawHttpInTurn } from '../support/raw-http.ts'
 import {
   apiOf,
   createTestAgent,
@@ -135,6 +135,23 @@ describe('a request body', () => {
     )
     expect((await owner.api('POST', '/agents', padded(MIB))).status).toBe(201)
   })
+
+  test.each([
+    ['8 MB', 8_000_000, (length: number) => `Content-Length: ${length}`, ''],
+    ['8 MB in chunks', 8_000_000, () => 'Transfer-Encoding: chunked', `${(8_000_000).toString(16)}\r\n`],
+  ])(
+    'of %s is refused for a client that reads once it has sent everything',
+    async (_, length, field, first) => {
+      const head = lineOf('POST', '/agents', 'Content-Type: application/json', field(length))
+      const answer = await rawHttpInTurn(
+        service.http,
+        head + first,
+        Buffer.alloc(length, ' '),
+        '\r\n0\r\n\r\n',
+      )
+      expectRawFailure(answer, 413)
+    },
+  )
 
   test('that is chunked is accepted up to 1 MiB and refused with 413 beyond', async () => {
     const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`

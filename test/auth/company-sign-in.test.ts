@@ -4,12 +4,13 @@ import { createOperatorLink } from '../../src/auth/operator-link.ts'
 import { createFakeClock, type FakeClock } from '../support/clock.ts'
 import {
   type Company,
+  nextOf,
   openCompany,
   signedBySomebody,
   signedWithSecret,
   unsigned,
 } from '../support/company.ts'
-import { type CookieClient, cookieClient, signedIn, type Visited } from '../support/cookie-client.ts'
+import { type CookieClient, cookieClient, signedIn } from '../support/cookie-client.ts'
 import { fakeResolver, type Zone } from '../support/dns.ts'
 import { proves } from '../support/domain.ts'
 import { createTestLog } from '../support/log.ts'
@@ -57,8 +58,6 @@ const emailOf = async (browser: CookieClient) =>
 
 let clients = 0
 const from = () => ({ 'X-Forwarded-For': `198.51.${100 + (++clients >> 8)}.${clients & 255}` })
-const nextOf = ({ text }: Visited): string =>
-  (/content="0; url=([^"]+)"/.exec(text)?.[1] ?? '').replaceAll('&amp;', '&')
 
 /** Begins in a browser; returns the URL at the provider. */
 const begin = async (browser: CookieClient, email: string, to = '') => {

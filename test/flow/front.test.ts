@@ -13,7 +13,7 @@ import { openEvents } from '../support/events.ts'
 import { expectFailure } from '../support/failure.ts'
 import { post } from '../support/letter.ts'
 import { openMcp } from '../support/mcp.ts'
-import { rawHttp } from '../support/raw-http.ts'
+import { rawHttp, rawHttpInTurn } from '../support/raw-http.ts'
 import { apiOf, createTestAgent, type Tenant, type TestAgent } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
@@ -260,6 +260,17 @@ describe('what flows', () => {
     })
     expect(Buffer.from(await file.arrayBuffer()).equals(content)).toBe(true)
   })
+
+  test.each([
+    ['/agents', 8_000_000, { status: 413, body: expect.stringContaining('must be at most 1048576 bytes') }],
+    ['/inbound/email', 8_000_000, { status: 403, body: expect.stringContaining('X-Signature') }],
+  ])(
+    'to %s has its refusal for a client that reads once it has sent everything',
+    async (path, length, answer) => {
+      const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${owners[0].token}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`
+      expect(await rawHttpInTurn(base(), head, Buffer.alloc(length, ' '))).toMatchObject(answer)
+    },
+  )
 
   test('has an early refusal for a client that still sends', async () => {
     const body = JSON.stringify({ name: 'x'.repeat(8 * 1024 * 1024) })

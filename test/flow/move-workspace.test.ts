@@ -6,11 +6,13 @@ import { systemClock } from '../../src/core/clock.ts'
 import { cancelMove, examineMove, moveWorkspace, type Step } from '../../src/move/move.ts'
 import { hashToken } from '../../src/workspace/token/token.ts'
 import { afterFile } from '../support/after-file.ts'
+import { nextOf, openCompany } from '../support/company.ts'
 import { cookieClient } from '../support/cookie-client.ts'
 import { openEvents } from '../support/events.ts'
 import { post } from '../support/letter.ts'
+import { ownDomain } from '../support/own-domain.ts'
 import { createReceiver, type Receiver } from '../support/receiver.ts'
-import { seed } from '../support/seed.ts'
+import { NORTHWIND, seed } from '../support/seed.ts'
 import { type Api, apiOf, createTestAgent, type Tenant, type TestService } from '../support/service.ts'
 import { dialSmtp } from '../support/smtp-session.ts'
 import {
@@ -298,6 +300,33 @@ test('nobody signs in to a workspace that is closed, and a link stays of use', a
   }
   const links = await source.db.prisma.signInLink.findMany({ where: { memberId: tenant.member } })
   expect(links).toMatchObject([{ usedAt: null }])
+})
+
+test('nobody signs in with the account of a company to a workspace that is closed, and the sign-in stays of use', async () => {
+  const { tenant } = await small('Signing in at a company')
+  const company = await openCompany()
+  const { name } = await ownDomain(tenant, NORTHWIND, 'moving-company.example')
+  const { issuer, clientId, clientSecret } = company
+  const signIn = { issuer, clientId, clientSecret, domains: [name] }
+  expect((await tenant.api('PATCH', '/workspace', { signIn })).status).toBe(200)
+  const browser = cookieClient(source)
+  const email = `ann@${name}`
+  const begun = await browser.submit(
+    '/app/sign-in/company',
+    { email, to: '' },
+    { Origin: 'https://ams.example' },
+  )
+  company.claims = { email, email_verified: true }
+  const back = company.approve(nextOf(begun))
+  await moveKilledAt(both, tenant.id, 'closed')
+  const page = await browser.get(back)
+  expect(page.status).toBe(503)
+  expect(page.text).toContain('This workspace is moving to another installation.')
+  expect(await source.db.prisma.member.count({ where: { workspaceId: tenant.id } })).toBe(1)
+  await cancelMove(moveOptions(both, tenant.id))
+  expect((await browser.get(back)).status).toBe(200)
+  const viewer = await browser.ask('{ viewer { id } }', {}, { Origin: 'https://ams.example' })
+  expect(viewer.status).toBe(200)
 })
 
 test('a mail that begins to arrive before the move and ends after it is told to try again', async () => {

@@ -146,3 +146,7 @@ export const signedWithSecret = (secret: string) => (payload: JWTPayload) =>
 /** An ID token that is signed with somebody's key. */
 export const signedBySomebody = async (payload: JWTPayload): Promise<string> =>
   signed(payload, 'unknown', (await generateKeyPair('RS256')).privateKey)
+
+/** The URL that a page of the service leads on to by itself. */
+export const nextOf = ({ text }: { text: string }): string =>
+  (/content="0; url=([^"]+)"/.exec(text)?.[1] ?? '').replaceAll('&amp;', '&')

@@ -1,4 +1,4 @@
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 
 export interface RawAnswer {
   status: number
@@ -6,15 +6,15 @@ export interface RawAnswer {
   body: string
 }
 
-/**
- * Sends bytes to `http://host:port` as they are, reads until the server closes the connection, and parses the
- * first response.
- */
-export async function rawHttp(base: string, ...parts: (string | Buffer)[]): Promise<RawAnswer> {
+const open = (base: string): Socket => {
   const { hostname, port } = new URL(base)
-  const socket = connect(Number(port), hostname)
-  socket.on('error', () => undefined)
-  for (const part of parts) socket.write(part)
+  return connect(Number(port), hostname)
+    .pause()
+    .on('error', () => undefined)
+}
+
+/** Reads until the server closes the connection, and parses the first response. */
+const read = async (socket: Socket): Promise<RawAnswer> => {
   const chunks: Buffer[] = []
   for await (const chunk of socket) chunks.push(chunk as Buffer)
   const text = Buffer.concat(chunks).toString()
@@ -27,4 +27,20 @@ export async function rawHttp(base: string, ...parts: (string | Buffer)[]): Prom
     ),
     body: body.join('\r\n\r\n'),
   }
+}
+
+/** Sends bytes to `http://host:port` as they are, and returns the first response. */
+export const rawHttp = (base: string, ...parts: (string | Buffer)[]): Promise<RawAnswer> => {
+  const socket = open(base)
+  for (const part of parts) socket.write(part)
+  return read(socket)
+}
+
+/** The same, but reads nothing before everything was sent. */
+export const rawHttpInTurn = async (base: string, ...parts: (string | Buffer)[]): Promise<RawAnswer> => {
+  const socket = open(base)
+  const failed = new Promise((resolve) => socket.once('close', resolve))
+  for (const part of parts)
+    await Promise.race([failed, new Promise((resolve) => socket.write(part, resolve))])
+  return read(socket)
 }

@@ -9,12 +9,12 @@ const SMALL_BYTES = 1024 * 1024
 
 /**
  * Reads a body of unknown length, up to `max` bytes: its length is known only then. hono's own limit copies a
- * request with the global `Request`, which cannot read the Node server's kind.
+ * request with the global `Request`, which cannot read the Node server's kind, and its stream would keep the rest from being read.
  */
 const readWhole = async (c: Context<RestEnv>, max: number): Promise<boolean> => {
   const { raw } = c.req
-  if (!raw.body) return true
-  const body = await readUpTo(raw.body as unknown as AsyncIterable<Uint8Array>, max)
+  if (raw.method === 'GET' || raw.method === 'HEAD') return true
+  const body = await readUpTo(c.env.incoming.iterator({ destroyOnReturn: false }), max)
   if (body !== null) c.req.raw = new Request(raw.url, { method: raw.method, headers: raw.headers, body })
   return body !== null
 }
