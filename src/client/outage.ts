@@ -9,7 +9,7 @@ interface Process {
 /** On standard error. (A browser's console shows failed requests anyway.) */
 const warn: OnWaiting = ({ message }) => {
   const { process } = globalThis as { process?: Process }
-  process?.emitWarning?.(`${message}; waiting for it`, 'AmsWarning')
+  process?.emitWarning?.(`waiting for the service: ${message}`, 'AmsWarning')
 }
 
 /** Tells once that the service gives no answer and requests are repeated, until it answers again. */

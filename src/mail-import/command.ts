@@ -1,7 +1,7 @@
 import type { ImportSource } from '../cli/command-line.ts'
 import type { Config } from '../config/config.ts'
 import { systemClock } from '../core/clock.ts'
-import { AppError, messageOf } from '../core/errors.ts'
+import { AppError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import type { RootDb } from '../db/client.ts'
 import { createMailReader } from '../mail/index.ts'
@@ -106,8 +106,8 @@ export const runImportCommand = async (
           })
     progress.finish(summary)
   } catch (error) {
-    if (error instanceof Error && 'syscall' in error && error.syscall === 'stat')
-      throw new AppError('not_found', messageOf(error))
+    if ('path' in from && error instanceof Error && 'code' in error && error.code === 'ENOENT')
+      throw new AppError('not_found', `There is no file or folder ${from.path}.`)
     throw error
   } finally {
     await reader.close()

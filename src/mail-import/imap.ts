@@ -55,9 +55,16 @@ const connect = async (account: ImapAccount): Promise<ImapFlow> => {
   }
 }
 
+const unreadable = ({ url }: ImapAccount, error: unknown): AppError =>
+  error instanceof AppError
+    ? error
+    : new AppError('unavailable', `${url.host} cannot be read: ${messageOf(error)}`, { cause: error })
+
 /** Returns the names of the folders to import. Throws `not_found` for one that does not exist. */
 export const listFolders = async (account: ImapAccount): Promise<string[]> => {
-  const client = await connect(account)
+  const client = await connect(account).catch((error) => {
+    throw unreadable(account, error)
+  })
   try {
     const folders = (await client.list()).filter(({ flags }) => !flags.has('\\Noselect'))
     if (account.folder === null)
@@ -141,11 +148,7 @@ export async function* mailsOfFolder(
       }
       return
     } catch (error) {
-      if (error instanceof AppError) throw error
-      if (attempt === MAX_ATTEMPTS)
-        throw new AppError('unavailable', `${account.url.host} cannot be read: ${messageOf(error)}`, {
-          cause: error,
-        })
+      if (error instanceof AppError || attempt === MAX_ATTEMPTS) throw unreadable(account, error)
       await pause(2 ** attempt * 250)
     }
   }

@@ -39,8 +39,10 @@ const traceAs = async (api: Api, what: string) => {
   return body.data.workspace.trace
 }
 const requestOf = ({ headers }: Pick<Answer<unknown>, 'headers'>) => headers.get('x-request-id')!
-const forOperator = async (what: string) =>
-  asText(await trace(service.db, what, { scope: null, now: new Date() }))
+const forOperator = async (what: string) => {
+  const now = new Date()
+  return asText(await trace(service.db, what, { scope: null, now }), now)
+}
 
 test('a request is traced to who made it, with which token, and to what it changed', async () => {
   const set = await agent.api('PUT', `/agents/${agent.id}/secrets/KEY`, { value: 'hush-hush' })

@@ -10,7 +10,7 @@ import { temporaryDir } from '../support/postgres.ts'
 const told = async (line: object): Promise<string> => {
   const file = join(temporaryDir(), 'service.log')
   writeFileSync(file, `${JSON.stringify({ time: '2026-11-26T10:00:00Z', msg: 'stored', ...line })}\n`)
-  return asText(await traceLog(file, 'ann@example.com'))
+  return asText(await traceLog(file, 'ann@example.com'), new Date())
 }
 
 test('a value is not taken for others', async () => {

@@ -123,7 +123,7 @@ export class Input {
       this.terminal.note(
         this.json
           ? printableJson({ waiting: { code, message } })
-          : `ams: ${oneLine(message)}; waiting for it (Ctrl-C ends this)`,
+          : `ams: waiting for the service (Ctrl-C ends this): ${oneLine(message)}`,
       )
     return { ...credentials, onWaiting }
   }

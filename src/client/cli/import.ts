@@ -6,6 +6,7 @@ import type { Agent } from '../agent.ts'
 import type { components } from '../api.ts'
 import { AmsError } from '../errors.ts'
 import type { Command, Input } from './command.ts'
+import { inWords } from './terminal/failure.ts'
 import { oneLine, printableJson } from './terminal/terminal.ts'
 
 type Summary = components['schemas']['Import']
@@ -155,7 +156,7 @@ export const importMails: Command = {
       all.skipped.push({ name, reason })
     }
     const uploads = await uploadsOf(path, skip).catch((error: NodeJS.ErrnoException) => {
-      throw error.syscall === undefined ? error : new AmsError('not_found', error.message)
+      throw error.syscall === undefined ? error : new AmsError('not_found', inWords(error))
     })
     const { agent } = await input.open()
     await importAll(agent, uploads, all)

@@ -19,7 +19,7 @@ import { forward, reply, send } from './outgoing.ts'
 import { run } from './run.ts'
 import { secrets } from './secrets.ts'
 import { setup } from './setup.ts'
-import { exitCodeOf, UsageError } from './terminal/failure.ts'
+import { exitCodeOf, inWords, UsageError } from './terminal/failure.ts'
 import { createTerminal, oneLine, printableJson, type Terminal } from './terminal/terminal.ts'
 
 const commands: Record<string, Command> = {
@@ -109,7 +109,7 @@ const inOurWords = (error: Error): string => {
   const field = (error instanceof AmsError && error.field) || ''
   const name = field.replace(/\W.*/, '')
   const argument = ARGUMENTS[name] ?? (OPTIONS.has(name) ? `--${name}` : field)
-  return argument + error.message.slice(field.length)
+  return argument + inWords(error).slice(field.length)
 }
 
 /** Errors in the form that the results have, on standard error. */

@@ -6,6 +6,7 @@ import { Agent } from '../agent.ts'
 import { AmsError } from '../errors.ts'
 import type { ClientOptions } from '../http.ts'
 import { Workspace } from '../workspace.ts'
+import { UsageError } from './terminal/failure.ts'
 
 export interface Credentials {
   url: string
@@ -52,6 +53,8 @@ export const readCredentials = async (env: Env = process.env): Promise<Credentia
   const stored = await readFileOf(credentialsFile(env))
   const url = env.AMS_URL || stored.url
   const token = env.AMS_TOKEN || (url === stored.url ? stored.token : undefined)
+  if (url && !/^https?:\/\//i.test(url))
+    throw new UsageError(`AMS_URL is ${url}: it must begin with http:// or https://.`)
   if (url && token) return { url, token }
   const missing = url ? 'AMS_TOKEN' : 'AMS_URL'
   throw new AmsError('unauthorized', `${missing} is not set. Set AMS_URL and AMS_TOKEN, or run ams login.`)

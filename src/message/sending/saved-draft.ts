@@ -142,7 +142,11 @@ const ensureUnchanged = (
   { updatedAt }: Pick<DraftRow, 'updatedAt'>,
   since: Date | null | undefined,
 ): void => {
-  if (since && updatedAt > since) throw new AppError('conflict', 'This draft was changed meanwhile.')
+  if (since && updatedAt > since)
+    throw new AppError(
+      'conflict',
+      'This draft was changed meanwhile. Read it again, and make your change with its new updatedAt.',
+    )
 }
 
 /** Changes the given fields of a draft. Throws `conflict` if it was changed after `unchangedSince`. */

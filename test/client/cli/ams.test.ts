@@ -328,7 +328,19 @@ test('import imports the mails of a folder, names what it skips, and changes not
   const { body } = await agent.api('GET', `/agents/${agent.id}/messages?status=imported`)
   const texts = body.items.map(({ text }: { text: string }) => text)
   expect(texts).toEqual(Array(3).fill('From here\n\nFrom there Tue Jan  2 15:04:05 2024'))
-  expect(await ams(env, ['import', join(home, 'nowhere')])).toMatchObject({ code: 4 })
+  const missing = join(home, 'nowhere')
+  const stderr = `ams: There is no file or folder ${missing}.\n`
+  expect(await ams(env, ['import', missing])).toMatchObject({ code: 4, stderr })
+  const sending = ['send', '--to', 'ann@example.com', '--attach', missing, 'Hi']
+  expect(await ams(env, sending)).toMatchObject({ code: 1, stderr })
+})
+
+test('a URL without its scheme is named by the variable that has it', async () => {
+  const { code, stderr } = await ams({ ...env, AMS_URL: 'localhost:4000' }, ['messages'])
+  expect([code, stderr]).toEqual([
+    2,
+    'ams: AMS_URL is localhost:4000: it must begin with http:// or https://.\n',
+  ])
 })
 
 test('with nobody at the URL it says at once that it waits, also in JSON, and listen goes on waiting', async () => {
@@ -339,7 +351,9 @@ test('with nobody at the URL it says at once that it waits, also in JSON, and li
   await once(server, 'close')
   const away = { ...env, AMS_URL: `http://127.0.0.1:${port}` }
   const [plain, json] = [startAms(away, ['messages']), startAms(away, ['listen', '--json'])]
-  await plain.said(`Cannot reach http://127.0.0.1:${port}: ECONNREFUSED; waiting for it`)
+  await plain.said(
+    `waiting for the service (Ctrl-C ends this): Cannot reach http://127.0.0.1:${port}: ECONNREFUSED`,
+  )
   await json.said('"waiting":{"code":"unreachable"')
   endAms()
 })

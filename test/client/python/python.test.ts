@@ -53,6 +53,21 @@ describe.skipIf(!hasPython)('with Python', () => {
     expect(code).toBe(0)
   })
 
+  test('a command whose output nobody reads any more ends quietly', async () => {
+    const program = [
+      'import os, sys',
+      'from agent_messaging import __main__ as commands',
+      "commands._code = lambda *_: print('1', flush=True)",
+      'reading, writing = os.pipe()',
+      'os.close(reading)',
+      'os.dup2(writing, 1)',
+      "sys.exit(commands.main(['code']))",
+    ]
+    const env = { AMS_URL: 'http://127.0.0.1:1', AMS_TOKEN: 'aat_none' }
+    const { code, stderr } = await python(env, ['-c', program.join('\n')])
+    expect([code, stderr]).toEqual([0, ''])
+  })
+
   test.skipIf(!hasMypy)(
     'its types are strict, and know what blocks and what is awaited',
     { timeout: 240_000 },

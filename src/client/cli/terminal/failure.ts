@@ -30,3 +30,7 @@ export const exitCodeOf = (error: unknown): number => {
   if (error instanceof UsageError) return 2
   return error instanceof AmsError ? (CODES[error.code] ?? 1) : 1
 }
+
+/** What is wrong with a file that somebody named, for people. */
+export const inWords = ({ code, path, message }: NodeJS.ErrnoException): string =>
+  code === 'ENOENT' && path ? `There is no file or folder ${path}.` : message

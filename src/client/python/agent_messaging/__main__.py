@@ -120,7 +120,10 @@ def main(arguments: list[str] | None = None) -> int:
         return run
     except AmsError as error:
         print(f"agent_messaging: {_printable(str(error))}", file=sys.stderr)
-    except (OSError, UnicodeError) as error:  # a file, or a pipe that nobody reads any more
+    except BrokenPipeError:  # `listen | head` closes our output: nothing is wrong with that
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (OSError, UnicodeError) as error:  # a file that cannot be read
         print(f"agent_messaging: {error}", file=sys.stderr)
     except KeyboardInterrupt:
         return 130

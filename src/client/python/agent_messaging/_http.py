@@ -34,7 +34,7 @@ def backoff(attempt: int, base: float, most: float, at_least: float = 0) -> floa
 
 
 def _warn(error: AmsError) -> None:
-    logging.getLogger("agent_messaging").warning("%s; waiting for it", error.message)
+    logging.getLogger("agent_messaging").warning("waiting for the service: %s", error.message)
 
 
 class Outage:
