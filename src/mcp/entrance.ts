@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { RESOURCE_METADATA } from '../auth/index.ts'
 import { messageOf } from '../core/errors.ts'
-import { readUpTo } from '../core/http/body.ts'
+import { MAX_HELD_BYTES, readUpTo } from '../core/http/body.ts'
 import { checkShape } from '../core/http/json.ts'
 
 /** The checks before a request is handled: where it comes from, how large it is, whether it is JSON-RPC. */
@@ -89,8 +89,6 @@ export const challenge = (
  * @limit MCP
  */
 const MAX_BODY_BYTES = 512 * 1024
-/** The parsed body stays in memory while the response is open, and thousands of streams can be open. */
-const MAX_HELD_BODY_BYTES = 16 * 1024
 /** A message has at most some 60 recipients, or 100 resources to subscribe to. */
 const MAX_VALUES = 1_000
 
@@ -137,7 +135,7 @@ const parse = (body: Uint8Array): object => {
 }
 
 /** Tools whose calls wait. */
-const WAITING = ['wait_for_messages', 'wait_for_code']
+const WAITING = ['wait_for_messages', 'wait_for_code', 'ask_member']
 
 /** Whether the response to a message may stay open for long: it waits for events. */
 export const isHeld = (message: object): boolean => {
@@ -160,7 +158,7 @@ export const readMessage = async (
   const body = await readUpTo(request, MAX_BODY_BYTES)
   try {
     const message = body && parse(body)
-    const max = message && isHeld(message) ? MAX_HELD_BODY_BYTES : MAX_BODY_BYTES
+    const max = message && isHeld(message) ? MAX_HELD_BYTES : MAX_BODY_BYTES
     if (message && body.byteLength <= max) return message
     refuseTooLong(response, max)
   } catch (error) {

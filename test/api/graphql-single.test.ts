@@ -109,3 +109,35 @@ test('queries for a stream that is not open yet are executed once it is opened',
   expect(text.split(agent.id).length).toBe(31)
   await reader.cancel()
 })
+
+const MUTATION = 'mutation { createAgent(input: { name: "x", icon: bot }) { agent { id } } }'
+
+test('the id of an operation that was refused is free again, and no stream keeps long ids or long requests', async () => {
+  const tenant = await service.tenant()
+  const authorized = { Authorization: `Bearer ${tenant.token}` }
+  const streamToken = await (await stream('PUT', authorized)).text()
+  const headers = { ...authorized, 'X-GraphQL-Event-Stream-Token': streamToken }
+  const post = async (operationId: string, query: string, variables = {}) => {
+    const body = JSON.stringify({ query, variables, extensions: { operationId, more: 'x' } })
+    const response = await stream('POST', { ...headers, 'Content-Type': 'application/json' }, body)
+    return [response.status, await response.text()]
+  }
+  expect(await post('a', '{ nothing }')).toMatchObject([400, expect.stringContaining('Cannot query field')])
+  const mutation = new URLSearchParams({
+    ...{ query: MUTATION, extensions: '{"operationId":"a"}' },
+  })
+  expect((await stream('GET', headers, undefined, `?${mutation}`)).status).toBe(405)
+  expect((await post('a', '{ viewer { id } }'))[0]).toBe(202)
+  expect((await post('a', '{ nothing }'))[0]).toBe(409)
+  expect(await post('a'.repeat(101), '{ viewer { id } }')).toMatchObject([
+    400,
+    expect.stringContaining('extensions.operationId: must be a text of at most 100 characters'),
+  ])
+  const long = { unused: 'x'.repeat(50_000) }
+  expect(await post('b', '{ viewer { id } }', long)).toMatchObject([
+    400,
+    expect.stringContaining('body: must be at most 40960 bytes for a request that waits'),
+  ])
+  // What runs at once is kept nowhere.
+  expect((await post('b', MUTATION, long))[0]).toBe(202)
+})

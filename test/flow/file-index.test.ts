@@ -21,8 +21,13 @@ beforeAll(async () => {
   await owner.api('PUT', `/agents/${agent.id}/access/email`, { admit: 'anyone', senders: [], blocked: [] })
 })
 
-const receive = async (subject: string, filename = 'a.txt', contentType?: string): Promise<string> => {
-  const attachments = [{ filename, contentType, content: subject }]
+interface File {
+  filename: string
+  contentType?: string
+  content: string
+}
+
+const receive = async (subject: string, attachments: File[] = [{ filename: 'a.txt', content: subject }]) => {
   await post(service, {
     from: 'ann@example.com',
     to: agent.address,
@@ -37,8 +42,11 @@ const receive = async (subject: string, filename = 'a.txt', contentType?: string
     agent.id,
     clock.now(),
   ])
-  return id
+  return id as string
 }
+
+const receiveOne = (content: string, filename: string, contentType: string) =>
+  receive(content, [{ filename, contentType, content }])
 
 const waiting = async () => {
   const { rows } = await service.db.pool.query<{ id: string; attempts: number }>(
@@ -107,11 +115,11 @@ test('a file whose reader ended with the process is not begun a fourth time, and
 })
 
 test('a file that has no text by its type and its beginning is not begun', async () => {
-  await receive('signature', 'smime.p7s', 'application/pkcs7-signature')
-  await receive('no PDF', 'order.pdf', 'application/pdf')
+  await receiveOne('signature', 'smime.p7s', 'application/pkcs7-signature')
+  await receiveOne('no PDF', 'order.pdf', 'application/pdf')
   const some = [
-    await receive('%PDF-1.7', 'scan.pdf', 'application/pdf'),
-    await receive('plain', 'unknown', 'application/octet-stream'),
+    await receiveOne('%PDF-1.7', 'scan.pdf', 'application/pdf'),
+    await receiveOne('plain', 'unknown', 'application/octet-stream'),
   ]
   const begun: string[] = []
   const readLater = async ({ messageId }: { messageId: string }) => {
@@ -124,4 +132,27 @@ test('a file that has no text by its type and its beginning is not begun', async
   await untilWorked(async () => (await waiting()).size === 0)
   await indexer.stop()
   expect(begun.toSorted()).toEqual(some.toSorted())
+})
+
+test('of a message whose files take long, those that follow are not read, so that other messages wait no longer', async () => {
+  const attachments = Array.from({ length: 10 }, (_, n) => ({ filename: `${n}.txt`, content: `${n}` }))
+  const slow = await receive('slow', attachments)
+  const next = await receive('next')
+  const begun: string[] = []
+  const readLater = async ({ messageId, index }: { messageId: string; index: number }) => {
+    begun.push(messageId === slow ? `${index}` : 'next')
+    if (messageId === slow) clock.advance(25_000)
+    return { text: 'text', problem: null }
+  }
+  const fileTexts = { readLater, mayHaveText: () => true } as never
+  const indexer = createFileIndexer({ ...service.db, clock, log, fileTexts })
+  indexer.start()
+  await untilWorked(async () => (await waiting()).size === 0)
+  await indexer.stop()
+  expect(begun).toEqual(['0', '1', '2', 'next'])
+  const { rows } = await service.db.pool.query(
+    `select message_id as id from message_search where words @@ 'text'::tsquery and message_id = any ($1::uuid[])`,
+    [[slow, next]],
+  )
+  expect(rows.map(({ id }) => id).sort()).toEqual([slow, next].sort())
 })

@@ -1,4 +1,5 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { Subscriptions } from '../../src/agent/listening/subscriptions.ts'
 import { TOOL_NAMES } from '../../src/mcp/tools.ts'
 import { postRpc, type RpcStream, rpc, streamRpc } from '../support/mcp.ts'
 import {
@@ -68,14 +69,33 @@ describe('a body', () => {
   test.each<[string, string, Record<string, unknown>]>([
     ['an event stream', 'events/stream', { name: 'message.received', cursor: null }],
     ['a call that waits', 'tools/call', { name: 'wait_for_messages', arguments: {} }],
+    ['a call that waits for a person', 'tools/call', { name: 'ask_member', arguments: {} }],
     ['a subscription to resources', 'subscriptions/listen', { notifications: {} }],
   ])('of %s is short, because it stays in memory', async (_name, method, params) => {
-    const { headers, body } = rpc(method, { ...params, junk: 'x'.repeat(20_000) })
+    const { headers, body } = rpc(method, { ...params, junk: 'x'.repeat(42_000) })
     const { status, body: answer } = await post(method, JSON.stringify(body), headers)
     expect(status).toBe(413)
-    expect(answer.error.message).toBe('body: must be at most 16384 bytes')
+    expect(answer.error.message).toBe('body: must be at most 40960 bytes')
   })
 })
+
+test('calls that wait for the answer of a member do not keep other requests of the token waiting', async () => {
+  const asking = await createTestAgent(service, owner)
+  const asked = await asking.api('POST', `/agents/${asking.id}/questions`, { text: 'Refund?' })
+  const opened = vi.spyOn(Subscriptions.prototype, 'open')
+  let ended = 0
+  const looks = Array.from({ length: 16 }, async () => {
+    const given = { name: 'ask_member', arguments: { questionId: asked.body.id, seconds: 45 } }
+    const { body } = await postRpc(service.http, asking.token, 'tools/call', given)
+    ended++
+    return JSON.parse(body.result.content[0].text).status
+  })
+  await until(() => opened.mock.calls.length === 16)
+  expect((await asking.api('GET', `/agents/${asking.id}`)).status).toBe(200)
+  expect(ended).toBe(0)
+  await owner.api('POST', `/agents/${asking.id}/questions/${asked.body.id}/answer`, { text: 'Yes' })
+  expect(await Promise.all(looks)).toEqual(Array(16).fill('answered'))
+}, 60_000)
 
 /** For each type of JSON Schema, values of every other type. */
 const WRONG: Record<string, unknown[]> = {

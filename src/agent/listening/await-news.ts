@@ -1,4 +1,5 @@
 import type { Clock } from '../../core/clock.ts'
+import { ensureHoldable } from '../../core/http/body.ts'
 import type { Turns } from '../../core/turns.ts'
 import type { News } from '../../db/news.ts'
 import type { OutsideTransaction } from '../../db/transaction.ts'
@@ -10,6 +11,8 @@ export interface Waiting {
   via: Via
   /** Returns a signal that aborts when the client is gone. */
   gone(): AbortSignal
+  /** Of the call's body; 0 if its length was checked before. */
+  bytes: number
   /** Where the turn of the token is given up while the call waits; undefined if it holds none. */
   requests?: Turns | undefined
 }
@@ -59,14 +62,16 @@ interface Look<Found> {
 
 /**
  * Returns what `find` finds, as soon as it finds something after news of the agent; null if it finds nothing in time. It
- * listens before it looks, so that it misses nothing. Waiting makes nobody a listener, and holds no transaction.
+ * listens before it looks, so that it misses nothing. Waiting makes nobody a listener, and holds no transaction. Throws
+ * `invalid_input` for a call whose body is too long to be kept meanwhile.
  */
 export const findOrAwait = async <Found>(
   deps: AwaitNewsDeps,
   viewer: Viewer,
   { agentId, news, seconds, find }: Look<Found>,
-  { via, gone: goneOf, requests }: Waiting,
+  { via, gone: goneOf, bytes, requests }: Waiting,
 ): Promise<Found | null> => {
+  if (seconds > 0) ensureHoldable(bytes)
   const until = deps.clock.now().getTime() + seconds * 1000
   const gone = goneOf()
   const listening = news.listen(agentId)

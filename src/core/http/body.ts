@@ -1,4 +1,17 @@
 import type { IncomingMessage } from 'node:http'
+import { invalidInput } from '../errors.ts'
+
+/**
+ * Body of a request that waits: it stays in memory meanwhile. A question that a tool asks, all of it escaped, takes 34,000 bytes.
+ * @limit Requests
+ */
+export const MAX_HELD_BYTES = 40 * 1024
+
+/** Throws `invalid_input` for a request whose body is too long to be kept while it waits. */
+export const ensureHoldable = (bytes: number): void => {
+  if (bytes > MAX_HELD_BYTES)
+    throw invalidInput('body', `must be at most ${MAX_HELD_BYTES} bytes for a request that waits`)
+}
 
 export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0

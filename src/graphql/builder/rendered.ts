@@ -255,10 +255,10 @@ export const mutation = <Input extends Fields, Result>(
       ...(options as object),
       args: { input: t.arg({ type: Input, required: true, description: takes }) },
       resolve: async (_root, args, context) => {
-        const { deps, viewer } = context
+        const { deps, viewer, bytes } = context
         const values = valuesOf(input, args.input as Record<string, unknown>)
         before?.(context, values)
-        const waiting = { via: 'graphql', gone: context.life, requests: deps.requests } as const
+        const waiting = { via: 'graphql', gone: context.life, bytes, requests: deps.requests } as const
         return { input: values, result: await run(deps, viewer, values, waiting) } as never
       },
     }),

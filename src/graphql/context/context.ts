@@ -16,6 +16,8 @@ export interface GraphqlContext {
   viewer: Viewer
   /** The `X-Request-Id` of the response, under which failures are logged. */
   requestId: string
+  /** Length of the request's body. */
+  bytes: number
   /** Returns a signal that aborts when the reader of the response is gone. */
   life(): AbortSignal
   /** Counts what the operation costs beyond a usual request towards the token's quota. */

@@ -24,6 +24,7 @@ import {
   isLong,
   lengthOf,
   needsViewer,
+  operationIdOf,
   type Params,
   pathOf,
   Refused,
@@ -72,6 +73,8 @@ const answerFailure = (response: ServerResponse, { status, headers, body }: Fail
 interface Asker {
   requestId: string
   credential: Credential
+  /** Of the body, once it was read. */
+  bytes: number
 }
 
 const notAcceptable = (): Refused =>
@@ -144,7 +147,7 @@ class Server implements Graphql {
     const credential = credentialOf(this.#deps, request)
     checkForm(request)
     const known = needsViewer(request) ? await this.#authenticate(credential, request) : null
-    const asker = { requestId, credential }
+    const asker = { requestId, credential, bytes: 0 }
     if (!known || !isLong(request)) return this.#run(request, response, asker)
     const slot = await this.#deps.largeBodies.enter(request, known.tokenId)
     await this.#run(request, response, asker, slot).finally(() => slot.leave())
@@ -155,13 +158,15 @@ class Server implements Graphql {
     if (pathOf(request) === '/graphql/stream') {
       const context = await this.#contextOf(request, response, asker)
       const body = request.method === 'POST' ? await this.#operationOf(request) : ''
+      context.bytes = Buffer.byteLength(body)
       // It may have come slowly: a token that was revoked meanwhile counts for nothing.
       if (body !== '') context.viewer = await this.#authenticate(asker.credential, request)
       return this.#serveSingle(request, response, context, body)
     }
     const type = typeOf(request.headers.accept)
     if (type === null && !takesStreams(request.headers.accept)) throw notAcceptable()
-    const params = await readOperations(request)
+    const { params, bytes } = await readOperations(request)
+    asker.bytes = bytes
     if (isSeveral(params) && type === null) throw notAcceptable()
     if (isSeveral(params)) return this.#runTogether(request, response, { asker, params, slot })
     const query = queryOf(this.#deps.persisted, params)
@@ -212,7 +217,7 @@ class Server implements Graphql {
   async #contextOf(
     request: IncomingMessage,
     response: ServerResponse,
-    { requestId, credential }: Asker,
+    { requestId, credential, bytes }: Asker,
   ): Promise<GraphqlContext> {
     const viewer = noteRequester(response, await this.#authenticate(credential, request))
     const quota = countRequest(this.#deps, viewer, response, 1 + costOfBody(lengthOf(request)))
@@ -227,6 +232,7 @@ class Server implements Graphql {
       viewer,
       requestId,
       budget: newBudget(),
+      bytes,
       life: lifeOf(response),
       streams: takesStreams(request.headers.accept),
     }
@@ -247,7 +253,8 @@ class Server implements Graphql {
   /** The body of the protocol's POST, checked as that of `/graphql` is, with the document that it names. */
   async #operationOf(request: IncomingMessage): Promise<string> {
     const params = await readParams(request)
-    return JSON.stringify({ ...params, query: queryOf(this.#deps.persisted, params) })
+    const extensions = { operationId: operationIdOf(params) }
+    return JSON.stringify({ ...params, query: queryOf(this.#deps.persisted, params), extensions })
   }
 
   async #serveSingle(

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
+import { type DocumentNode, getOperationAST, OperationTypeNode } from 'graphql'
 import { AppError, invalidInput, noSuchPath } from '../../core/errors.ts'
-import { readUpTo } from '../../core/http/body.ts'
+import { ensureHoldable, readUpTo } from '../../core/http/body.ts'
 import { parseJson } from '../../core/http/json.ts'
 import { MAX_SEND_BODY_BYTES } from '../../core/rules.ts'
 
@@ -72,11 +73,11 @@ export const checkForm = (request: IncomingMessage): void => {
 }
 
 /** Reads the body as text. Throws `Refused` (413) past the limit, also when the length was not declared. */
-const readBody = async (request: IncomingMessage): Promise<string> => {
+const readBody = async (request: IncomingMessage): Promise<Buffer> => {
   const max = maxBytesOf(request)
   const body = await readUpTo(request, max)
   if (body === null) throw tooLarge(max)
-  return body.toString()
+  return body
 }
 
 /** How many operations one request may have. @limit GraphQL */
@@ -146,16 +147,48 @@ const paramsOfUrl = (request: IncomingMessage): Params => {
 
 /** Reads the parameters of one operation. Throws `invalid_input` if they are not valid. */
 export const readParams = async (request: IncomingMessage): Promise<Params> =>
-  request.method === 'GET' ? paramsOfUrl(request) : checkParams(parseJson(await readBody(request), 'body'))
+  request.method === 'GET'
+    ? paramsOfUrl(request)
+    : checkParams(parseJson((await readBody(request)).toString(), 'body'))
 
 /** Reads what a request to `/graphql` asks for: one operation, or several in an array. */
-export const readOperations = async (request: IncomingMessage): Promise<Params | readonly Params[]> => {
-  if (request.method === 'GET') return paramsOfUrl(request)
-  const given = parseJson(await readBody(request), 'body')
-  if (!Array.isArray(given)) return checkParams(given)
+export const readOperations = async (
+  request: IncomingMessage,
+): Promise<{ params: Params | readonly Params[]; bytes: number }> => {
+  if (request.method === 'GET') return { params: paramsOfUrl(request), bytes: 0 }
+  const body = await readBody(request)
+  const given = parseJson(body.toString(), 'body')
+  const { byteLength: bytes } = body
+  if (!Array.isArray(given)) return { params: checkParams(given), bytes }
   if (given.length < 1 || given.length > MAX_OPERATIONS)
     throw invalidInput('body', `must have 1 to ${MAX_OPERATIONS} operations if it is an array`)
   if (request.headers['idempotency-key'] !== undefined)
     throw invalidInput('Idempotency-Key', 'is for one operation, not for an array')
-  return given.map(checkParams)
+  return { params: given.map(checkParams), bytes }
+}
+
+/** Characters of the id that a client gives an operation of a reserved stream, which keeps it. @limit GraphQL */
+const MAX_OPERATION_ID = 100
+
+/** Returns the id of an operation of a reserved stream, if it has one. Throws `invalid_input`. */
+export const operationIdOf = ({ extensions }: Params): string | undefined => {
+  const { operationId = null } = extensions ?? {}
+  if (operationId === null) return undefined
+  const id = typeof operationId === 'number' ? String(operationId) : operationId
+  if (typeof id === 'string' && id.length <= MAX_OPERATION_ID) return id
+  throw invalidInput('extensions.operationId', `must be a text of at most ${MAX_OPERATION_ID} characters`)
+}
+
+/**
+ * Throws `invalid_input` unless the operation for a stream is there, and its body short enough to be kept: mutations alone run
+ * at once.
+ */
+export const checkOperation = (
+  document: DocumentNode,
+  operationName: string | null | undefined,
+  bytes: number,
+): void => {
+  const kind = getOperationAST(document, operationName)?.operation
+  if (!kind) throw invalidInput('operationName', 'must name one of the operations')
+  if (kind !== OperationTypeNode.MUTATION) ensureHoldable(bytes)
 }

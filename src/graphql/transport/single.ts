@@ -19,6 +19,7 @@ import { execute, subscribe } from '../execution/execution.ts'
 import type { Pipeline } from '../execution/yoga.ts'
 import { EventStream } from './event-stream.ts'
 import { ensureAllowed } from './persisted.ts'
+import { checkOperation } from './request.ts'
 
 /** How long a reservation waits for its reader, and maximum number of streams per token. */
 const RESERVED_MS = 30_000
@@ -36,6 +37,8 @@ interface SseRequestContext {
   streamToken: string
   stream: EventStream
   context: GraphqlContext
+  /** The id under which the library has an operation of the stream, once it asks to prepare it. */
+  operationId?: unknown
 }
 
 type SseRequest = Request<IncomingMessage, SseRequestContext>
@@ -140,7 +143,10 @@ export class SingleConnections {
       context: ticket,
     })
     const [frames, { status, headers }] = answer
-    if (status >= 400) return this.#refuse(answer, context)
+    if (status >= 400) {
+      await this.#drop(ticket)
+      return this.#refuse(answer, context)
+    }
     if (frames === null || typeof frames === 'string') {
       if (status === 201) this.#reserve(ticket)
       response.writeHead(status, headers).end(frames ?? undefined)
@@ -196,18 +202,23 @@ export class SingleConnections {
   async #discard(streamToken: string, stream: EventStream): Promise<void> {
     stream.end()
     this.#forget(streamToken)
-    const accept = 'text/event-stream'
-    const headers = { get: (name: string) => (name === 'accept' ? accept : undefined) }
     const context = { streamToken, stream, context: null as unknown as GraphqlContext }
-    const [frames] = await this.#handle({
-      method: 'GET',
-      url: '/',
-      headers,
-      body: null,
-      raw: null as never,
-      context,
-    })
+    const [frames] = await this.#ask('GET', '/', context)
     if (frames !== null && typeof frames !== 'string') await frames.return()
+  }
+
+  /** Ends an operation that was refused: the library would keep its id for as long as the stream is open. */
+  async #drop(context: SseRequestContext): Promise<void> {
+    const { operationId } = context
+    if (operationId !== undefined)
+      await this.#ask('DELETE', `/?${new URLSearchParams({ operationId: String(operationId) })}`, context)
+  }
+
+  /** Gives the library a request of the service's own. */
+  #ask(method: 'GET' | 'DELETE', url: string, context: SseRequestContext): Promise<Response> {
+    const accept = method === 'GET' ? 'text/event-stream' : undefined
+    const headers = { get: (name: string) => (name === 'accept' ? accept : undefined) }
+    return this.#handle({ method, url, headers, body: null, raw: null as never, context })
   }
 
   #endExpired(): void {
@@ -253,9 +264,10 @@ export class SingleConnections {
    */
   #prepare(
     request: SseRequest,
-    { query, operationName, variables }: RequestParams,
+    { query, operationName, variables, extensions }: RequestParams,
   ): OperationArgs<SseContext> | Response | ExecutionResult {
     const { stream, context } = request.context
+    request.context.operationId = extensions?.operationId
     const contextValue: GraphqlContext = { ...context, life: () => stream.signal, streams: true }
     this.#streamOf.set(contextValue, stream)
     const { schema, parse, validate } = this.#pipeline.enveloped(contextValue)
@@ -275,19 +287,12 @@ export class SingleConnections {
       document = parse(query)
       const failures = validate(schema, document)
       if (failures.length > 0) return errors(failures)
-      this.#checkOperation(document, operationName)
+      checkOperation(document, operationName, context.bytes)
     } catch (error) {
       return errors([error])
     }
     const args = { schema, document, operationName, variableValues: variables, contextValue }
     return args as unknown as OperationArgs<SseContext>
-  }
-
-  #checkOperation(document: DocumentNode, operationName: string | null | undefined): void {
-    if (!getOperationAST(document, operationName))
-      throw new AppError('invalid_input', 'operationName: must name one of the operations', {
-        field: 'operationName',
-      })
   }
 }
 

@@ -64,7 +64,8 @@ const UNKNOWN =
 export const declaredOf = ({ name, type }: Pick<GivenFile, 'name' | 'type'>): FileFormat | 'other' | null => {
   const declared = type.split(';', 1)[0]!.trim().toLowerCase()
   const byType = BY_TYPE.find(([pattern]) => pattern.test(declared))?.[1]
-  const byEnd = BY_END[name.slice(name.lastIndexOf('.') + 1).toLowerCase()]
+  const end = name.slice(name.lastIndexOf('.') + 1).toLowerCase()
+  const byEnd = Object.hasOwn(BY_END, end) ? BY_END[end] : undefined
   // `text/plain` is said of many a file, and old names of types of many a table.
   if (byType && byType !== 'text') return byType
   if (byType || UNKNOWN.test(declared)) return byEnd ?? byType ?? null

@@ -146,7 +146,8 @@ export class ListLabels {
     return level.text.replace(/%([1-9])/g, (_, digit: string) => {
       const shown = levels[Number(digit) - 1]
       const number = counts[Number(digit) - 1] ?? shown?.start ?? 1
-      return (FORMATS[shown?.format ?? ''] ?? String)(number)
+      const format = shown?.format ?? ''
+      return Object.hasOwn(FORMATS, format) ? FORMATS[format]!(number) : String(number)
     })
   }
 }

@@ -43,7 +43,7 @@ class OfficeText implements XmlHandler {
     if (UNSEEN.has(name)) this.#unseen++
     if (this.#unseen > 0) return
     if (this.#inProperties) this.#labels?.property(name, attributes)
-    else if (name in BREAKS) this.#blocks.text(BREAKS[name]!)
+    else if (Object.hasOwn(BREAKS, name)) this.#blocks.text(BREAKS[name]!)
     else this.#begin(name, attributes)
   }
 

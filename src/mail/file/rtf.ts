@@ -115,7 +115,7 @@ class Rtf {
   #control(word: string, value: number | null): number {
     if (this.#isMarked ? !WITH_TEXT.has(word) : this.#isStart && NO_TEXT.has(word)) this.#now.isSkipped = true
     this.#isStart = this.#isMarked = false
-    if (word in TEXT) this.#write(TEXT[word]!)
+    if (Object.hasOwn(TEXT, word)) this.#write(TEXT[word]!)
     else if (word === 'u') this.#unicode(value ?? 0)
     else if (word === 'bin') return Math.max(value ?? 0, 0)
     else this.#set(word, value)

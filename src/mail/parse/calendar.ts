@@ -60,6 +60,7 @@ function calendarsOf(source: string): ICAL.Component[] {
 
 function describe(calendar: ICAL.Component, options: Options): string | null {
   const method = String(calendar.getFirstPropertyValue('method') ?? '').toLowerCase()
+  const kind = Object.hasOwn(METHODS, method) ? METHODS[method]! : 'Event'
   const zones: Zones = !options.utc
     ? new Map()
     : new Map(
@@ -68,9 +69,7 @@ function describe(calendar: ICAL.Component, options: Options): string | null {
           .map((zone) => [String(zone.getFirstPropertyValue('tzid')), zone]),
       )
   const events = ['vevent', 'vtodo'].flatMap((name) => calendar.getAllSubcomponents(name))
-  const parts = events
-    .slice(0, options.most)
-    .map((event) => describeEvent(event, METHODS[method] ?? 'Event', zones, options.whole))
+  const parts = events.slice(0, options.most).map((event) => describeEvent(event, kind, zones, options.whole))
   if (events.length > options.most) parts.push(`(${events.length - options.most} more in the attachment)`)
   return parts.length === 0 ? null : parts.join('\n\n')
 }

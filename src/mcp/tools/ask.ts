@@ -61,7 +61,7 @@ const awaitAnswer = async (call: ToolCall, questionId: string, seconds: number):
       retryAfter: 5,
     })
   try {
-    return await readQuestion(deps, viewer, { agentId, questionId, seconds }, { via: 'mcp', gone })
+    return await readQuestion(deps, viewer, { agentId, questionId, seconds }, { via: 'mcp', gone, bytes: 0 })
   } finally {
     leave()
   }

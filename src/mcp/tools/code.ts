@@ -33,6 +33,7 @@ const take = async ({ viewer, agentId, fence, gone }: ToolCall, deps: ToolCall['
     {
       via: 'mcp',
       gone,
+      bytes: 0,
     },
   )
   // Also a code that needs no fence was written outside.

@@ -14,6 +14,11 @@ import type { FileTexts } from './file-texts.ts'
 
 /** Characters of a message's files, together, whose words a search finds. @limit Messages */
 const MAX_SEARCHED = 50_000
+/**
+ * Time in milliseconds after which no other of a message's files is read for search: a mail may have 1,000 that each take as long as
+ * they may, and the messages after it wait. @limit Messages
+ */
+const MAX_READING_MS = 60_000
 /** Characters of a message's own text that are searched. */
 const MAX_OWN = 100_000
 
@@ -97,16 +102,17 @@ const readableIn = ({ fileTexts }: Deps, { indexes, names, types, starts }: Foun
     return !content || fileTexts.mayHaveText({ name: names![at]!, type: types![at]!, content })
   })
 
-/** Returns the beginning of the texts of these files of a message. */
+/** Returns the beginning of the texts of these files of a message, of as many as can be read in time. */
 const textsOf = async (
-  { fileTexts, log }: Deps,
+  { fileTexts, clock, log }: Deps,
   { agentId, messageId }: Taken,
   workspaceId: string,
   indexes: readonly number[],
 ): Promise<string> => {
   let texts = ''
+  const until = clock.now().getTime() + MAX_READING_MS
   for (const index of indexes) {
-    if (texts.length >= MAX_SEARCHED) break
+    if (texts.length >= MAX_SEARCHED || clock.now().getTime() >= until) break
     const { text, problem } = await fileTexts.readLater({ agentId, messageId, index, workspaceId })
     if (problem) log.debug({ agent: agentId, message: messageId, index, problem }, 'a file has no text')
     texts += `\n${text.slice(0, MAX_SEARCHED - texts.length)}`

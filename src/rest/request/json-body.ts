@@ -51,6 +51,7 @@ export const jsonBody: MiddlewareHandler<RestEnv> = async (c, next) => {
   const type = c.req.header('Content-Type')
   if (type !== undefined && !isJson(type)) return answerError(c, notJson(), 415)
   const bytes = await c.req.raw.arrayBuffer()
+  c.set('bytes', bytes.byteLength)
   await readViewer(c)
   // hono stores promises in its cache, although its types say values.
   if (type === undefined) c.req.bodyCache.arrayBuffer = Promise.resolve(bytes) as never

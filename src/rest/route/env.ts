@@ -8,6 +8,8 @@ export interface RestEnv {
   Variables: {
     viewer: Viewer
     requestId: string
+    /** Length of the body in JSON; undefined without one. */
+    bytes: number | undefined
     /** What this request's operations use: with an idempotency key, they all run inside one transaction. */
     deps: Context
   }

@@ -183,8 +183,8 @@ export const route = <Input extends Fields, Result>(
     const params = c.req.valid('param' as never) as Record<string, unknown>
     const named = Object.fromEntries(names.map((one) => [one, params[inPath(one)]]))
     const input = Object.assign(named, c.req.valid('query' as never), c.req.valid('json' as never))
-    const { deps, viewer } = c.var
-    const waiting = { via: 'rest', gone: () => c.req.raw.signal, requests: deps.requests } as const
+    const { deps, viewer, bytes = 0 } = c.var
+    const waiting = { via: 'rest', gone: () => c.req.raw.signal, bytes, requests: deps.requests } as const
     const result = await operation.run(deps, viewer, input, waiting)
     if (output.kind === 'linked') {
       const { nextCursor } = result as { nextCursor: string | null }

@@ -346,3 +346,20 @@ test('a long text is cut, which it says', async () => {
   expect(text.length).toBeLessThan(5_000_200)
   expect(text).toMatch(/\[Cut: the text of this file goes on after 5,000,000 characters\.\]$/)
 })
+
+test('names that every object of JavaScript has mean nothing in a file', async () => {
+  for (const name of ['a.constructor', 'a.__proto__']) expect(await textOf(name, 'hello')).toBe('hello')
+  const rtf = '{\\rtf1 a\\constructor b\\valueOf c\\hasOwnProperty d}'
+  expect(await textOf('a.rtf', rtf)).toBe('abcd')
+  const level = '<w:lvl w:ilvl="0"><w:numFmt w:val="__proto__"/><w:lvlText w:val="%1."/></w:lvl>'
+  const parts = {
+    'word/numbering.xml': `<w:numbering><w:abstractNum w:abstractNumId="1">${level}</w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="1"/></w:num></w:numbering>`,
+  }
+  const paragraph =
+    '<w:p><w:pPr><w:numPr><w:numId w:val="1"/></w:numPr></w:pPr><w:r><w:constructor/><w:t>shown</w:t><w:toString/></w:r></w:p>'
+  const targets = { n: ['numbering', 'numbering.xml'] } as Record<string, [string, string]>
+  expect(await textOf('a.docx', docx(paragraph, parts, targets))).toBe('1. shown')
+  const event = 'BEGIN:VEVENT\r\nDTSTART:20260101T100000Z\r\nSUMMARY:Lunch\r\nEND:VEVENT'
+  const calendar = `BEGIN:VCALENDAR\r\nMETHOD:CONSTRUCTOR\r\n${event}\r\nEND:VCALENDAR`
+  expect(await textOf('a.ics', calendar)).toMatch(/^Event: Lunch/)
+})

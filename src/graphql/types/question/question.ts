@@ -85,8 +85,8 @@ builder.queryField('question', (t) =>
       agentId: t.arg({ type: 'UUID', required: true, description: 'The agent.' }),
       id: t.arg({ type: 'UUID', required: true, description: 'The question.' }),
     },
-    resolve: (_root, { agentId, id: questionId }, { deps, viewer, life }) =>
-      readQuestion.run(deps, viewer, { agentId, questionId }, { via: 'graphql', gone: life }),
+    resolve: (_root, { agentId, id: questionId }, { deps, viewer, life, bytes }) =>
+      readQuestion.run(deps, viewer, { agentId, questionId }, { via: 'graphql', gone: life, bytes }),
   }),
 )
 
