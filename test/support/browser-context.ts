@@ -16,8 +16,12 @@ const splitOptions = ({
   viewport,
   colorScheme = 'light',
   reducedMotion = 'no-preference',
+  permissions,
   ...others
-}: BrowserContextOptions) => ({ ofPage: { viewport, media: { colorScheme, reducedMotion } }, others })
+}: BrowserContextOptions) => ({
+  ofPage: { viewport, media: { colorScheme, reducedMotion }, permissions },
+  others,
+})
 
 const isWeb = (url: string): boolean => /^https?:/.test(url)
 
@@ -41,7 +45,8 @@ class KeptContext implements LentContext {
 
   async page(options: BrowserContextOptions): Promise<Page> {
     this.#keeper ??= await this.#keep()
-    const { viewport, media } = splitOptions(options).ofPage
+    const { viewport, media, permissions } = splitOptions(options).ofPage
+    if (permissions) await this.#context.grantPermissions(permissions)
     const page = await this.#context.newPage()
     if (viewport) await page.setViewportSize(viewport)
     await page.emulateMedia(media)
