@@ -16,12 +16,8 @@ const splitOptions = ({
   viewport,
   colorScheme = 'light',
   reducedMotion = 'no-preference',
-  permissions,
   ...others
-}: BrowserContextOptions) => ({
-  ofPage: { viewport, media: { colorScheme, reducedMotion }, permissions },
-  others,
-})
+}: BrowserContextOptions) => ({ ofPage: { viewport, media: { colorScheme, reducedMotion } }, others })
 
 const isWeb = (url: string): boolean => /^https?:/.test(url)
 
@@ -45,8 +41,7 @@ class KeptContext implements LentContext {
 
   async page(options: BrowserContextOptions): Promise<Page> {
     this.#keeper ??= await this.#keep()
-    const { viewport, media, permissions } = splitOptions(options).ofPage
-    if (permissions) await this.#context.grantPermissions(permissions)
+    const { viewport, media } = splitOptions(options).ofPage
     const page = await this.#context.newPage()
     if (viewport) await page.setViewportSize(viewport)
     await page.emulateMedia(media)
