@@ -16,36 +16,26 @@ beforeEach(async () => {
 })
 afterEach(() => Promise.all([bench.close(), hanging.close(), healthy.close()]))
 
-test('1,000 webhooks that time out delay 50 healthy ones by less than two seconds', async () => {
-  const { workspaceId } = await bench.agent()
-  const sound = await bench.crowd(workspaceId, 50, (n) => `${healthy.url}/${n}`)
-  /** Returns the milliseconds until each healthy webhook has received its next event. */
-  const timeDelivery = async (nth: number) => {
-    const from = performance.now()
-    for (const agentId of sound) await bench.raise(agentId, 1)
-    await until(() => healthy.received.length === nth * 50, 30_000)
-    return performance.now() - from
-  }
-  const worker = bench.worker()
-  const undisturbed = await timeDelivery(1)
-  await worker.stop(1000)
-
-  const silent = await bench.crowd(workspaceId, 1000, (n) => `${hanging.url}/${n}`)
-  for (let n = 0; n < silent.length; n++) hanging.always(`/${n}`, () => undefined)
-  for (const agentId of silent) await bench.store(agentId, 1)
-  bench.worker({}, { attemptMs: 60_000, leaseMs: 90_000 })
-  // All 512 slots go to receivers that do not respond, and nearly as many lanes wait before the healthy ones.
-  await until(() => hanging.received.length >= 400, 30_000)
-  expect(await timeDelivery(2)).toBeLessThan(undisturbed + 2000)
-  await until(() => hanging.received.length === 1000, 30_000) // none of them has been answered or abandoned
-  expect(hanging.mostAtOnce).toBe(1)
-}, 90_000)
-
 /** Creates this many webhooks whose receivers never respond. */
 const hang = async (workspaceId: string, count: number): Promise<string[]> => {
   for (let n = 0; n < count; n++) hanging.always(`/${n}`, () => undefined)
   return bench.crowd(workspaceId, count, (n) => `${hanging.url}/${n}`)
 }
+
+test('1,000 webhooks that time out do not keep 50 healthy ones waiting', async () => {
+  const { workspaceId } = await bench.agent()
+  const sound = await bench.crowd(workspaceId, 50, (n) => `${healthy.url}/${n}`)
+  const silent = await hang(workspaceId, 1000)
+  for (const agentId of silent) await bench.store(agentId, 1)
+  // No attempt ends within the time that this test waits.
+  bench.worker({}, { attemptMs: 120_000, leaseMs: 150_000 })
+  // All 512 slots go to receivers that do not respond, and nearly as many lanes wait before the healthy ones.
+  await until(() => hanging.received.length >= 400)
+  for (const agentId of sound) await bench.raise(agentId, 1)
+  await until(() => healthy.received.length === 50)
+  await until(() => hanging.received.length === 1000) // none of them has been answered or abandoned
+  expect(hanging.mostAtOnce).toBe(1)
+}, 180_000)
 
 test('a worker with capacity for fewer lanes than there are serves all of them, because idle ones give way', async () => {
   const { workspaceId } = await bench.agent()

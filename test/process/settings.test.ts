@@ -107,15 +107,12 @@ describe('a valid setting that cannot be used', () => {
   })
 })
 
-test.each([['--help'], ['-h'], ['help']])(
-  '%s prints the usage and exits with 0, even with invalid settings',
-  async (argument) => {
-    const process = run({ PORT: 'http' }, argument)
-    expect((await process.exited).code).toBe(0)
-    expect(process.stdout).toContain('npm start -- workspace --name NAME --owner EMAIL')
-    expect(process.stderr).toBe('')
-  },
-)
+test('--help prints the usage and exits with 0, even with invalid settings', async () => {
+  const process = run({ PORT: 'http' }, '--help')
+  expect((await process.exited).code).toBe(0)
+  expect(process.stdout).toContain('npm start -- workspace --name NAME --owner EMAIL')
+  expect(process.stderr).toBe('')
+})
 
 test('--version prints the version', async () => {
   const process = run({ PORT: 'http' }, '--version')
@@ -123,49 +120,26 @@ test('--version prints the version', async () => {
   expect(process.stdout).toMatch(/^\d+\.\d+\.\d+( \([0-9a-f]{12}\))?\n$/)
 })
 
-test.each([
-  [['trace', 'ann@example.com']],
-  [['token', '--member', 'owner@localhost']],
-  [['dump', join(dataDir, 'never.sql')]],
-  [['psql', '-c', 'select 1']],
-])('the command %j beside no database says so, and creates none', async (args) => {
-  for (const existing of [false, true]) {
-    const folder = existing ? temporaryDir() : join(dataDir, 'never')
-    const process = run({ DATA_DIR: folder }, ...args)
-    expect((await process.exited).code).toBe(2)
-    expect(process.stderr).toBe(
-      `There is no database in DATA_DIR ${folder}: set DATA_DIR, or DATABASE_URL, as the service has it.\n`,
-    )
-    expect(existing ? readdirSync(folder) : existsSync(folder)).toEqual(existing ? [] : false)
-    if (existing) await cleanUp(folder)
-  }
-})
+test.each([[['token', '--member', 'owner@localhost']], [['psql', '-c', 'select 1']]])(
+  'the command %j beside no database says so, and creates none',
+  async (args) => {
+    for (const existing of [false, true]) {
+      const folder = existing ? temporaryDir() : join(dataDir, 'never')
+      const process = run({ DATA_DIR: folder }, ...args)
+      expect((await process.exited).code).toBe(2)
+      expect(process.stderr).toBe(
+        `There is no database in DATA_DIR ${folder}: set DATA_DIR, or DATABASE_URL, as the service has it.\n`,
+      )
+      expect(existing ? readdirSync(folder) : existsSync(folder)).toEqual(existing ? [] : false)
+      if (existing) await cleanUp(folder)
+    }
+  },
+)
 
-test.each([
-  [['fly']],
-  [['start', 'again']],
-  [['--loud']],
-  [['workspace']],
-  [['workspace', '--name', 'x']],
-  [['token']],
-  [['number']],
-])('the command line %j ends with 2 and one line, without creating a database', async (args) => {
-  const process = run({ DATA_DIR: join(dataDir, 'never') }, ...args)
+test('a wrong command line ends with 2 and one line, without creating a database', async () => {
+  const process = run({ DATA_DIR: join(dataDir, 'never') }, 'fly')
   expect((await process.exited).code).toBe(2)
   expect(process.stderr).toMatch(/^.+ All commands: npm start -- --help\n$/)
-  expect(existsSync(join(dataDir, 'never'))).toBe(false)
-})
-
-test.each([
-  [['workspace', '--name', 'x', '--owner', 'nobody'], '--owner is "nobody"; it takes an email address.'],
-  [['workspace', '--name', ' ', '--owner', 'a@example.com'], '--name is " "; it takes 1 to 100 characters'],
-  [['workspace', '--name', 'x'.repeat(101), '--owner', 'a@example.com'], 'it takes 1 to 100 characters'],
-  [['number', '--value', '555'], '--value is "555"; it takes a phone number in international form'],
-  [['token', '--member', 'a@example.com', '--workspace', 'x'], '--workspace is "x"; it takes an id.'],
-])('the command line %j ends with 2 and names the valid values', async (args, says) => {
-  const process = run({ DATA_DIR: join(dataDir, 'never') }, ...args)
-  expect((await process.exited).code).toBe(2)
-  expect(process.stderr).toContain(says)
   expect(existsSync(join(dataDir, 'never'))).toBe(false)
 })
 

@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
+import { vi } from 'vitest'
+import { runCommandLine } from '../../src/client/cli/command-line.ts'
 import { until } from './until.ts'
 
 const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'client', 'cli', 'main.js')
@@ -68,3 +70,19 @@ export const startProgram = (
 /** Runs it to its end. */
 export const ams = (env: Record<string, string>, args: string[], stdin = '') =>
   startAms(env, args, stdin).exited
+
+/** Runs what reads nothing from standard input in this process: a process of its own takes hundreds of times as long. */
+export const amsHere = async (env: Record<string, string>, args: string[]) => {
+  const [stdout, stderr]: [string[], string[]] = [[], []]
+  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value)
+  try {
+    const code = await runCommandLine(args, {
+      out: (line) => void stdout.push(line),
+      note: (line) => void stderr.push(line),
+      style: (_, text) => text,
+    })
+    return { code, stdout: stdout.join('\n'), stderr: stderr.join('\n') }
+  } finally {
+    vi.unstubAllEnvs()
+  }
+}

@@ -56,18 +56,20 @@ export const startBrowser = async (): Promise<TestBrowser> => {
   if (!CHROMIUM) return { page: none, ownPage: none, keptPage: none }
   if ((await shared)?.isConnected() !== true) shared = launchChromium()
   const browser = await shared!
+  const ownPage: TestBrowser['ownPage'] = async (options = {}) => {
+    const page = await open(browser, options)
+    onTestFinished(() => page.context().close())
+    return page
+  }
   return {
     page: async (options = {}) => {
+      if (options.permissions) return ownPage(options)
       const lent = await takeContext(browser, options)
       const page = keepErrors(await lent.page(options))
       onTestFinished(() => lent.giveBack())
       return page
     },
-    ownPage: async (options = {}) => {
-      const page = await open(browser, options)
-      onTestFinished(() => page.context().close())
-      return page
-    },
+    ownPage,
     keptPage: async () => {
       const page = await open(browser, {})
       afterFile(() => page.context().close())

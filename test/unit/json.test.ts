@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { parseJson } from '../../src/core/http/json.ts'
+import { cpuTime } from '../support/cpu-time.ts'
 
 const nested = (levels: number, [open, close]: [string, string] = ['[', ']']) =>
   `${open.repeat(levels)}${close.repeat(levels)}`
@@ -40,9 +41,9 @@ describe('JSON is refused', () => {
     ['a string that never ends', '{"a":"', 'body: must be JSON'],
     ['no content', '', 'body: must be JSON'],
   ])('with %s, without parsing it if it is too large', (_, text, message) => {
-    const started = performance.now()
+    const started = cpuTime()
     expect(() => parseJson(text, 'body')).toThrow(message)
     // JSON.parse takes many times as long for the large ones.
-    expect(performance.now() - started).toBeLessThan(1_000)
+    expect(cpuTime() - started).toBeLessThan(1_000)
   })
 })

@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ams, endAms, startAms } from '../../support/ams.ts'
+import { ams, amsHere, endAms, startAms } from '../../support/ams.ts'
 import { newest, receive } from '../../support/letter.ts'
 import { temporaryDir } from '../../support/postgres.ts'
 import {
@@ -47,15 +47,15 @@ describe('help', () => {
 
   test('every command has options and examples', async () => {
     for (const name of names) {
-      const { code, stdout } = await ams({}, [name, '--help'])
+      const { code, stdout } = await amsHere({}, [name, '--help'])
       expect({ name, code }).toEqual({ name, code: 0 })
       expect(stdout).toMatch(new RegExp(`^ams ${name}[^]*--json[^]*Examples:\n {2}`))
     }
   })
 
   test('-h and --version are understood', async () => {
-    expect((await ams({}, ['-h'])).stdout).toMatch(/^ams COMMAND/)
-    expect((await ams({}, ['wait', '-h'])).stdout).toMatch(/^ams wait /)
+    expect((await amsHere({}, ['-h'])).stdout).toMatch(/^ams COMMAND/)
+    expect((await amsHere({}, ['wait', '-h'])).stdout).toMatch(/^ams wait /)
     expect(await ams({}, ['--version'])).toMatchObject({ code: 0, stdout: '1.1.0\n' })
   })
 
@@ -82,15 +82,18 @@ describe('help', () => {
     [['mark', 'id', '--read', '--unread']],
     [['forward', 'id', 'text']],
     [['wait', '--after', 'x']],
-    [['secrets', 'set', 'EMPTY']],
     [['listen', '--exec', '']],
     [['send', '--to', '', 'text']],
     [['messages', '--agent', '']],
     [['completion', 'tcsh']],
   ])('%j is wrong usage: exit code 2', async (args) => {
-    const { code, stderr, stdout } = await ams(env, args)
+    const { code, stderr, stdout } = await amsHere(env, args)
     expect(code).toBe(2)
     expect(stderr + stdout).not.toBe('')
+  })
+
+  test('the process ends with that code', async () => {
+    expect(await ams(env, ['dance'])).toMatchObject({ code: 2, stdout: '' })
   })
 })
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ams, endAms, startAms } from '../../support/ams.ts'
+import { ams, amsHere, endAms, startAms } from '../../support/ams.ts'
 import { drawn, pdf } from '../../support/documents.ts'
 import { receive } from '../../support/letter.ts'
 import { temporaryDir } from '../../support/postgres.ts'
@@ -184,12 +184,12 @@ test.each([
   [['ask', '--option', 'Yes', 'Now?', '--agent'], '--option: must contain'],
 ])('%j: the error names the argument that was given', async (args, says) => {
   const own = args.at(-1) === '--agent' ? [agent.id] : []
-  const { code, stderr } = await ams({ ...env, AMS_TOKEN: owner.token }, [...args, ...own])
+  const { code, stderr } = await amsHere({ ...env, AMS_TOKEN: owner.token }, [...args, ...own])
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(`ams: ${says}`) })
 })
 
 test('an agent that is no id is wrong usage', async () => {
-  const { code, stderr } = await ams({ ...env, AMS_TOKEN: owner.token }, ['messages', '--agent', 'x'])
+  const { code, stderr } = await amsHere({ ...env, AMS_TOKEN: owner.token }, ['messages', '--agent', 'x'])
   expect({ code, stderr }).toEqual({
     code: 2,
     stderr: expect.stringContaining('ams: --agent must be the id'),

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { Budget } from '../../../src/mail/decode/time-budget.ts'
 import { describeCalendar } from '../../../src/mail/parse/calendar.ts'
+import { cpuTime } from '../../support/cpu-time.ts'
 
 const calendar = (event: string, method = 'REQUEST') =>
   `BEGIN:VCALENDAR\r\nMETHOD:${method}\r\nBEGIN:VEVENT\r\n${event.replace(/\n/g, '\r\n')}\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n`
@@ -68,9 +69,9 @@ test.each([
 
 test('only the first ten of hundreds of events are described, in bounded time', () => {
   const events = 'BEGIN:VEVENT\r\nSUMMARY:Talk\r\nRRULE:FREQ=SECONDLY\r\nEND:VEVENT\r\n'.repeat(300)
-  const started = performance.now()
+  const started = cpuTime()
   const text = describeCalendar(`BEGIN:VCALENDAR\r\n${events}END:VCALENDAR`, true, new Budget(1_000))
   expect(text?.match(/Talk/g)).toHaveLength(10)
   expect(text).toContain('(290 more in the attachment)')
-  expect(performance.now() - started).toBeLessThan(2_000)
+  expect(cpuTime() - started).toBeLessThan(2_000)
 })

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { headerLength } from '../../../src/mail/header/headers.ts'
 import { parseMail } from '../../../src/mail/parse/parse.ts'
 import { verify } from '../../../src/mail/verify/verify.ts'
+import { cpuTime } from '../../support/cpu-time.ts'
 import { fakeResolver } from '../../support/dns.ts'
 import { mutatedMail } from '../../support/mutated-mail.ts'
 
@@ -15,9 +16,9 @@ const resolver = fakeResolver({
 const unstorable = /[\0\p{Surrogate}]/u
 
 async function survives(raw: Buffer): Promise<void> {
-  const started = performance.now()
+  const started = cpuTime()
   const mail = await parseMail(raw)
-  expect(performance.now() - started).toBeLessThan(3_000)
+  expect(cpuTime() - started).toBeLessThan(3_000)
   const { attachments, headers: _, ...rest } = mail
   const strings = [
     ...Object.values(rest).flat(),

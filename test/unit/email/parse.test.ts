@@ -1,6 +1,7 @@
 import iconv from 'iconv-lite'
 import { describe, expect, test } from 'vitest'
 import { parseMail } from '../../../src/mail/parse/parse.ts'
+import { cpuTime } from '../../support/cpu-time.ts'
 
 const parse = (mail: string | Buffer) =>
   parseMail(typeof mail === 'string' ? Buffer.from(mail.replace(/\r?\n/g, '\r\n')) : mail)
@@ -361,9 +362,9 @@ describe('malformed mail', () => {
       { damage: null },
     ],
   ])('is parsed in bounded time when it has %s', { timeout: 90_000 }, async (_, mail, expected) => {
-    const started = performance.now()
+    const started = cpuTime()
     expect(await parse(mail)).toMatchObject(expected)
-    expect(performance.now() - started).toBeLessThan(60_000)
+    expect(cpuTime() - started).toBeLessThan(60_000)
   })
 
   test('has forwarded messages read only to a maximum depth and number', async () => {

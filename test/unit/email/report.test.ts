@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { readReport } from '../../../src/mail/bounce/read-report.ts'
 import { statusIn } from '../../../src/mail/bounce/status.ts'
 import { parseMail } from '../../../src/mail/parse/parse.ts'
+import { cpuTime } from '../../support/cpu-time.ts'
 import { arf, dsn, unknownUser } from '../../support/report.ts'
 
 const read = async (raw: string | Buffer) => readReport(await parseMail(Buffer.from(raw)))
@@ -155,9 +156,9 @@ To: cy@example.com
         ...(await parseMail(Buffer.from('From: MAILER-DAEMON@x.example\r\n\r\nx'))),
         text: piece.repeat(2_000_000 / piece.length),
       }
-      const started = performance.now()
+      const started = cpuTime()
       readReport(mail)
-      expect(performance.now() - started).toBeLessThan(500)
+      expect(cpuTime() - started).toBeLessThan(500)
     },
   )
 })

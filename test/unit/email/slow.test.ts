@@ -3,6 +3,7 @@ import { readReport } from '../../../src/mail/bounce/read-report.ts'
 import { automaticMark } from '../../../src/mail/header/loop.ts'
 import { parseMail } from '../../../src/mail/parse/parse.ts'
 import { verify } from '../../../src/mail/verify/verify.ts'
+import { cpuTime } from '../../support/cpu-time.ts'
 import { fakeResolver, type Zone } from '../../support/dns.ts'
 import { plainRtf, tnef } from '../../support/tnef.ts'
 
@@ -44,12 +45,6 @@ const signature = (tags: string) =>
 // Each of these once took seconds to hours, or would have at twice the length; ordinary mail of this size
 // takes 5 to 50 ms.
 const BOUND_MS = 8_000
-
-/** Returns the CPU time of this process in milliseconds, which excludes other load on the machine. */
-const cpuTime = () => {
-  const { user, system } = process.cpuUsage()
-  return (user + system) / 1_000
-}
 
 async function read(mail: string): Promise<void> {
   const raw = Buffer.from(mail, 'latin1')

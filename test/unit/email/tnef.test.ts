@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
 import { Budget } from '../../../src/mail/decode/time-budget.ts'
 import { unpackTnef } from '../../../src/mail/parse/tnef/unpack.ts'
+import { cpuTime } from '../../support/cpu-time.ts'
 import { plainRtf, tnef } from '../../support/tnef.ts'
 
 const unpack = (bytes: Uint8Array) => unpackTnef(bytes, new Budget(1_000))
@@ -80,9 +81,9 @@ describe('a damaged winmail.dat', () => {
       fc.property(edits, (changes) => {
         const bytes = Buffer.from(seed)
         for (const [at, value] of changes) bytes[at] = value
-        const started = performance.now()
+        const started = cpuTime()
         unpack(bytes)
-        expect(performance.now() - started).toBeLessThan(2_000)
+        expect(cpuTime() - started).toBeLessThan(2_000)
       }),
       { numRuns: 500 },
     )

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parseMail } from '../../../src/mail/parse/parse.ts'
 import { type Envelope, type VerifyOptions, verify } from '../../../src/mail/verify/verify.ts'
+import { cpuTime } from '../../support/cpu-time.ts'
 import { fakeResolver, type Zone } from '../../support/dns.ts'
 import { dkimKey, rawOf } from '../../support/mail.ts'
 
@@ -291,11 +292,11 @@ describe('a sender is not proven', () => {
       `From: ann@example.com\r\n${'DKIM-Signature: v=1; a=rsa-sha256; d=example.com; s=test; h=from; bh=x; b=y; l=1\r\n'.repeat(100)}`,
     ],
   ])('by a mail with %s, even if SPF passes', async (_, header) => {
-    const started = performance.now()
+    const started = cpuTime()
     expect(await check(`${header}To: bot@agents.localhost\r\n\r\nhello\r\n`, good)).toMatchObject({
       proven: false,
     })
-    expect(performance.now() - started).toBeLessThan(1_000)
+    expect(cpuTime() - started).toBeLessThan(1_000)
   })
 })
 
