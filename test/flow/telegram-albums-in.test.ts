@@ -126,8 +126,10 @@ test('an album for a workspace that moves to another installation waits, and Tel
     clock.advance(1_000)
     return (await texts(open.agent)).length > 0
   })
-  const { rows } = await pool.query('select lease_until from album_part where content is not null')
-  expect(rows).toEqual([{ lease_until: null }])
+  // Marking the other one as stored, and giving this one back, follow a moment later.
+  const waiting = async () =>
+    (await pool.query('select lease_until from album_part where content is not null')).rows
+  await expect.poll(waiting).toEqual([{ lease_until: null }])
   await pool.query('delete from workspace_move')
   await postAll(bot, [rest])
   await assembled()
