@@ -176,8 +176,7 @@ export class Forward {
     const { status, headers, body } = await this.#deps.mail.conclude(mail, answered)
     const passed = responseHeaders(headers).set('content-length', [String(body.length)])
     this.#writeHead(exchange, status, passed)
-    response.write(body)
-    endLate(response)
+    endLate(response, body)
   }
 
   async #send(exchange: Exchange, cell: Cell, route: Route, part?: Readable): Promise<Answer> {

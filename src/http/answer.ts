@@ -11,14 +11,12 @@ export const answer = (
   headers: Record<string, string> = {},
 ): void => {
   const text = JSON.stringify(body)
-  response
-    .writeHead(status, {
-      ...headers,
-      'Content-Type': 'application/json',
-      'Content-Length': Buffer.byteLength(text),
-    })
-    .write(text)
-  endLate(response)
+  response.writeHead(status, {
+    ...headers,
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(text),
+  })
+  endLate(response, text)
 }
 
 /** A year. Without includeSubDomains: other names of the domain are not the service's. */

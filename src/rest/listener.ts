@@ -31,8 +31,8 @@ const isRefusedEarly = ({ status }: Response, { incoming }: HttpBindings): boole
 const refuseEarly = async (answer: Response, { outgoing }: HttpBindings): Promise<Response> => {
   const body = Buffer.from(await answer.arrayBuffer())
   const headers = { ...Object.fromEntries(answer.headers), 'content-length': body.byteLength }
-  outgoing.writeHead(answer.status, headers).write(body)
-  endLate(outgoing)
+  outgoing.writeHead(answer.status, headers)
+  endLate(outgoing, body)
   return RESPONSE_ALREADY_SENT
 }
 
