@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http'
-import { type CredentialDeps, checkOrigin, opensMailedLink, signInPath } from '../auth/index.ts'
+import { type CredentialDeps, checkOrigin, opensMailedLink } from '../auth/index.ts'
 import { answerText } from '../core/rules.ts'
 import { html } from '../core/text/html.ts'
 import { type AnswerDeps, answerQuestion, openQuestionLink, type Question } from '../question/index.ts'
 import { deciderOf, type MemberLinkDeps } from '../workspace/index.ts'
-import { closedPage, type Link, type Wrong } from './link.ts'
+import { closedPage, type Link, signInFirst, type Wrong } from './link.ts'
 import type { Page } from './page/page.ts'
 import { checked } from './page/rule.ts'
 
@@ -25,14 +25,6 @@ const ended = ({ status, text, answer }: Question): Page => ({
   title: OUTCOME[status],
   body: html`<pre>${text}</pre>
 ${answer ? html`<p><span class="soft">${answer.by} answered:</span></p><pre>${answer.text}</pre>` : []}`,
-})
-
-/** A click there sends the session's cookie, which browsers leave out when a link in a mail is opened. */
-const signInFirst = (token: string): Page => ({
-  status: 403,
-  title: 'Sign in to answer this question',
-  body: html`<p role="alert">This workspace requires that you sign in with your passkey, or the account of your company: then the question is shown to you.</p>
-<p><a class="button" href="${signInPath(`/answer/${token}`)}">Continue</a></p>`,
 })
 
 const formOf = ({ options }: Question, wrong: Wrong | null) =>
@@ -58,7 +50,8 @@ export const createAnswerLink = (deps: AnswerLinkDeps): Link => {
   const page = async (token: string, wrong: Wrong | null, sent: IncomingMessage): Promise<Page> => {
     const found = await openQuestionLink(deps, token)
     if (!found) return closedPage('unknown', ADVICE)
-    if (!(await opensMailedLink(deps, sent, found.member))) return signInFirst(token)
+    if (!(await opensMailedLink(deps, sent, found.member)))
+      return signInFirst('answer this question', `/answer/${token}`)
     return found.question.status === 'open'
       ? asked(found.agent.name, found.question, wrong)
       : ended(found.question)

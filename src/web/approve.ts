@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { type CredentialDeps, checkOrigin, opensMailedLink, signInPath } from '../auth/index.ts'
+import { type CredentialDeps, checkOrigin, opensMailedLink } from '../auth/index.ts'
 import { invalidInput } from '../core/errors.ts'
 import { rejectionReason } from '../core/rules.ts'
 import { html } from '../core/text/html.ts'
@@ -15,7 +15,7 @@ import {
   rejectMessage,
 } from '../message/index.ts'
 import { deciderOf } from '../workspace/index.ts'
-import { closedPage, type Link, type Wrong } from './link.ts'
+import { closedPage, type Link, signInFirst, type Wrong } from './link.ts'
 import type { Page } from './page/page.ts'
 import { checked } from './page/rule.ts'
 
@@ -43,14 +43,6 @@ const shownAsHtml = ({ message, htmlText }: Pick<Asked, 'message' | 'htmlText'>)
   }
 ${images.length > 0 ? html`<p><span class="soft">The HTML also shows images, which are not checked here:</span> ${images.join(', ')}</p>` : []}`
 }
-
-/** A click there sends the session's cookie, which browsers leave out when a link in a mail is opened. */
-const signInFirst = (token: string): Page => ({
-  status: 403,
-  title: 'Sign in to read this message',
-  body: html`<p role="alert">This workspace requires that you sign in with your passkey, or the account of your company: then the message is shown to you.</p>
-<p><a class="button" href="${signInPath(`/approve/${token}`)}">Continue</a></p>`,
-})
 
 /** Identifies what is shown, so that an approval counts for nothing else. */
 const versionOf = ({
@@ -117,7 +109,8 @@ export const createApproveLink = (deps: ApproveDeps): Link => {
   const page = async (token: string, wrong: Wrong | null, sent: IncomingMessage): Promise<Page> => {
     const request = await openApprovalRequest(deps, token)
     if (!request) return closedPage('unknown', ADVICE)
-    if (!(await opensMailedLink(deps, sent, request.member))) return signInFirst(token)
+    if (!(await opensMailedLink(deps, sent, request.member)))
+      return signInFirst('read this message', `/approve/${token}`)
     if (!request.open) return decided(request.message)
     return asked({ ...request, htmlText: await htmlTextOf(deps.channels, request.message) }, wrong)
   }

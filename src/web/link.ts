@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { signInPath } from '../auth/index.ts'
 import { html } from '../core/text/html.ts'
 import { type Problem, problemOf } from './page/failure-words.ts'
 import { type Page, readForm, showPage } from './page/page.ts'
@@ -44,6 +45,17 @@ export const closedPage = (state: keyof typeof CLOSED, advice: string): Page => 
   const { status, title, says } = CLOSED[state]
   return { status, title, body: html`<p>${says}</p><p class="soft">${advice}</p>` }
 }
+
+/**
+ * The page of a member whose workspace lets nobody in by a link alone. A click there sends the session's cookie, which browsers
+ * leave out when a link in a mail is opened. `purpose` follows "Sign in to".
+ */
+export const signInFirst = (purpose: string, path: string): Page => ({
+  status: 403,
+  title: `Sign in to ${purpose}`,
+  body: html`<p role="alert">This workspace requires that you sign in with your passkey, or the account of your company. You then return to this page.</p>
+<p><a class="button" href="${signInPath(path)}">Continue</a></p>`,
+})
 
 const submitted = async (
   link: Link,
