@@ -5,6 +5,7 @@ import { html } from '../core/text/html.ts'
 import { type AnswerDeps, answerQuestion, openQuestionLink, type Question } from '../question/index.ts'
 import { deciderOf, type MemberLinkDeps } from '../workspace/index.ts'
 import { closedPage, type Link, signInFirst, type Wrong } from './link.ts'
+import { alertOf } from './page/failure-words.ts'
 import type { Page } from './page/page.ts'
 import { checked } from './page/rule.ts'
 
@@ -39,7 +40,7 @@ const formOf = ({ options }: Question, wrong: Wrong | null) =>
 const asked = (agent: string, question: Question, wrong: Wrong | null): Page => ({
   status: wrong?.status ?? 200,
   title: `${agent} asks you a question`,
-  body: html`${wrong ? html`<p class="bad" role="alert">${wrong.problem}</p>` : []}
+  body: html`${alertOf(wrong)}
 <pre>${question.text}</pre>
 <p class="soft">These are the words of the agent, which may repeat what others wrote to it. The first answer counts.</p>
 ${formOf(question, wrong)}`,

@@ -16,6 +16,7 @@ import {
 } from '../message/index.ts'
 import { deciderOf } from '../workspace/index.ts'
 import { closedPage, type Link, signInFirst, type Wrong } from './link.ts'
+import { alertOf } from './page/failure-words.ts'
 import type { Page } from './page/page.ts'
 import { checked } from './page/rule.ts'
 
@@ -84,7 +85,7 @@ const CHANGED = {
 const asked = ({ agent, message, htmlText }: Asked, wrong: Wrong | null): Page => ({
   status: wrong?.status ?? 200,
   title: `Send this message of ${agent.name}?`,
-  body: html`${wrong ? html`<p class="bad" role="alert">${wrong.problem}</p>` : []}
+  body: html`${alertOf(wrong)}
 <p><span class="soft">To:</span> ${message.to.join(', ')}</p>
 ${message.cc.length > 0 ? html`<p><span class="soft">Cc:</span> ${message.cc.join(', ')}</p>` : []}
 ${message.bcc.length > 0 ? html`<p><span class="soft">Bcc:</span> ${message.bcc.join(', ')}</p>` : []}

@@ -5,6 +5,7 @@ import { memberName } from '../core/rules.ts'
 import { html } from '../core/text/html.ts'
 import { findInvitation, type Joined, join } from '../workspace/index.ts'
 import { closedPage, type Link, type Wrong } from './link.ts'
+import { alertOf } from './page/failure-words.ts'
 import type { Page } from './page/page.ts'
 import { checked } from './page/rule.ts'
 
@@ -54,7 +55,7 @@ export const createJoinLink = (deps: JoinDeps): Link => {
       status: wrong?.status ?? 200,
       title: `Join ${workspace.name}`,
       body: html`<p>You are invited to the workspace <strong>${workspace.name}</strong> as ${role === 'owner' ? 'an owner' : 'a member'}, under the address <strong>${email}</strong>.</p>
-${wrong ? html`<p class="bad" role="alert">${wrong.problem}</p>` : []}
+${alertOf(wrong)}
 <form method="post">
 <label for="name">Your name (optional)</label>
 <input id="name" name="name" value="${wrong?.form.get('name') ?? ''}" maxlength="200" autocomplete="name">

@@ -9,6 +9,7 @@ import { CHANNELS } from '../core/channels.ts'
 import { html } from '../core/text/html.ts'
 import type { ChannelSetup } from './channel-setup.ts'
 import type { Wrong } from './link.ts'
+import { alertOf } from './page/failure-words.ts'
 import type { Page } from './page/page.ts'
 
 export type AddressSetupDeps = OpenSetupDeps & Pick<SetUpSmsDeps, 'channels'>
@@ -17,7 +18,7 @@ const form = ({ agent, channel }: Setup, label: string, wrong: Wrong | null): Pa
   status: wrong?.status ?? 200,
   title: `${agent.name}: set up a ${CHANNELS[channel].address.one}`,
   body: html`<p>Messages to it will reach the agent, which will reply from it.</p>
-${wrong ? html`<p class="bad" role="alert">${wrong.problem}</p>` : []}
+${alertOf(wrong)}
 <form method="post">
 <label for="address">${label}</label>
 <input id="address" name="address" value="${wrong?.form.get('address') ?? ''}" required maxlength="320" autocomplete="off" autocapitalize="none" spellcheck="false">

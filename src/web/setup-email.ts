@@ -2,6 +2,7 @@ import { listDomains, type SetUpEmailDeps, type Setup, setUpEmailAddress } from 
 import { type Html, html } from '../core/text/html.ts'
 import type { ChannelSetup } from './channel-setup.ts'
 import type { Wrong } from './link.ts'
+import { alertOf } from './page/failure-words.ts'
 import type { Page } from './page/page.ts'
 
 export type EmailSetupDeps = SetUpEmailDeps
@@ -15,7 +16,7 @@ const emailForm = ({ agent }: Setup, domains: readonly string[], wrong: Wrong | 
   status: wrong?.status ?? 200,
   title: `An email address for ${agent.name}`,
   body: html`<p>Mail to this address will reach the agent, like mail to its existing addresses.</p>
-${wrong ? html`<p class="bad" role="alert">${wrong.problem}</p>` : []}
+${alertOf(wrong)}
 <form method="post">
 <label for="local">Before the @</label>
 <input id="local" name="local" value="${wrong?.form.get('local') ?? ''}" required maxlength="64" autocomplete="off" autocapitalize="none" spellcheck="false">

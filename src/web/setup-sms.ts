@@ -10,6 +10,7 @@ import { areaCode, country } from '../core/rules.ts'
 import { type Html, html } from '../core/text/html.ts'
 import type { ChannelSetup } from './channel-setup.ts'
 import type { Wrong } from './link.ts'
+import { alertOf } from './page/failure-words.ts'
 import type { Page } from './page/page.ts'
 import { checked } from './page/rule.ts'
 
@@ -61,9 +62,6 @@ const page = ({ agent }: Setup, status: number, body: readonly Html[]): Page => 
 ${body}`,
 })
 
-const problem = (wrong: Wrong | null): Html =>
-  wrong ? html`<p class="bad" role="alert">${wrong.problem}</p>` : html``
-
 const NOBODY = 'No number of yours is on the agent’s access list: texts from you are refused until one is.'
 
 const done = ({ value, listed }: { value: string; listed: readonly string[] }): Page => ({
@@ -102,7 +100,7 @@ export const createSmsSetup = (deps: SmsSetupDeps): ChannelSetup => {
   const form = async (setup: Setup, wrong: Wrong | null): Promise<Page> => {
     const free = await deps.phoneNumbers.list(setup.agent.workspaceId, { free: true })
     const pool = free.map(({ value }) => ({ value, label: value }))
-    if (!mayRent(setup)) return page(setup, wrong?.status ?? 200, [problem(wrong), fromPool(pool, wrong)])
+    if (!mayRent(setup)) return page(setup, wrong?.status ?? 200, [...alertOf(wrong), fromPool(pool, wrong)])
     const chosen = chosenBefore(wrong).filter(({ value }) => !pool.some((one) => one.value === value))
     const numbers = [
       ...(chosen.length > 0 ? [choose(chosen, 'Rent and set up', wrong?.form)] : []),
@@ -114,7 +112,7 @@ export const createSmsSetup = (deps: SmsSetupDeps): ChannelSetup => {
         : []),
     ]
     const rentHint = html`<p>${numbers.length > 0 ? 'Or rent another one:' : 'Rent a number for it:'}</p>`
-    return page(setup, wrong?.status ?? 200, [problem(wrong), ...numbers, rentHint, search(wrong?.form)])
+    return page(setup, wrong?.status ?? 200, [...alertOf(wrong), ...numbers, rentHint, search(wrong?.form)])
   }
   const offers = async (setup: Setup, fields: URLSearchParams): Promise<Page> => {
     const wanted = checked(country, 'country', fields.get('country') ?? '')

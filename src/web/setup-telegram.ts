@@ -9,6 +9,7 @@ import {
 import { type Html, html } from '../core/text/html.ts'
 import type { ChannelSetup } from './channel-setup.ts'
 import type { Wrong } from './link.ts'
+import { alertOf } from './page/failure-words.ts'
 import type { Page } from './page/page.ts'
 
 export type TelegramSetupDeps = SetUpTelegramDeps & Parameters<typeof newBotLink>[0]
@@ -34,7 +35,7 @@ const form = (setup: Setup, newBot: string | null, wrong: Wrong | null): Page =>
   status: wrong?.status ?? 200,
   title: `A Telegram bot for ${setup.agent.name}`,
   body: html`<p>Messages to the bot will reach the agent, which will reply as the bot.</p>
-${wrong ? html`<p class="bad" role="alert">${wrong.problem}</p>` : []}
+${alertOf(wrong)}
 ${newBot ? makeOne(newBot) : bringOne}`,
 })
 

@@ -1,6 +1,5 @@
 import type { PageViewer } from '../../auth/index.ts'
 import { type Html, html } from '../../core/text/html.ts'
-import type { Problem } from '../page/failure-words.ts'
 
 const hidden = ([name, value]: [string, string]): Html =>
   html`<input type="hidden" name="${name}" value="${value}">`
@@ -26,6 +25,3 @@ ${Object.entries({ ...fields, answer: '' }).map(hidden)}
 ${content}
 <p class="bad" role="alert"></p>
 </form>`
-
-export const alertOf = (wrong: Problem | null): readonly Html[] =>
-  wrong ? [html`<p class="bad" role="alert">${wrong.problem}</p>`] : []

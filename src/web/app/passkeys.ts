@@ -1,10 +1,10 @@
 import { addPasskey, type PageViewer, passkeyOptions, returnPath, signIn } from '../../auth/index.ts'
 import { tokenName } from '../../core/rules.ts'
 import { html } from '../../core/text/html.ts'
-import type { Problem } from '../page/failure-words.ts'
+import { alertOf, type Problem } from '../page/failure-words.ts'
 import type { Page, Redirect } from '../page/page.ts'
 import { checked } from '../page/rule.ts'
-import { alertOf, button, passkeyForm } from './form.ts'
+import { button, passkeyForm } from './form.ts'
 import type { AppDeps, Submitted, Visit } from './request.ts'
 import { continueTo } from './visit.ts'
 

@@ -11,10 +11,10 @@ import {
 import { AppError } from '../../core/errors.ts'
 import { publicPlace } from '../../core/http/public-place.ts'
 import { type Html, html } from '../../core/text/html.ts'
-import type { Problem } from '../page/failure-words.ts'
+import { alertOf, type Problem } from '../page/failure-words.ts'
 import type { Page, Redirect } from '../page/page.ts'
 import { companyButton, companyForm } from './company.ts'
-import { alertOf, passkeyForm } from './form.ts'
+import { passkeyForm } from './form.ts'
 import type { AppDeps, Submitted, Visit } from './request.ts'
 import { continueTo } from './visit.ts'
 

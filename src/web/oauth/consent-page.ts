@@ -2,6 +2,7 @@ import type { Agent } from '../../agent/index.ts'
 import type { ClientIdentity } from '../../auth/index.ts'
 import type { Scope } from '../../core/scopes.ts'
 import { type Html, html } from '../../core/text/html.ts'
+import { alertOf } from '../page/failure-words.ts'
 import type { Page } from '../page/page.ts'
 
 /** What the consent page shows. */
@@ -118,7 +119,7 @@ export const consentPage = (asked: Asked, wrong: Wrong | null): Page => ({
   title: `Connect ${asked.client.isCommandLine ? asked.client.name : asked.client.place}?`,
   body: html`${whoAsks(asked)}
 <p class="soft">You are signed in as ${asked.email}, in the workspace ${asked.workspace}.</p>
-${wrong ? html`<p class="bad" role="alert">${wrong.problem}</p>` : []}
+${alertOf(wrong)}
 ${form(asked, wrong)}`,
 })
 

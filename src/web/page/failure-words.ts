@@ -1,5 +1,6 @@
 import { AppError } from '../../core/errors.ts'
 import { STATUS } from '../../core/http/http.ts'
+import { type Html, html } from '../../core/text/html.ts'
 
 /** Returns an error's message for a form, without the field's name, which the label shows. */
 const wordsOf = (error: AppError): string => {
@@ -18,3 +19,7 @@ export const problemOf = (error: unknown): Problem => {
   if (!(error instanceof AppError) || error.code === 'internal') throw error
   return { status: STATUS[error.code], problem: wordsOf(error) }
 }
+
+/** What a page says above its form about the problem; empty without one. */
+export const alertOf = (wrong: Problem | null): readonly Html[] =>
+  wrong ? [html`<p class="bad" role="alert">${wrong.problem}</p>`] : []
