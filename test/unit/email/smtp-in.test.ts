@@ -506,6 +506,42 @@ describe('failures and limits of the SMTP server', () => {
   })
 })
 
+describe('pipelined commands', () => {
+  const rcpt = 'RCPT TO:<bot@agents.localhost>\r\n'
+
+  test('are answered together', async () => {
+    const lookups: (() => void)[] = []
+    const address = await listen({
+      accepts: () => new Promise((resolve) => lookups.push(() => resolve(lookups.length < 3))),
+    })
+    const { socket } = await greeted(address)
+    const chunks: unknown[] = []
+    socket.on('data', (chunk) => chunks.push(chunk))
+    socket.write(`MAIL FROM:<a@x.com>\r\n${rcpt}${rcpt}${rcpt}DATA\r\n`)
+    for (const count of [1, 2, 3]) {
+      await expect.poll(() => lookups.length).toBe(count)
+      await greeted(address) // what was sent before has arrived by then
+      if (count < 3) expect(chunks).toEqual([])
+      lookups[count - 1]!()
+    }
+    const answers = /^250 .*\r\n250 .*\r\n250 .*\r\n550 .*\r\n354 .*\r\n$/
+    await expect.poll(() => chunks.join('')).toMatch(answers)
+  })
+
+  test('are answered when the next one is not complete', async () => {
+    const { socket, receive } = await greeted(await listen())
+    socket.write('MAIL FROM:<a@x.com>\r\nRCPT TO:<b')
+    expect(await receive()).toMatch(/^250/)
+    socket.write(`ot@agents.localhost>\r\n${rcpt.slice(0, 4)}`)
+    expect(await receive()).toMatch(/^250/)
+    socket.write(`${rcpt.slice(4)}DATA\r\n`)
+    expect([await receive(), await receive()]).toEqual([
+      expect.stringMatching(/^250/),
+      expect.stringMatching(/^354/),
+    ])
+  })
+})
+
 describe('stopping the server', () => {
   test('finishes the message in progress, then sends 421, and accepts no new connections', async () => {
     const { inbound, commits } = slowly()
