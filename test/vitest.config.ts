@@ -25,13 +25,13 @@ export default defineConfig({
     pool: 'forks',
     isolate: false,
     maxWorkers: availableParallelism() + 1,
-    // Generous, since a thread may take seconds to start on a busy machine, and a service half a minute.
-    testTimeout: 90_000,
-    hookTimeout: 120_000,
+    // These only end what hangs. On a busy machine a thread takes seconds to start, a service half a minute, and a build minutes.
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     // A test that fails twice has found a fault; one that fails once may have met a machine that others use.
     // The reporter marks what needed its second attempt.
     retry: process.env.CI ? 1 : 0,
-    expect: { poll: { timeout: 60_000 } },
+    expect: { poll: { timeout: 180_000 } },
     sequence: { sequencer: LongestFirst, shuffle: { files: false, tests: false } },
     // The second run of a checkout need not compile the sources.
     experimental: { fsModuleCache: true },

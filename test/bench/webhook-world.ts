@@ -66,7 +66,7 @@ export const openWebhookWorld = async (): Promise<WebhookWorld> => {
   const committer = await openCommitter(bench)
   const { pool } = committer.db
   const receiver = await startPart<number>('webhook-receiver.ts')
-  const settled = () => until(async () => (await pool.query(SETTLED)).rowCount === 0, 30_000)
+  const settled = () => until(async () => (await pool.query(SETTLED)).rowCount === 0)
   return {
     ...{ bench, worker, committer, receiver: receiver.child },
     ours: async (count) => ({

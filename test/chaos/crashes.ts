@@ -57,7 +57,7 @@ const killPostgres = async ({ postgres }: World): Promise<void> => {
       throw error
     }
   }
-  await until(kill, 30_000)
+  await until(kill)
 }
 
 /**

@@ -93,7 +93,6 @@ const lookAt = async (page: Page, name: string, path: string): Promise<number> =
 
 browserTest(
   'every screen is accessible, legible in light and dark, fits a phone, and is in the command menu',
-  { timeout: 420_000 },
   async () => {
     const page = await openApp(await browser.page({ reducedMotion: 'reduce' }), service, owner)
     let commands = 0

@@ -71,27 +71,23 @@ const expectFocus = async (page: Page, dialog: Locator, focus: Asked['focus']): 
   expect(await dialog.getByLabel(focus.field, { exact: true }).inputValue()).toBe('abc')
 }
 
-browserTest(
-  'every dialog has the focus in its first field, and returns it',
-  { timeout: 180_000 },
-  async () => {
-    const page = await open('/agents')
-    for (const { path, button, focus } of DIALOGS) {
-      const target = `${originOf(service)}/app${path(seeded)}`
-      if (page.url() !== target) await page.goto(target)
-      const opener = page.getByRole('main').getByRole('button', { name: button, exact: true }).first()
-      await opener.focus()
-      await page.keyboard.press('Enter')
-      const dialog = page.getByRole('dialog')
-      await dialog.waitFor()
-      await expectFocus(page, dialog, focus)
-      await page.keyboard.press('Escape')
-      await dialog.waitFor({ state: 'detached' })
-      await opener.and(page.locator(':focus')).waitFor()
-    }
-    expect(errorsOf(page)).toEqual([])
-  },
-)
+browserTest('every dialog has the focus in its first field, and returns it', async () => {
+  const page = await open('/agents')
+  for (const { path, button, focus } of DIALOGS) {
+    const target = `${originOf(service)}/app${path(seeded)}`
+    if (page.url() !== target) await page.goto(target)
+    const opener = page.getByRole('main').getByRole('button', { name: button, exact: true }).first()
+    await opener.focus()
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog')
+    await dialog.waitFor()
+    await expectFocus(page, dialog, focus)
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    await opener.and(page.locator(':focus')).waitFor()
+  }
+  expect(errorsOf(page)).toEqual([])
+})
 
 browserTest('a label is added to a thread with l, its name and Enter', async () => {
   const page = await open(`/inbox/${seeded.thread}`)

@@ -100,7 +100,7 @@ beforeAll(async () => {
   afterFile(() => primary.stop())
   replica = await startReplica(await copyPrimary(primary.url), primary.url, await freePort())
   afterFile(() => replica.child.kill('SIGKILL'))
-  await until(() => query(replica.url, 'select 1').catch(() => undefined), 60_000)
+  await until(() => query(replica.url, 'select 1').catch(() => undefined))
   const config = readConfig({ ...settings, DATABASE_URL: primary.url, DATABASE_READ_URL: replica.url })
   const foundation = await openFoundation(config, log, { service: true, migrates: 'always' })
   afterFile(() => foundation.close())
@@ -111,7 +111,7 @@ beforeAll(async () => {
   http = app.http
   api = apiOf(http, token)
   agent = (await api('POST', '/agents', { name: 'Bot', icon: 'bot' })).body.id
-}, 120_000)
+})
 afterFile(() => {
   for (const dir of [primaryDir, replicaDir, dataDir]) rmSync(dir, { recursive: true, force: true })
 })
@@ -159,7 +159,7 @@ const readFromReplica = async () => {
 }
 
 test('lists and searches are read from the replica, and contain what was just written', async () => {
-  await until(isUsed, 60_000)
+  await until(isUsed)
   await readFromReplica()
   const ids: string[] = []
   for (let n = 0; n < 20; n++) {
@@ -171,7 +171,7 @@ test('lists and searches are read from the replica, and contain what was just wr
 })
 
 test('while the replica is behind, nobody sees what was deleted or misses what was written', async () => {
-  await until(isUsed, 60_000)
+  await until(isUsed)
   const gone = await write('gone')
   const before = warnings.length
   await query(replica.url, 'select pg_wal_replay_pause()')
@@ -189,7 +189,7 @@ test('while the replica is behind, nobody sees what was deleted or misses what w
   ])
 
   await query(replica.url, 'select pg_wal_replay_resume()')
-  await until(isUsed, 60_000)
+  await until(isUsed)
   await readFromReplica()
   expect(await list()).toContain(written)
 })
@@ -238,7 +238,7 @@ test('a server that is no replica of the database is refused', async () => {
 })
 
 test('while the replica is killed and comes back, every list answers and contains what was written before', async () => {
-  await until(isUsed, 60_000)
+  await until(isUsed)
   const ids = [await write('first'), await write('second'), await write('third')]
   let isOver = false
   /** Labels a message, and asks for the messages with that label, over and over. */
@@ -251,7 +251,7 @@ test('while the replica is killed and comes back, every list answers and contain
     }
   }
   const clients = Promise.all(ids.map(labelAndList))
-  const wait = (condition: () => Promise<boolean>) => Promise.race([until(condition, 60_000), clients])
+  const wait = (condition: () => Promise<boolean>) => Promise.race([until(condition), clients])
   try {
     await killReplica()
     await wait(async () => !(await isUsed()))
@@ -270,7 +270,7 @@ test('while the replica is killed and comes back, every list answers and contain
 }, 150_000)
 
 test('a replica that was promoted is left, and so is one that was killed', async () => {
-  await until(isUsed, 60_000)
+  await until(isUsed)
   await query(replica.url, 'select pg_promote(true)')
   const written = await write('after the promotion')
   expect(await list()).toContain(written)

@@ -10,7 +10,7 @@ import { until } from '../support/until.ts'
 
 const ROUNDS = Number(process.env.CODES_WAITING_ROUNDS ?? 20)
 
-test('whoever waits has the code of each mail right after its 250', { timeout: 300_000 }, async () => {
+test('whoever waits has the code of each mail right after its 250', async () => {
   const service = await startService({
     environment: { RATE_LIMIT: '100000' },
     world: { resolver: fakeResolver(proves('github.com')) },

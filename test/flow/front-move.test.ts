@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { moveWorkspace, type Step } from '../../src/move/move.ts'
 import { startCells } from '../support/cells.ts'
 import { signedIn } from '../support/cookie-client.ts'
@@ -22,9 +22,6 @@ import { moveOptions, signAs } from '../support/two-installations.ts'
 import { until } from '../support/until.ts'
 
 /** A workspace moves from one installation to another behind a front: who uses it notices a pause. */
-
-// What was in progress is waited for, for some seconds.
-vi.setConfig({ testTimeout: 90_000 })
 
 const letter = (to: string, subject: string) => ({ from: 'ann@example.com', to, subject, text: subject })
 

@@ -28,8 +28,6 @@ import { until } from '../support/until.ts'
 
 /** Connecting apps through a front to two installations: a client registers with any, a member is in one. */
 
-vi.setConfig({ testTimeout: 60_000 })
-
 const get = vi.fn<(url: string) => Promise<Buffer>>()
 let world: TestCells
 let owners: [Tenant, Tenant]

@@ -1,13 +1,10 @@
 import { createClient } from 'graphql-sse'
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { deliver } from '../support/mail.ts'
 import { preparedDataDir } from '../support/prepared.ts'
 import { cleanUp, run, type ServiceProcess } from '../support/process.ts'
 import { apiOf } from '../support/service.ts'
 import { until } from '../support/until.ts'
-
-// Each start of Node and PostgreSQL takes seconds on a busy machine.
-vi.setConfig({ testTimeout: 90_000 })
 
 const dataDir = preparedDataDir()
 const token = 'the token of the owner of this test'
@@ -64,7 +61,7 @@ const readOn = async <Data>(
       )
     })
     client.dispose()
-    if (!done()) await until(() => killed, 60_000)
+    if (!done()) await until(() => killed)
   }
 }
 
@@ -116,7 +113,7 @@ test('after a SIGKILL in mid-stream and a restart, `after` resumes without losin
     for (let n = 0; n < MAILS; n += 4) await Promise.all([n, n + 1, n + 2, n + 3].map(send))
   })()
 
-  await until(() => events.length >= MAILS / 3, 60_000)
+  await until(() => events.length >= MAILS / 3)
   service.kill('SIGKILL')
   await service.exited
   await start()

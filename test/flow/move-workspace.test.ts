@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, expect, test, vi } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { createOperatorLink } from '../../src/auth/operator-link.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { cancelMove, examineMove, moveWorkspace, type Step } from '../../src/move/move.ts'
@@ -26,9 +26,6 @@ import {
 import { until } from '../support/until.ts'
 
 /** A workspace moves to another installation: with everything, and never works in both. */
-
-// What was in progress is waited for, for some seconds.
-vi.setConfig({ testTimeout: 90_000 })
 
 let both: Installations
 let source: TestService

@@ -129,7 +129,7 @@ describe.skipIf(!ENABLED)(`${SDK} (skipped without AI_SDK=1: it needs the npm re
     sdk = await installSdk(folder)
     service = await sharedService()
     owner = await service.workspace()
-  }, 120_000)
+  })
   afterAll(async () => {
     await Promise.all(closers.map((close) => close()))
     rmSync(folder, { recursive: true, force: true })

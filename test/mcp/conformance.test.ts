@@ -121,7 +121,7 @@ describe.skipIf(!ENABLED)(`${SUITE} (skipped without MCP_CONFORMANCE=1: it needs
         results.set(`${revision} ${scenario}`, checks)
       }
     }
-  }, 300_000)
+  })
   afterAll(() => {
     proxy?.close()
     rmSync(folder, { recursive: true, force: true })

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { deliver } from '../support/mail.ts'
 import { postRpc, type RpcStream, streamRpc } from '../support/mcp.ts'
 import { bodyOf, proving, withoutChallenges } from '../support/mcp-receiver.ts'
@@ -8,9 +8,6 @@ import { cleanUp, run, type ServiceProcess } from '../support/process.ts'
 import { createReceiver } from '../support/receiver.ts'
 import { apiOf } from '../support/service.ts'
 import { until } from '../support/until.ts'
-
-// Each start of Node and PostgreSQL takes seconds on a busy machine.
-vi.setConfig({ testTimeout: 180_000 })
 
 const dataDir = preparedDataDir()
 const token = 'the token of the owner of this test'
@@ -75,18 +72,18 @@ test('killed in the middle and started again: a stream goes on behind its cursor
       .then(() => {
         open = false
       })
-    await until(() => !open || heard.length + one.of(EVENT).length >= MAILS, 120_000)
+    await until(() => !open || heard.length + one.of(EVENT).length >= MAILS)
     heard.push(...one.of(EVENT).map(({ params }) => params.cursor))
     one.close()
   }
   const reading = (async () => {
     await listen()
-    await until(() => killed, 120_000)
+    await until(() => killed)
     while (heard.length < MAILS) await listen()
   })()
 
   const delivered = () => withoutChallenges(receiver.received).filter(({ verified }) => verified !== null)
-  await until(() => delivered().length >= MAILS / 4, 60_000)
+  await until(() => delivered().length >= MAILS / 4)
   service.kill('SIGKILL')
   await service.exited
   await start()
@@ -94,7 +91,7 @@ test('killed in the middle and started again: a stream goes on behind its cursor
   await Promise.all([writing, reading])
   const all = Array.from({ length: MAILS }, (_, n) => String(n + 1))
   expect(heard).toEqual(all)
-  await until(() => new Set(delivered().map((got) => bodyOf(got).cursor)).size === MAILS, 60_000)
+  await until(() => new Set(delivered().map((got) => bodyOf(got).cursor)).size === MAILS)
   // At least once, and in order: what was posted last before the kill may come again.
   const cursors = delivered().map((got) => bodyOf(got).cursor as string)
   expect([...new Set(cursors)]).toEqual(all)

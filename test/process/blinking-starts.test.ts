@@ -10,7 +10,7 @@ import { startWire, type Wire } from '../support/wire.ts'
 const STARTS = Number(process.env.STARTS ?? 4)
 /** How many start at once: on two cores, more of them only wait for each other. */
 const AT_ONCE = 2
-vi.setConfig({ testTimeout: 60_000 + STARTS * 30_000 })
+vi.setConfig({ testTimeout: 600_000 + STARTS * 30_000 })
 
 const postgres = inject('postgres').url
 const name = `blinking_${randomBytes(6).toString('hex')}`

@@ -156,7 +156,7 @@ test('what a running service loads later is there for a week after the next buil
   expect(chunks().filter((name) => before.includes(name)).length).toBeLessThan(before.length)
 })
 
-test('a build reports an error every time until it is mended', { timeout: 120_000 }, async () => {
+test('a build reports an error every time until it is mended', async () => {
   writeFileSync(
     at('src', 'later.ts'),
     `import { nothing } from './nowhere.ts'\nexport const later = nothing\n`,

@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeAll, beforeEach, expect, inject, test, vi } from 'vitest'
+import { afterEach, beforeAll, beforeEach, expect, inject, test } from 'vitest'
 import { runDoctor } from '../../src/doctor/doctor.ts'
 import type { Report } from '../../src/doctor/report.ts'
 import { createPair, openTlsSession, servedSerial, writePair } from '../support/certificate.ts'
@@ -10,9 +10,6 @@ import { execute, temporaryDir, urlOf } from '../support/postgres.ts'
 import { cleanUp, lives, run } from '../support/process.ts'
 import { apiOf } from '../support/service.ts'
 import { until } from '../support/until.ts'
-
-// Each start of Node and PostgreSQL takes seconds on a busy machine.
-vi.setConfig({ testTimeout: 90_000 })
 
 const root = join(import.meta.dirname, '..', '..')
 let dataDir: string

@@ -1,4 +1,4 @@
-import { afterAll, expect, vi } from 'vitest'
+import { afterAll, expect } from 'vitest'
 import { browserTest, picture, startBrowser } from '../support/browser.ts'
 import { untilLive } from '../support/dashboard.ts'
 import { deliver } from '../support/mail.ts'
@@ -6,9 +6,6 @@ import { freePort } from '../support/port.ts'
 import { preparedDataDir } from '../support/prepared.ts'
 import { cleanUp, run } from '../support/process.ts'
 import { apiOf } from '../support/service.ts'
-
-// Each start of Node and PostgreSQL takes seconds on a busy machine.
-vi.setConfig({ testTimeout: 180_000 })
 
 const dataDir = preparedDataDir()
 afterAll(() => cleanUp(dataDir))

@@ -1,12 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { temporaryDir } from '../support/postgres.ts'
 import { cleanUp, run } from '../support/process.ts'
 import { until } from '../support/until.ts'
-
-vi.setConfig({ testTimeout: 90_000 })
 
 const places = [temporaryDir(), temporaryDir()] as const
 beforeAll(
@@ -29,7 +27,7 @@ test('the demo prints all of its steps and leaves no files behind', async () => 
 
 test('an interrupted demo leaves no files behind', async () => {
   const demo = run({ TMPDIR: places[1] }, 'demo')
-  await until(() => demo.stdout.startsWith('1. '), 60_000)
+  await until(() => demo.stdout.startsWith('1. '))
   demo.kill('SIGINT')
   expect({ ...(await demo.exited), stderr: demo.stderr }).toEqual({
     code: 1,

@@ -58,4 +58,4 @@ test('npm run dev serves a seeded workspace, and a changed source after a restar
     await ended
   }
   expect(existsSync(join(dataDir, 'pg', 'postmaster.pid'))).toBe(false)
-}, 420_000)
+})

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CELL_SECRET } from '../support/cells.ts'
 import { openEvents } from '../support/events.ts'
 import { newest } from '../support/letter.ts'
@@ -12,8 +12,6 @@ import { preparedDataDir } from '../support/prepared.ts'
 import { cleanUp, run, type ServiceProcess } from '../support/process.ts'
 import { apiOf, createTestAgent, type TestAgent } from '../support/service.ts'
 import { until } from '../support/until.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 /** Two services with their embedded databases, and two fronts, each a process. */
 
@@ -61,7 +59,7 @@ beforeAll(async () => {
       return agent
     }),
   )
-}, 180_000)
+})
 afterAll(async () => {
   for (const dir of dirs) await cleanUp(dir)
 })

@@ -1,14 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { preparedDataDir } from '../support/prepared.ts'
 import { cleanUp, run, type ServiceProcess } from '../support/process.ts'
 import { createReceiver } from '../support/receiver.ts'
 import { startRelay } from '../support/relay.ts'
 import { apiOf } from '../support/service.ts'
 import { until } from '../support/until.ts'
-
-// Each start of Node and PostgreSQL takes seconds on a busy machine.
-vi.setConfig({ testTimeout: 240_000 })
 
 const dataDir = preparedDataDir()
 const token = 'the token of the owner of this test'
@@ -69,7 +66,7 @@ test('messages wait, are approved and are sent while the service is killed: none
       const given = await api('POST', `/agents/${agent}/messages`, body, { 'Idempotency-Key': key })
       if (given?.status === 400) renew() // its time has passed meanwhile, and nothing was stored
       return given?.status === 201 && given
-    }, 120_000)
+    })
     steps++
     return answer.body.id
   }
@@ -78,7 +75,7 @@ test('messages wait, are approved and are sent while the service is killed: none
       const given = await api('POST', `/agents/${asking}/messages/${messageId}/approve`)
       // Whoever asks again because the answer was lost is told that it is approved.
       return given?.status === 200 || given?.status === 409
-    }, 120_000)
+    })
     steps++
   }
   const sentIds = new Map<string, string[]>([
@@ -98,7 +95,7 @@ test('messages wait, are approved and are sent while the service is killed: none
       )
   })()
   for (let kill = 1; kill <= KILLS; kill++) {
-    await until(() => steps >= (kill * STEPS) / (KILLS + 1), 120_000)
+    await until(() => steps >= (kill * STEPS) / (KILLS + 1))
     service.kill('SIGKILL')
     await service.exited
     await start()
@@ -110,7 +107,7 @@ test('messages wait, are approved and are sent while the service is killed: none
     const messages: { id: string }[] = await until(async () => {
       const items = await sent()
       return items?.length === ids.length && items
-    }, 120_000)
+    })
     expect(messages.map(({ id }) => id).sort()).toEqual([...ids].sort())
     const all = (await api('GET', `/agents/${agent}/messages?limit=100`))!.body.items
     expect(all).toHaveLength(ids.length)
@@ -131,6 +128,6 @@ test('messages wait, are approved and are sent while the service is killed: none
   // A mail may arrive twice when the relay's answer was lost, under one Message-ID.
   expect(new Set(relay.mails.map(({ mail }) => mail.messageId)).size).toBe(MESSAGES)
   const told = () => new Set(receiver.received.map(({ body }) => Number(JSON.parse(body).cursor)))
-  await until(() => told().size === MESSAGES, 60_000)
+  await until(() => told().size === MESSAGES)
   expect([...told()]).toEqual([...told()].sort((a, b) => a - b))
 })

@@ -11,7 +11,7 @@ const browser = await startBrowser()
 /** Every eighth form: each takes two pictures. */
 const sample = (forms: readonly string[]) => forms.filter((_, i) => i % 8 === 0)
 
-browserTest('text is read if and only if a browser paints it', { timeout: 120_000 }, async () => {
+browserTest('text is read if and only if a browser paints it', async () => {
   const page = await browser.page({ javaScriptEnabled: false, viewport: { width: 1000, height: 300 } })
   const picture = async (html: string) => {
     await page.setContent(html)

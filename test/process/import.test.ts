@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Dovecot, missing, startDovecot } from '../support/dovecot.ts'
 import { temporaryDir } from '../support/postgres.ts'
 import { cleanUp, ownEnvironment, run as runProcess } from '../support/process.ts'
@@ -16,9 +16,6 @@ import {
 import { until } from '../support/until.ts'
 
 /** Imports that are interrupted, and the operator's command that imports mails. */
-
-// Each start of Node takes seconds on a busy machine.
-vi.setConfig({ testTimeout: 120_000 })
 
 const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'main.js')
 const dir = temporaryDir()
@@ -90,7 +87,7 @@ const maildirOf = (folder: string, subjects: readonly string[]) => {
 
 /** Kills an import in the middle, as soon as something is imported. */
 const kill = async (command: Command) => {
-  await until(() => /"imported":[1-9]/.test(command.stdout()), 60_000)
+  await until(() => /"imported":[1-9]/.test(command.stdout()))
   command.child.kill('SIGKILL')
   await command.exited
 }
@@ -170,7 +167,7 @@ test('an upload whose service is killed in the middle, twice, is complete once i
       duplex: 'half',
     } as object)
     upload.catch(() => undefined)
-    await until(async () => (await stored()) > before, 60_000)
+    await until(async () => (await stored()) > before)
     killed.kill('SIGKILL')
     await expect(upload).rejects.toThrow('fetch failed')
     before = await stored()
@@ -255,7 +252,7 @@ describe.skipIf(missing !== null)(
     test('a lost connection is made again', async () => {
       const agent = await createTestAgent(service, owner)
       const command = start(...imap(agent, '--folder', 'INBOX'))
-      await until(() => /"imported":[1-9]/.test(command.stdout()), 60_000)
+      await until(() => /"imported":[1-9]/.test(command.stdout()))
       dovecot.disconnect()
       expect(await command.exited).toMatchObject({ code: 0, stderr: '' })
       expect(await subjectsOf(agent)).toEqual(subjects)

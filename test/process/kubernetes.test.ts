@@ -5,7 +5,7 @@ import { join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ServiceSpec } from 'kubernetes-types/core/v1.d.ts'
 import { generate } from 'selfsigned'
-import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { startDns } from '../support/dns.ts'
 import { proves } from '../support/domain.ts'
 import { openEvents } from '../support/events.ts'
@@ -22,8 +22,6 @@ import { until } from '../support/until.ts'
 import { startWire } from '../support/wire.ts'
 
 /** The manifests of docs/deployment/kubernetes, with the test as the cluster: nothing of them is repeated here. */
-
-vi.setConfig({ testTimeout: 600_000, hookTimeout: 120_000 })
 
 const root = join(import.meta.dirname, '..', '..')
 const folder = temporaryDir()
@@ -266,7 +264,7 @@ test.skipIf(!isLinux)(
     await wire.cut()
     await until(() => !pod.ready)
     const before = pod.alive
-    await until(() => pod.alive > before + failureThreshold! || pod.restarts > 0, 60_000)
+    await until(() => pod.alive > before + failureThreshold! || pod.restarts > 0)
     expect(pod).toMatchObject({ ready: false, restarts: 0 })
     await wire.mend()
     await until(() => pod.ready)

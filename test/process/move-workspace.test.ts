@@ -1,16 +1,13 @@
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { execute, temporaryDir, urlOf } from '../support/postgres.ts'
 import { cleanUp, run, type ServiceProcess } from '../support/process.ts'
 import { apiOf } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 /** The operator moves a workspace between two installations of real processes, which is killed in the middle. */
-
-// Each start of Node takes seconds on a busy machine.
-vi.setConfig({ testTimeout: 180_000 })
 
 const installation = () => {
   const name = `move_${randomBytes(6).toString('hex')}`
@@ -28,7 +25,7 @@ const [source, target] = [installation(), installation()]
 beforeAll(async () => {
   execFileSync(process.execPath, [join(import.meta.dirname, '..', '..', 'src', 'build.mjs')])
   for (const { name } of [source, target]) await execute(inject('postgres').url, `CREATE DATABASE ${name}`)
-}, 120_000)
+})
 afterAll(async () => {
   for (const { name, settings } of [source, target]) {
     await cleanUp(settings.DATA_DIR)

@@ -4,7 +4,7 @@ import { request } from 'node:https'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { generate } from 'selfsigned'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '../support/port.ts'
 import { temporaryDir } from '../support/postgres.ts'
 import { cleanUp, run, type ServiceProcess } from '../support/process.ts'
@@ -12,9 +12,6 @@ import { apiOf } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 /** The commands and files of docs/operations.md, used as they are written there, except for ports and folders. */
-
-// Each start of Node and PostgreSQL takes seconds on a busy machine.
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
 
 const root = join(import.meta.dirname, '..', '..')
 const manual = readFileSync(join(root, 'docs', 'operations.md'), 'utf8')

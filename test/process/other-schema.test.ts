@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { cpSync, existsSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
 import { silentLogger } from '../../src/core/logger.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { EXCLUDES } from '../../src/db/schema.ts'
@@ -13,15 +13,13 @@ import { apiOf } from '../support/service.ts'
 
 /** A build and a database of different releases: nothing is changed beside a service of the other one. */
 
-vi.setConfig({ testTimeout: 120_000 })
-
 const postgres = inject('postgres').url
 let settings: Record<string, string> & { DATA_DIR: string; DATABASE_URL: string }
 let name: string
 
 beforeAll(() => {
   execFileSync(process.execPath, [join(import.meta.dirname, '..', '..', 'src', 'build.mjs')])
-}, 120_000)
+})
 beforeEach(async () => {
   name = `schema_${randomBytes(6).toString('hex')}`
   settings = {

@@ -1,13 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { temporaryDir } from '../support/postgres.ts'
 import { cleanUp, runIn } from '../support/process.ts'
 import { createReceiver } from '../support/receiver.ts'
-
-// Packing, installing, and each start of Node and PostgreSQL take seconds on a busy machine.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const root = join(import.meta.dirname, '..', '..')
 const folder = temporaryDir()

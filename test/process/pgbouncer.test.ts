@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type EventStream, openEvents } from '../support/events.ts'
 import { deliver } from '../support/mail.ts'
 import { missing, type PgBouncer, startPgBouncer } from '../support/pgbouncer.ts'
@@ -12,9 +12,6 @@ import { type Api, apiOf } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 /** Two processes of the service behind Debian's PgBouncer in transaction mode, which shares four connections. */
-
-// Each start of Node takes seconds on a busy machine.
-vi.setConfig({ testTimeout: 90_000 })
 
 const server = inject('postgres').url
 const name = `pooled_${randomBytes(6).toString('hex')}`
@@ -37,7 +34,7 @@ beforeAll(async () => {
     WEBHOOK_ALLOW: '127.0.0.1',
     RATE_LIMIT: '100000',
   }
-}, 120_000)
+})
 afterAll(async () => {
   if (missing) return
   await cleanUp(dataDir)
@@ -186,7 +183,7 @@ describe.skipIf(missing !== null)(`behind PgBouncer${missing ? `: ${missing}` : 
       const waiting = accepted.length
       await until(async () => (await owners[0]!('GET', '/readyz')).status === 503)
       await pooler.start()
-      await until(() => accepted.length > waiting + 10, 60_000)
+      await until(() => accepted.length > waiting + 10)
       stopped = true
       await writing
       const stored = new Set<string>()
@@ -201,7 +198,7 @@ describe.skipIf(missing !== null)(`behind PgBouncer${missing ? `: ${missing}` : 
       const last = (await owners[0]!('GET', `/agents/${agent.id}/events?after=0&limit=100`)).body
       expect(last.items.length).toBeGreaterThan(20)
       await until(() => stream.frames.length >= 20 + accepted.length)
-      await until(() => receiver.received.length >= 20 + accepted.length, 60_000)
+      await until(() => receiver.received.length >= 20 + accepted.length)
     })
 
     test('no statement met a connection that it was not prepared on', async () => {

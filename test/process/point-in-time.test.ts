@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { runAs } from '../../src/db/embedded/user.ts'
 import { startDns } from '../support/dns.ts'
 import { proves } from '../support/domain.ts'
@@ -29,8 +29,6 @@ import { until } from '../support/until.ts'
  * A PostgreSQL of the operator's own with an archive of its WAL is lost under load, and restored to a chosen time with
  * docs/deployment/rehearse-restore. It needs PostgreSQL's server programs; the embedded ones lack pg_basebackup.
  */
-
-vi.setConfig({ testTimeout: 180_000 })
 
 const root = join(import.meta.dirname, '..', '..')
 const script = join(root, 'docs', 'deployment', 'rehearse-restore', 'main.mjs')
@@ -170,7 +168,7 @@ test.skipIf(!programs)(
     writeFileSync(noted, fingerprint.stdout)
     const { time, tables } = JSON.parse(fingerprint.stdout)
     await more(20)
-    await until(() => relay.mails.length === 1, 30_000)
+    await until(() => relay.mails.length === 1)
     over.abort()
     await writing
     const seen = acknowledged.length

@@ -74,45 +74,41 @@ const hasHandler = (pid: string): boolean =>
 const ticksOf = (pid: number): number =>
   Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')[11])
 
-describe.runIf(process.platform === 'linux')(
-  'the process in which long mail is parsed',
-  { timeout: 90_000 },
-  () => {
-    test('has no secrets in its environment and ignores signals to the process group', async () => {
-      const answer = send(slowMail())
-      const reader = await readerOf(service.pid)
-      const environment = readFileSync(`/proc/${reader}/environ`, 'utf8')
-      expect(readFileSync(`/proc/${service.pid}/environ`, 'utf8')).toContain('MASTER_KEY=')
-      expect(environment).toContain('TZ=Europe/Berlin')
-      expect(environment).not.toMatch(/MASTER_KEY|DATA_DIR|HOME/)
-      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.kill(reader, signal)
-      expect(await answer).toMatch(/^250 /)
-      expect(lives(service.pid)).toBe(true)
-      expect(service.stderr).not.toContain('the process ended')
-    })
+describe.runIf(process.platform === 'linux')('the process in which long mail is parsed', () => {
+  test('has no secrets in its environment and ignores signals to the process group', async () => {
+    const answer = send(slowMail())
+    const reader = await readerOf(service.pid)
+    const environment = readFileSync(`/proc/${reader}/environ`, 'utf8')
+    expect(readFileSync(`/proc/${service.pid}/environ`, 'utf8')).toContain('MASTER_KEY=')
+    expect(environment).toContain('TZ=Europe/Berlin')
+    expect(environment).not.toMatch(/MASTER_KEY|DATA_DIR|HOME/)
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.kill(reader, signal)
+    expect(await answer).toMatch(/^250 /)
+    expect(lives(service.pid)).toBe(true)
+    expect(service.stderr).not.toContain('the process ended')
+  })
 
-    test('can be killed without losing its mail, and later mail is parsed normally', async () => {
-      expect(await send(longMail())).toMatch(/^250 /)
-      const reader = await readerOf(service.pid)
-      const before = ticksOf(reader)
-      const answer = send(slowMail())
-      await until(() => ticksOf(reader) > before + 20)
-      process.kill(reader, 'SIGKILL')
-      expect(await answer).toMatch(/^250 /)
-      expect(service.stderr).toContain('process exited with SIGKILL')
-      expect(await send(longMail())).toMatch(/^250 /)
-      const [long, slow] = await stored()
-      expect(slow).toMatchObject({ subject: 'slow' })
-      expect(long).toMatchObject({ subject: 'long', text: expect.stringContaining('xxx') })
-      expect(long.checks.map(({ name }: { name: string }) => name)).not.toContain('mime')
-    })
+  test('can be killed without losing its mail, and later mail is parsed normally', async () => {
+    expect(await send(longMail())).toMatch(/^250 /)
+    const reader = await readerOf(service.pid)
+    const before = ticksOf(reader)
+    const answer = send(slowMail())
+    await until(() => ticksOf(reader) > before + 20)
+    process.kill(reader, 'SIGKILL')
+    expect(await answer).toMatch(/^250 /)
+    expect(service.stderr).toContain('process exited with SIGKILL')
+    expect(await send(longMail())).toMatch(/^250 /)
+    const [long, slow] = await stored()
+    expect(slow).toMatchObject({ subject: 'slow' })
+    expect(long).toMatchObject({ subject: 'long', text: expect.stringContaining('xxx') })
+    expect(long.checks.map(({ name }: { name: string }) => name)).not.toContain('mime')
+  })
 
-    test('exits with its parent, even while it parses a message', async () => {
-      const answer = send(slowMail()).catch(() => undefined)
-      const reader = await readerOf(service.pid)
-      service.kill('SIGKILL')
-      await until(() => !lives(reader))
-      await answer
-    })
-  },
-)
+  test('exits with its parent, even while it parses a message', async () => {
+    const answer = send(slowMail()).catch(() => undefined)
+    const reader = await readerOf(service.pid)
+    service.kill('SIGKILL')
+    await until(() => !lives(reader))
+    await answer
+  })
+})

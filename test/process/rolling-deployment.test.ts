@@ -1,16 +1,13 @@
 import { execFileSync } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { openEvents } from '../support/events.ts'
 import { deliver } from '../support/mail.ts'
 import { execute, temporaryDir, urlOf } from '../support/postgres.ts'
 import { cleanUp, run, type ServiceProcess } from '../support/process.ts'
 import { type Api, apiOf } from '../support/service.ts'
 import { until } from '../support/until.ts'
-
-// Each start of Node takes seconds on a busy machine.
-vi.setConfig({ testTimeout: 90_000 })
 
 const name = `rolling_${randomBytes(6).toString('hex')}`
 const database = urlOf(inject('postgres').url, name)
@@ -24,7 +21,7 @@ const settings = {
 beforeAll(async () => {
   execFileSync(process.execPath, [join(import.meta.dirname, '..', '..', 'src', 'build.mjs')])
   await execute(inject('postgres').url, `CREATE DATABASE ${name}`)
-}, 120_000)
+})
 afterAll(async () => {
   await cleanUp(dataDir)
   await execute(inject('postgres').url, `DROP DATABASE ${name} WITH (FORCE)`)

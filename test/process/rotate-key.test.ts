@@ -3,13 +3,12 @@ import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { execute, temporaryDir, urlOf } from '../support/postgres.ts'
 import { cleanUp, run, type ServiceProcess } from '../support/process.ts'
 import { type Api, apiOf } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-vi.setConfig({ testTimeout: 120_000 })
 beforeAll(
   () => void execFileSync(process.execPath, [join(import.meta.dirname, '..', '..', 'src', 'build.mjs')]),
   120_000,
@@ -134,7 +133,7 @@ describe('data keys', () => {
     for (let n = 0; n < 150; n++) await keep(`BEFORE_${n}`)
     for (let round = 0; round < 4; round++) {
       const rotating = run(settings, 'rotate-key', '--data-keys')
-      await until(async () => rotating.stdout !== '' || (await isRotating()), 40_000)
+      await until(async () => rotating.stdout !== '' || (await isRotating()))
       for (let n = 0; n < 5; n++) await keep(`ROUND_${round}_${n}`)
       rotating.kill('SIGKILL')
       await rotating.exited

@@ -78,7 +78,7 @@ test('a closed terminal stops the service and PostgreSQL', async () => {
   const terminal = spawn('script', ['-qec', command, '/dev/null'], { env, stdio: ['pipe', 'pipe', 'ignore'] })
   let output = ''
   terminal.stdout.on('data', (chunk) => (output += chunk))
-  await until(() => output.includes('"ready":true'), 50_000)
+  await until(() => output.includes('"ready":true'))
   postgres.pid = postgresOf(dataDir)
   const { pid } = JSON.parse(readFileSync(join(dataDir, 'service.lock'), 'utf8')) as { pid: number }
   terminal.kill('SIGKILL')
@@ -103,7 +103,7 @@ test('after npm is killed and nobody reads the output, the service and PostgreSQ
   let output = ''
   npm.stdout.on('data', (chunk) => (output += chunk))
   npm.stderr.resume()
-  await until(() => output.includes('"ready":true'), 50_000)
+  await until(() => output.includes('"ready":true'))
   postgres.pid = postgresOf(dataDir)
   const { pid } = JSON.parse(readFileSync(join(dataDir, 'service.lock'), 'utf8')) as { pid: number }
   expect(lives(pid)).toBe(true)

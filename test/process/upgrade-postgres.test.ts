@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { upgradePostgres } from '../../src/backup/upgrade-postgres.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import { findOtherMajor, LAST_PACKAGES } from '../../src/db/embedded/other-major.ts'
@@ -26,7 +26,6 @@ import { type Api, apiOf } from '../support/service.ts'
 
 /** A DATA_DIR whose database an earlier major version of PostgreSQL has made. */
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 if (missing) process.stderr.write(`The upgrade of PostgreSQL is not tested: ${missing}.\n`)
 
 const folder = temporaryDir()
@@ -270,7 +269,7 @@ describe.skipIf(missing)('a database of an earlier major version', () => {
     expect(await upgrade(dir)).toMatchObject({ code: 0, stderr: '' })
     expect(readdirSync(dir)).not.toContain('pg-upgrade')
     expect(await contentsIn(dir, 'new')).toBe(stored)
-  }, 300_000)
+  })
 
   test('kill -9 between the two renames: a start says so and creates nothing, and another run completes it', async () => {
     const dir = copyOf('between')

@@ -30,7 +30,7 @@ beforeAll(async () => {
   execFileSync(process.execPath, [join(import.meta.dirname, '..', '..', 'src', 'build.mjs')])
   receiver = fork(join(import.meta.dirname, 'crowd-receiver.ts'), { execArgv: ['--import', 'tsx'] })
   ;[urls] = (await once(receiver, 'message')) as [typeof urls]
-}, 120_000)
+})
 afterAll(async () => {
   receiver.disconnect()
   await notifier.stop()

@@ -2,16 +2,13 @@ import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { execute, temporaryDir, urlOf } from '../support/postgres.ts'
 import { cleanUp, run } from '../support/process.ts'
 import { apiOf } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 /** The operator exports and deletes a workspace beside a running service. */
-
-// Each start of Node takes seconds on a busy machine.
-vi.setConfig({ testTimeout: 90_000 })
 
 const name = `commands_${randomBytes(6).toString('hex')}`
 const dataDir = temporaryDir()
@@ -24,7 +21,7 @@ const settings = {
 beforeAll(async () => {
   execFileSync(process.execPath, [join(import.meta.dirname, '..', '..', 'src', 'build.mjs')])
   await execute(inject('postgres').url, `CREATE DATABASE ${name}`)
-}, 120_000)
+})
 afterAll(async () => {
   await cleanUp(dataDir)
   await execute(inject('postgres').url, `DROP DATABASE ${name} WITH (FORCE)`)

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, expect, inject, test, vi } from 'vitest'
+import { beforeAll, expect, inject, test } from 'vitest'
 import { afterFile } from '../support/after-file.ts'
 import { type EventStream, openEvents } from '../support/events.ts'
 import { deliver } from '../support/mail.ts'
@@ -17,8 +17,6 @@ import { until } from '../support/until.ts'
  * deployment: what either of them accepts arrives at the listeners of both. Then the last release again, alone, on what this
  * build wrote. `RELEASE=v1.0.0` names another commit than the one before the newest migration.
  */
-
-vi.setConfig({ testTimeout: 180_000 })
 
 const root = join(import.meta.dirname, '..', '..')
 const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim()

@@ -1,12 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { temporaryDir } from '../support/postgres.ts'
 
 /** `npm run release` of a checkout in which more is lying about than its commit has. */
-
-vi.setConfig({ testTimeout: 600_000 })
 
 const root = join(import.meta.dirname, '..', '..')
 const checkout = join(temporaryDir(), 'checkout')

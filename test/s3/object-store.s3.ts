@@ -59,7 +59,6 @@ const sendAll = async (
 
 describe.skipIf(missing !== null)(
   missing ? `a real S3 server (skipped: ${missing})` : 'a real S3 server',
-  { timeout: 300_000 },
   () => {
     const clock = createFakeClock()
     let swift: Swift

@@ -86,7 +86,7 @@ export const startSwift = async (): Promise<Swift> => {
     build(`${kind}.builder`, 'rebalance')
     writeFileSync(join(dir, `${kind}.conf`), storageConfig(kind, port, dir))
     running.push(run(`swift-${kind}-server`, join(dir, `${kind}.conf`)))
-    await until(() => listens(port), 60_000)
+    await until(() => listens(port))
   }
   const port = await freePort()
   writeFileSync(join(dir, 'proxy.conf'), proxyConfig(port, cachePort, dir))
@@ -96,7 +96,7 @@ export const startSwift = async (): Promise<Swift> => {
   const revive = async () => {
     proxy = run('swift-proxy-server', join(dir, 'proxy.conf'))
     // 409: the bucket is there already.
-    await until(async () => [200, 409].includes((await client.fetch(url, { method: 'PUT' })).status), 60_000)
+    await until(async () => [200, 409].includes((await client.fetch(url, { method: 'PUT' })).status))
   }
   await revive()
   return {

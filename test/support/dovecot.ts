@@ -97,7 +97,7 @@ service anvil {
   const log = () => (existsSync(join(dir, 'log')) ? readFileSync(join(dir, 'log'), 'utf8') : '')
   const exited = new Promise<void>((resolve) => child.on('close', () => resolve()))
   try {
-    await until(() => listens(port), 20_000)
+    await until(() => listens(port))
   } catch (cause) {
     child.kill('SIGKILL')
     throw new Error(`Dovecot did not start: ${log()}`, { cause })

@@ -105,7 +105,7 @@ export class Pod {
     }
     this.#service = this.#run(this.#container)
     void this.#watch()
-    await until(() => this.ready || this.restarts > 0, 120_000)
+    await until(() => this.ready || this.restarts > 0)
     if (!this.ready) throw new Error(`the pod did not become ready: ${this.log}`)
   }
 

@@ -89,7 +89,7 @@ export function runWith(
     },
     exited,
     async ready() {
-      await until(() => ended || lastLine().startsWith('{'), 80_000)
+      await until(() => ended || lastLine().startsWith('{'))
       if (ended) throw new Error(`the process exited before it was ready: ${output.stderr}`)
       return JSON.parse(lastLine())
     },

@@ -16,7 +16,7 @@ export async function sendRaw(smtp: string, from: string, to: string, raw: Buffe
       closed = true
     })
   /** Resolves with the last line of the next response: the one with a space after its code. */
-  const answer = () => until(() => /^\d{3} .*$/m.exec(output)?.[0] ?? (closed ? 'closed' : null), 120_000)
+  const answer = () => until(() => /^\d{3} .*$/m.exec(output)?.[0] ?? (closed ? 'closed' : null))
   const send = async (line: string | Buffer): Promise<string> => {
     output = ''
     socket.write(line)

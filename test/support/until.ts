@@ -12,7 +12,7 @@ export const SOON_MS = 8_000
  */
 export async function until<T>(
   ask: () => T | Promise<T>,
-  ms = 60_000,
+  ms = 180_000,
 ): Promise<NonNullable<Exclude<T, false>>> {
   const deadline = performance.now() + ms
   let failure: unknown

@@ -84,13 +84,13 @@ const title = ({ file, pattern, flags }: Found) => `${file}: /${pattern}/${flags
 describe('no regular expression in the sources takes more than linear time', () => {
   const { found, built } = regexesOf()
 
-  test('among the literals', { timeout: 180_000 }, () => {
+  test('among the literals', () => {
     expect(found.length).toBeGreaterThan(250)
     const unique = [...new Map(found.map((one) => [title(one), one])).values()]
     expect(unique.filter((one) => slowTextFor(one) !== null).map(title)).toEqual([])
   })
 
-  test('among those built at run time, all of which are listed in this test', { timeout: 60_000 }, () => {
+  test('among those built at run time, all of which are listed in this test', () => {
     const calls = built.filter(({ file }) => !file.startsWith('src/demo/'))
     const counted = Object.fromEntries(
       calls.map(({ file }) => [file, calls.filter((one) => one.file === file).length]),

@@ -47,7 +47,7 @@ test('it has the version of the JavaScript client, and needs nothing but the sta
 })
 
 describe.skipIf(!hasPython)('with Python', () => {
-  test('threads, tasks, time, connections and files', { timeout: 120_000 }, async () => {
+  test('threads, tasks, time, connections and files', async () => {
     const { code, stderr } = await python({}, [here('test_core.py')])
     expect(stderr).toMatch(/\nOK\n$/)
     expect(code).toBe(0)
@@ -68,22 +68,18 @@ describe.skipIf(!hasPython)('with Python', () => {
     expect([code, stderr]).toEqual([0, ''])
   })
 
-  test.skipIf(!hasMypy)(
-    'its types are strict, and know what blocks and what is awaited',
-    { timeout: 240_000 },
-    async () => {
-      const run = (...args: string[]) =>
-        startProgram('mypy', { MYPYPATH: PYTHON_CLIENT, HOME: dir }, [
-          '--strict',
-          '--cache-dir',
-          join(dir, 'mypy'),
-          ...args,
-        ])
-      const { stdout, code } = await run(sources, here('typed.py')).exited
-      expect(stdout).toMatch(/^Success: /)
-      expect(code).toBe(0)
-    },
-  )
+  test.skipIf(!hasMypy)('its types are strict, and know what blocks and what is awaited', async () => {
+    const run = (...args: string[]) =>
+      startProgram('mypy', { MYPYPATH: PYTHON_CLIENT, HOME: dir }, [
+        '--strict',
+        '--cache-dir',
+        join(dir, 'mypy'),
+        ...args,
+      ])
+    const { stdout, code } = await run(sources, here('typed.py')).exited
+    expect(stdout).toMatch(/^Success: /)
+    expect(code).toBe(0)
+  })
 
   describe('proxies and certificates come from the environment', () => {
     const servers: Server[] = []
@@ -181,7 +177,7 @@ for ask in (lambda: Agent(**given).secrets.list(), lambda: asyncio.run(AsyncAgen
     const mail = (agent: TestAgent, subject: string) =>
       post(service, { from: 'ann@example.com', to: agent.address, subject, text: 'the text' })
 
-    test('messages, drafts, secrets, files, pages and positions', { timeout: 60_000 }, async () => {
+    test('messages, drafts, secrets, files, pages and positions', async () => {
       const { agent, env } = await createOpenAgent()
       await mail(agent, 'Where is it?')
       const { stdout, stderr } = await python({ ...env, HOME: dir }, [here('tour.py')])

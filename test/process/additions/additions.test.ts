@@ -37,7 +37,7 @@ beforeAll(async () => {
   })
   const { http, smtp } = await service.ready()
   running = { http, smtp, owner: apiOf(http, /amt_[0-9A-Za-z]{43}/.exec(service.stdout)![0]) }
-}, 240_000)
+})
 
 // Not within `beforeAll`, where Vitest never runs it.
 afterAll(async () => {

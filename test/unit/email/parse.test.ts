@@ -361,7 +361,7 @@ describe('malformed mail', () => {
       `From: a@x.com\nContent-Type: text/html\n\n${'<ul><li>'.repeat(15_000)}`,
       { damage: null },
     ],
-  ])('is parsed in bounded time when it has %s', { timeout: 90_000 }, async (_, mail, expected) => {
+  ])('is parsed in bounded time when it has %s', async (_, mail, expected) => {
     const started = cpuTime()
     expect(await parse(mail)).toMatchObject(expected)
     expect(cpuTime() - started).toBeLessThan(60_000)

@@ -134,7 +134,6 @@ test.each([
   ['process', 1_048_576],
 ])(
   'a message that needs more memory than a %s has is read in a simpler way, and the next ones are read normally',
-  { timeout: 60_000 },
   async (_, longBytes) => {
     // The first message needs 300 MiB; ordinary mail, including the modules, needs far less than 64.
     const read = open({ heapMiB: 64, threads: 1, budgetMs: 30_000, longBytes })

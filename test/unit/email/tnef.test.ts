@@ -70,7 +70,7 @@ describe('a damaged winmail.dat', () => {
     expect(names?.[0]).toBe('a')
   })
 
-  test('neither crashes nor hangs when mutated', { timeout: 60_000 }, () => {
+  test('neither crashes nor hangs when mutated', () => {
     const seed = tnef({
       text: 'Hello',
       rtf: plainRtf(HTML_RTF),
