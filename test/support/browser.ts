@@ -37,7 +37,11 @@ export const errorsOf = (page: Page): string[] => errors.get(page) ?? []
 /** Test files that run in the same process share a browser, which ends with the process. */
 let shared: Promise<Browser> | undefined
 
-const keepErrors = (page: Page): Page => {
+/** On a busy machine, a screen may be complete after Playwright's 30 seconds only. */
+const PATIENCE_MS = 180_000
+
+const prepare = (page: Page): Page => {
+  page.setDefaultTimeout(PATIENCE_MS)
   const logged: string[] = []
   errors.set(page, logged)
   page.on('console', (message) => {
@@ -48,7 +52,7 @@ const keepErrors = (page: Page): Page => {
 }
 
 const open = async (browser: Browser, options: BrowserContextOptions): Promise<Page> =>
-  keepErrors(await (await browser.newContext(options)).newPage())
+  prepare(await (await browser.newContext(options)).newPage())
 
 /** Starts a browser, unless one runs. */
 export const startBrowser = async (): Promise<TestBrowser> => {
@@ -65,7 +69,7 @@ export const startBrowser = async (): Promise<TestBrowser> => {
     page: async (options = {}) => {
       if (options.permissions) return ownPage(options)
       const lent = await takeContext(browser, options)
-      const page = keepErrors(await lent.page(options))
+      const page = prepare(await lent.page(options))
       onTestFinished(() => lent.giveBack())
       return page
     },
