@@ -185,7 +185,7 @@ test.each([
 ])('%j: the error names the argument that was given', async (args, says) => {
   const own = args.at(-1) === '--agent' ? [agent.id] : []
   const { code, stderr } = await amsHere({ ...env, AMS_TOKEN: owner.token }, [...args, ...own])
-  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(`ams: ${says}`) })
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(`ams: ${says}`) })
 })
 
 test('an agent that is no id is wrong usage', async () => {
@@ -240,9 +240,9 @@ describe('setup', () => {
     const config = { ...env, HOME: join(home, 'second') }
     mkdirSync(config.HOME)
     writeFileSync(join(config.HOME, '.claude.json'), '{broken')
-    expect(await ams(config, ['setup', 'claude'])).toMatchObject({ code: 1, stdout: '' })
+    expect(await ams(config, ['setup', 'claude'])).toMatchObject({ code: 2, stdout: '' })
     expect(readFileSync(join(config.HOME, '.claude.json'), 'utf8')).toBe('{broken')
     expect(existsSync(join(config.HOME, '.config'))).toBe(false)
-    expect((await ams({ ...env, AMS_TOKEN: owner.token }, ['setup', 'cursor'])).code).toBe(1)
+    expect((await ams({ ...env, AMS_TOKEN: owner.token }, ['setup', 'cursor'])).code).toBe(2)
   })
 })

@@ -1,6 +1,6 @@
 import { AmsError, type ErrorCode } from '../../errors.ts'
 
-/** The command line asks for nothing that there is. */
+/** The command line asks for what there is not; the service rejects what it alone knows the rules of. */
 export class UsageError extends Error {}
 
 export const EXIT_CODES = [
@@ -17,6 +17,7 @@ export const EXIT_CODES = [
 export const NONE_CAME = 1
 
 const CODES: Partial<Record<ErrorCode, number>> = {
+  invalid_input: 2,
   unauthorized: 3,
   forbidden: 3,
   not_found: 4,
