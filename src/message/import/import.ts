@@ -201,7 +201,7 @@ export const runImport = async (
     throw withCount(error, run.summary)
   } finally {
     const { skipped: _, ...counts } = run.summary
-    deps.log.info({ agentId, ...counts }, 'mails imported')
+    deps.log.info({ agentId, ...counts }, 'import of mails ended')
     if (counts.imported > 0) await done(run.summary)
   }
 }
