@@ -5079,6 +5079,8 @@ export interface components {
             assignedTo?: string | null;
             /** @description `true`: all received messages are read; `false`: the newest received one is unread */
             read?: boolean;
+            /** @description A label to add to the newest message, as `addLabels` does */
+            label?: string;
             /** @description Labels to add to the newest message */
             addLabels?: string[];
             /** @description Labels to remove from all messages */
@@ -5104,6 +5106,8 @@ export interface components {
             assignedTo?: string | null;
             /** @description `true`: all received messages are read; `false`: the newest received one is unread */
             read?: boolean;
+            /** @description A label to add to the newest message, as `addLabels` does */
+            label?: string;
             /** @description Labels to add to the newest message */
             addLabels?: string[];
             /** @description Labels to remove from all messages */

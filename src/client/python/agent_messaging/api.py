@@ -2060,9 +2060,9 @@ def list_threads(*, state: ListThreadsState | NotGiven = NOT_GIVEN, assigned_to:
     return Call("GET", "/agents/{id}/threads", {}, query={"state": state, "assignedTo": assigned_to, "unread": unread, "channel": channel, "label": label, "from": from_, "to": to, "subject": subject, "limit": limit})
 
 
-def update_threads(ids: Sequence[str], *, done: bool | NotGiven = NOT_GIVEN, snoozed_until: datetime | str | None | NotGiven = NOT_GIVEN, assigned_to: str | None | NotGiven = NOT_GIVEN, read: bool | NotGiven = NOT_GIVEN, add_labels: Sequence[str] | NotGiven = NOT_GIVEN, remove_labels: Sequence[str] | NotGiven = NOT_GIVEN) -> Call[list[Thread]]:
+def update_threads(ids: Sequence[str], *, done: bool | NotGiven = NOT_GIVEN, snoozed_until: datetime | str | None | NotGiven = NOT_GIVEN, assigned_to: str | None | NotGiven = NOT_GIVEN, read: bool | NotGiven = NOT_GIVEN, label: str | NotGiven = NOT_GIVEN, add_labels: Sequence[str] | NotGiven = NOT_GIVEN, remove_labels: Sequence[str] | NotGiven = NOT_GIVEN) -> Call[list[Thread]]:
     """Changes up to 100 threads: all of them, or none."""
-    return Call("PATCH", "/agents/{id}/threads", {}, body={"ids": listed(ids), "done": done, "snoozedUntil": snoozed_until, "assignedTo": assigned_to, "read": read, "addLabels": listed(add_labels), "removeLabels": listed(remove_labels)})
+    return Call("PATCH", "/agents/{id}/threads", {}, body={"ids": listed(ids), "done": done, "snoozedUntil": snoozed_until, "assignedTo": assigned_to, "read": read, "label": label, "addLabels": listed(add_labels), "removeLabels": listed(remove_labels)})
 
 
 def read_thread(thread_id: str) -> Call[Thread]:
@@ -2070,9 +2070,9 @@ def read_thread(thread_id: str) -> Call[Thread]:
     return Call("GET", "/agents/{id}/threads/{threadId}", {"threadId": thread_id})
 
 
-def update_thread(thread_id: str, *, done: bool | NotGiven = NOT_GIVEN, snoozed_until: datetime | str | None | NotGiven = NOT_GIVEN, assigned_to: str | None | NotGiven = NOT_GIVEN, read: bool | NotGiven = NOT_GIVEN, add_labels: Sequence[str] | NotGiven = NOT_GIVEN, remove_labels: Sequence[str] | NotGiven = NOT_GIVEN) -> Call[Thread]:
+def update_thread(thread_id: str, *, done: bool | NotGiven = NOT_GIVEN, snoozed_until: datetime | str | None | NotGiven = NOT_GIVEN, assigned_to: str | None | NotGiven = NOT_GIVEN, read: bool | NotGiven = NOT_GIVEN, label: str | NotGiven = NOT_GIVEN, add_labels: Sequence[str] | NotGiven = NOT_GIVEN, remove_labels: Sequence[str] | NotGiven = NOT_GIVEN) -> Call[Thread]:
     """Marks a thread as done, postpones it, assigns it, labels it, or marks it as read or unread."""
-    return Call("PATCH", "/agents/{id}/threads/{threadId}", {"threadId": thread_id}, body={"done": done, "snoozedUntil": snoozed_until, "assignedTo": assigned_to, "read": read, "addLabels": listed(add_labels), "removeLabels": listed(remove_labels)})
+    return Call("PATCH", "/agents/{id}/threads/{threadId}", {"threadId": thread_id}, body={"done": done, "snoozedUntil": snoozed_until, "assignedTo": assigned_to, "read": read, "label": label, "addLabels": listed(add_labels), "removeLabels": listed(remove_labels)})
 
 
 def read_transcript(thread_id: str, *, tokens: int | NotGiven = NOT_GIVEN) -> Call[Transcript]:
