@@ -151,6 +151,12 @@ describe('forms', () => {
     ['Verify your email', 'Verify your email: https://example.com/verify?token=abcdef', 'verify'],
     ['Sign in', 'Use this magic link to sign in: https://example.com/magic?token=xyz', 'sign_in'],
     ['Verify your email', 'Verify my email <https://example.com/v/a1b2c3d4e5>', 'verify'],
+    [
+      'Welcome to Acme',
+      'Please confirm your email address by clicking the link below:\n\nhttps://acme.example/confirm?token=abc123',
+      'verify',
+    ],
+    ['Acme', 'Reset your password: https://acme.example/password/reset/a8f3b2c1', 'reset'],
     [null, 'Your Acme login link: https://acme.example/l/Zk39dQ', 'sign_in'],
     [null, 'Acme: reset your password https://acme.example/reset?token=a8f3b2c1d4e5f60718293a4b', 'reset'],
   ])('links with short tokens, and in an SMS: %s: %s', (subject, text, purpose) => {

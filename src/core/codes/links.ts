@@ -11,6 +11,7 @@ const PATH_WORDS: readonly (readonly [RegExp, Purpose])[] = [
   [/magic|log-?in|sign-?in|passwordless|auth(?:enticate)?\b|session|one-?time/i, 'sign_in'],
   [/verif|confirm|activat|validat|sign-?up|regist|optin|opt-in|welcome/i, 'verify'],
 ]
+const MAGIC = /magic|passwordless|one-?time/i
 const DROPPED_PATH =
   /unsubscri|opt-?out|preferences|privacy|terms|legal|\/help|\/support|\/faq|\/docs?\/|\/blog|\/contact|\/about|not-?me|revoke|secure-?account|\/static\/|\.(?:png|jpe?g|gif|svg|css|pdf)$/i
 
@@ -113,18 +114,24 @@ const read = (written: string): URL | null => {
   }
 }
 
-/** What is known of a link: what its label says, what its path is called, and whether it is bare. */
+/**
+ * What is known of a link: what its label says, what its path is called, whether only mails with such a link have a path that is called
+ * so, and whether it is bare.
+ */
 interface Clues {
   said: Purpose | undefined
   named: Purpose | undefined
+  isClear: boolean
   isBare: boolean
 }
 
 /** Whether a message asks somebody to open this link to sign in, verify something or reset a password. */
-const isAskedFor = (letter: Letter, { said, named, isBare }: Clues): boolean => {
+const isAskedFor = (letter: Letter, { said, named, isClear, isBare }: Clues): boolean => {
   const { evidence } = letter
   const subject = letter.subject.kinds & (ACTS | KIND.once)
   const isAsked = evidence > (subject === 0 ? 0 : 1)
+  // `Please confirm your address: https://example.com/confirm/…`, whatever the subject is.
+  if (said !== undefined && said === named && isClear) return true
   if (said !== undefined)
     return subject !== 0 || (isBare ? evidence >= 2 : isAsked || (isTextMessage(letter) && isOnly(letter)))
   if (subject === 0 || !isBare) return subject !== 0 && isAsked && named !== undefined
@@ -140,7 +147,9 @@ const purposeOfLink = (letter: Letter, url: URL, place: { at: number; index: num
   if (said === null || DROPPED_PATH.test(path)) return null
   if (said === 'other') return hasToken(url, true) ? 'other' : null
   const named = PATH_WORDS.find(([words]) => words.test(path))?.[1]
-  if (!isAskedFor(letter, { said, named, isBare })) return null
+  // Many mails lead to the page to sign in.
+  const isClear = named !== 'sign_in' || MAGIC.test(path)
+  if (!isAskedFor(letter, { said, named, isClear, isBare })) return null
   if (trackerOf(url) !== undefined) {
     const isSure = (letter.subject.kinds & (ACTS | KIND.once)) !== 0 || letter.evidence >= 2
     return isSure ? settle(letter, said, undefined) : null
