@@ -52,6 +52,19 @@ const formOf = (word: string): Pick<Token, 'value' | 'form'> | null => {
   return null
 }
 
+/** What a sentence about a code may end with. */
+const STATE =
+  /^(?:(?:IN)?VALID|EXPIRED|(?:UN)?USED|REQUIRED|(?:IN)?CORRECT|WRONG|MISSING|PENDING|READY|BELOW|ABOVE|INSIDE|(?:IN)?ACTIVE|(?:EN|DIS)ABLED|SECRET|PRIVATE|CONFIDENTIAL|UNIQUE)$/
+
+/** Letters that could be a word, where a sentence ends with them that is about them: `Your verification code is ALOTEKIB.` */
+const lettersIn = (word: string, before: string, after: string): Pick<Token, 'value' | 'form'> | null =>
+  /^[A-Z]{6,9}$/.test(word) &&
+  /[a-z](?::| is) ?$/.test(before) &&
+  /^(?:$|[.!](?:\s|$))/.test(after) &&
+  !STATE.test(word)
+    ? { value: word, form: 'letters' }
+    : null
+
 /** Whether letters are rather a word, such as on a button. */
 const isPronounceable = (word: string): boolean => (word.match(/[AEIOUY]/g)?.length ?? 0) > word.length / 5
 
@@ -100,10 +113,10 @@ const tokensOf = (line: string): Token[] =>
     const group = codeIn(all)
     const { start } = group[0]!
     const { end } = group.at(-1)!
-    const found = ofGroup(group)
-    if (found === null) return []
     const before = line.slice(Math.max(0, start - 6), start)
     const after = line.slice(end, end + 3)
+    const found = ofGroup(group) ?? lettersIn(line.slice(start, end), before, after)
+    if (found === null) return []
     if (NOT_BEFORE.test(before) || NOT_AFTER.test(after)) return []
     if (KEY_OF_ISSUE.test(line.slice(start, end)) && /[([#]$/.test(before)) return []
     const isAlone = !/[\p{L}\p{N}]/u.test(

@@ -90,7 +90,10 @@ test('the answer to a question has paths', () => {
     through: 'app' as const,
   }
   const question = { id: '01a22973-7af2-76eb-a30a-2d0b9a82902c', status: 'answered' as const, answer }
-  const body = { answer: '{{data.message.question.answer.text}}', by: 'by {{data.message.question.answer.by}}' }
+  const body = {
+    answer: '{{data.message.question.answer.text}}',
+    by: 'by {{data.message.question.answer.by}}',
+  }
   const told = (given: object) =>
     bodyFor(body, occurrenceOf({ ...event, type: 'question.answered', question: given } as PayloadEvent))
   expect(told(question)).toEqual({ answer: 'Yes', by: `by ${answer.by}` })
