@@ -4026,6 +4026,7 @@ export interface components {
          *       "bcc": [],
          *       "subject": "Hello",
          *       "metadata": {},
+         *       "conversation": null,
          *       "sendAt": null,
          *       "attachments": [],
          *       "savedBy": {
@@ -4076,6 +4077,8 @@ export interface components {
             metadata: {
                 [key: string]: string;
             };
+            /** @description The agent's own key of its conversation */
+            conversation: string | null;
             /**
              * Format: date-time
              * @description When it is to be sent
@@ -4894,6 +4897,8 @@ export interface components {
             metadata?: {
                 [key: string]: string;
             };
+            /** @description The agent's own key of the conversation, such as the number of a ticket: it is on every later message and event of the thread, until another one is given */
+            conversation?: string;
             /**
              * Format: date-time
              * @description When to send it, at most 30 days ahead. Left out: at once
@@ -4908,8 +4913,6 @@ export interface components {
                 /** @description The content in base64, padded and without line breaks. In GraphQL, pass it in a variable: a document is limited to 100,000 characters. */
                 content: string;
             }[];
-            /** @description The agent's own key of the conversation, such as the number of a ticket: it is on every later message and event of the thread, until another one is given */
-            conversation?: string;
         };
         /**
          * @example {
@@ -5079,6 +5082,8 @@ export interface components {
             assignedTo?: string | null;
             /** @description `true`: all received messages are read; `false`: the newest received one is unread */
             read?: boolean;
+            /** @description A label to add to the newest message, as `addLabels` does */
+            label?: string;
             /** @description Labels to add to the newest message */
             addLabels?: string[];
             /** @description Labels to remove from all messages */
@@ -5104,6 +5109,8 @@ export interface components {
             assignedTo?: string | null;
             /** @description `true`: all received messages are read; `false`: the newest received one is unread */
             read?: boolean;
+            /** @description A label to add to the newest message, as `addLabels` does */
+            label?: string;
             /** @description Labels to add to the newest message */
             addLabels?: string[];
             /** @description Labels to remove from all messages */
@@ -5161,6 +5168,8 @@ export interface components {
             metadata?: {
                 [key: string]: string;
             } | null;
+            /** @description The agent's own key of the conversation, such as the number of a ticket: it is on every later message and event of the thread, until another one is given */
+            conversation?: string | null;
             /**
              * Format: date-time
              * @description When to send it, at most 30 days ahead. Left out: at once
@@ -5216,6 +5225,8 @@ export interface components {
             metadata?: {
                 [key: string]: string;
             } | null;
+            /** @description The agent's own key of the conversation, such as the number of a ticket: it is on every later message and event of the thread, until another one is given */
+            conversation?: string | null;
             /**
              * Format: date-time
              * @description When to send it, at most 30 days ahead. Left out: at once

@@ -35,6 +35,16 @@ export interface FeedDeps extends Db {
   metrics?: Metrics
 }
 
+const byAgent = (events: readonly LoggedEvent[]): Map<string, LoggedEvent[]> => {
+  const found = new Map<string, LoggedEvent[]>()
+  for (const event of events) {
+    const own = found.get(event.agentId)
+    if (own) own.push(event)
+    else found.set(event.agentId, [event])
+  }
+  return found
+}
+
 /**
  * Delivers events from the commit to listeners, in this process and all others. The log in the database is
  * authoritative; events that are passed on in memory, and notifications, only save reading it.
@@ -56,13 +66,13 @@ export class Feed {
   }
 
   /**
-   * Announces committed events, in order of id: this process receives them directly, the others in a notification, or
-   * from the log.
+   * Announces committed events, in order of id: this process receives them directly, those of an agent together, the others in a
+   * notification, or from the log.
    */
   committed(events: readonly LoggedEvent[]): void {
+    for (const [agentId, own] of byAgent(events)) this.#notify(agentId, own)
     for (const event of events) {
       this.#deps.metrics?.count('events', event.channel)
-      this.#notify(event.agentId, [event])
       for (const listener of this.#listeners) listener(event.agentId, () => [event])
       this.#deps.notifier.publish(EVENTS, event.agentId, { toSelf: false, content: () => contentOf(event) })
     }

@@ -25,7 +25,13 @@ beforeEach(async () => {
 })
 
 const FILE = { name: 'a.txt', type: 'text/plain', content: Buffer.from('hi').toString('base64') }
-const WHOLE = { channel: 'email', to: ['ann@example.com'], subject: 'Hello', text: 'hi' }
+const WHOLE = {
+  channel: 'email',
+  to: ['ann@example.com'],
+  subject: 'Hello',
+  text: 'hi',
+  conversation: 'T-1',
+}
 const create = async (content: object) => (await agent.api('POST', path, content)).body
 
 describe('a draft', () => {
@@ -45,6 +51,7 @@ describe('a draft', () => {
         bcc: [],
         subject: null,
         metadata: {},
+        conversation: null,
       },
       savedBy: { kind: 'agent', id: agent.id, name: expect.any(String) },
       ...{ sendAt: null, attachments: [], createdAt: expect.any(String), updatedAt: expect.any(String) },

@@ -113,6 +113,8 @@ describe('of a message', () => {
     expectFailure(await owner.api('GET', `${path}?metadatum.a=1`), 'invalid_input', 'is not a known field')
     const long = await owner.api('GET', `${path}?metadata.a=${'x'.repeat(501)}`)
     expectFailure(long, 'invalid_input', 'metadata.a: must be at most 500 characters long')
+    const key = await agent.api('GET', `${path}?metadata.${'k'.repeat(41)}=x`)
+    expectFailure(key, 'invalid_input', 'metadata: must have at most 16 keys of 1 to 40 characters')
   })
 
   test('belong to one workspace', async () => {

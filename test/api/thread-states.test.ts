@@ -193,6 +193,8 @@ test('read marks and labels of whole threads', async () => {
   await update([id], { removeLabels: ['orders'], addLabels: ['new'] })
   const rows = await service.deps.prisma.message.findMany({ where: { threadId: id } })
   expect(rows.map(({ labels }) => labels.join()).sort()).toEqual(['kept', 'new'])
+  await update([other], { label: 'one', addLabels: ['two'] })
+  expect(await read(other)).toMatchObject({ lastMessage: { labels: ['orders', 'two', 'one'] } })
   const many = Array.from({ length: 20 }, (_, n) => `l${n}`)
   expect(errorOf(await update([other, id], { done: true, addLabels: many }))).toContain('more than 20 labels')
   expect(await read(id)).toMatchObject({ doneAt: null })

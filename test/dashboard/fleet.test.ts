@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { beforeAll, expect } from 'vitest'
 import {
   browserTest,
@@ -96,6 +96,14 @@ const pretend = (page: Page, counts: Record<string, number>) =>
     return route.fulfill({ response, body })
   })
 
+/** On how many lines the text of an element stands. */
+const linesOf = (element: Locator) =>
+  element.evaluate((node) => {
+    const range = document.createRange()
+    range.selectNodeContents(node)
+    return range.getClientRects().length
+  })
+
 browserTest('counts that end at a limit say so', async () => {
   const page = await browser.page()
   await pretend(page, { unheardCount: 100, unreadCount: 1_000, activity: 200 })
@@ -105,6 +113,7 @@ browserTest('counts that end at a limit say so', async () => {
   await line.getByText('1,000+ unread').waitFor()
   await line.getByRole('img', { name: /^2\d\d\+ messages in 24 hours, most \(200\+\)/ }).waitFor()
   await page.getByText('3 agents do not listen and have missed 300+ messages.').waitFor()
+  expect(await linesOf(line.locator('.sparkline > span'))).toBe(1)
 })
 
 browserTest('a number stays on one line on a phone', async () => {
@@ -113,12 +122,7 @@ browserTest('a number stays on one line on a phone', async () => {
   await openApp(page, service, owner, '/app/agents')
   const cell = page.getByRole('cell', { name: '260' }).first()
   await cell.waitFor()
-  const lines = await cell.evaluate((element) => {
-    const range = document.createRange()
-    range.selectNodeContents(element)
-    return range.getClientRects().length
-  })
-  expect(lines).toBe(1)
+  expect(await linesOf(cell)).toBe(1)
 })
 
 browserTest('a webhook that stands still shows what was answered, and goes on after a skip', async () => {

@@ -113,6 +113,14 @@ describe('forms', () => {
     ['Use 482913 to verify your account, or 775512 to reset your password.', ['482913', '775512']],
     ['Your recovery codes:\n1234-5678\n2345-6789\n3456-7890', ['12345678', '23456789', '34567890']],
     ['Code of 2026 costs EUR 1234.50, see https://example.com/code/123456', []],
+    ['Use this login code:\n\nsulky-brisk-aloud', ['sulky-brisk-aloud']],
+    ['Use the login verification code directly:\n\ncbqrs-mnbzr\n', ['cbqrs-mnbzr']],
+    ['Never share your code.\n\nsign-in\nhand-written-notes', []],
+    ['Your confirmation code is below — enter it and we’ll help you get signed in.\n\nXQK-PLM', ['XQK-PLM']],
+    ['Your verification code is ALOTEKIB.', ['ALOTEKIB']],
+    ['Your verification code: ABCDEF', ['ABCDEF']],
+    ['Your verification code is INVALID.\nYour PAYPAL security code: REQUIRED', []],
+    ['Snapchat Code: 482913. Happy Snapping!', ['482913']],
     ['Order 123456 has shipped.', []],
     ['The encoder model 4711', []],
     ['Your verification code for order 123456 is below:\n\n998877', ['998877']],
@@ -122,6 +130,48 @@ describe('forms', () => {
     ['© 2024 Example. Error code 4096. Zip code 94107. QR code 123456', []],
   ])('%s', (text, codes) => {
     expect(valuesIn(text)).toEqual(codes)
+  })
+
+  test.each([
+    ['Your login code is 482913', 'sign_in'],
+    ['Enter this code to log in: 482913', 'sign_in'],
+    ['Ihr Anmeldecode lautet 482913', 'sign_in'],
+    ['Votre code de connexion est 482913', 'sign_in'],
+    ['Tu código de inicio de sesión es 482913', 'sign_in'],
+    ['Je inlogcode is 482913', 'sign_in'],
+    ['Код для входа: 482913', 'sign_in'],
+    ['ログインコード：482913', 'sign_in'],
+    ['Your 2FA code: 482913', 'sign_in'],
+    ['Your verification code is 482913', 'verify'],
+    ['Your activation code is 482913', 'verify'],
+    ['Your one-time code is 482913', 'verify'],
+    ['Your password reset code is 482913', 'reset'],
+  ])('what a code is for, by its name: %s', (text, purpose) => {
+    expect(findCodes({ subject: null, texts: [text] })).toEqual([{ value: '482913', kind: 'code', purpose }])
+  })
+
+  test.each([
+    ['Verify your email', 'Verify your email: https://example.com/verify?token=abcdef', 'verify'],
+    ['Sign in', 'Use this magic link to sign in: https://example.com/magic?token=xyz', 'sign_in'],
+    ['Verify your email', 'Verify my email <https://example.com/v/a1b2c3d4e5>', 'verify'],
+    [
+      'Welcome to Acme',
+      'Please confirm your email address by clicking the link below:\n\nhttps://acme.example/confirm?token=abc123',
+      'verify',
+    ],
+    ['Acme', 'Reset your password: https://acme.example/password/reset/a8f3b2c1', 'reset'],
+    [null, 'Your Acme login link: https://acme.example/l/Zk39dQ', 'sign_in'],
+    [null, 'Acme: reset your password https://acme.example/reset?token=a8f3b2c1d4e5f60718293a4b', 'reset'],
+  ])('links with short tokens, and in an SMS: %s: %s', (subject, text, purpose) => {
+    expect(findCodes({ subject, texts: [text] })).toMatchObject([{ kind: 'link', purpose }])
+  })
+
+  test.each([
+    ['Verify your email', 'Log in to verify your email: https://example.com/login?lang=english'],
+    [null, 'Sale! Sign in and save: https://shop.example/login?id=Zk39dQ'],
+    [null, 'Your login was successful. Our terms: https://shop.example/terms?id=Zk39dQ'],
+  ])('no link in %s: %s', (subject, text) => {
+    expect(findCodes({ subject, texts: [text] })).toEqual([])
   })
 
   test('several codes and links of one mail, each with its purpose', () => {

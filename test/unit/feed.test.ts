@@ -6,7 +6,7 @@ import type { Notifier } from '../../src/db/notify.ts'
 import { type Cipher, type Contents, packPayloads, readPayload } from '../../src/db/payload.ts'
 import type { LoggedEvent } from '../../src/event/event.ts'
 import { Feed } from '../../src/event/feed.ts'
-import type { FeedItem } from '../../src/event/follower.ts'
+import { type FeedItem, positionOf } from '../../src/event/follower.ts'
 import { contentOf, eventsIn } from '../../src/event/notification.ts'
 import { Texts } from '../../src/event/texts.ts'
 import { createFakeClock } from '../support/clock.ts'
@@ -92,6 +92,23 @@ test('stored and live events are joined without a gap or a repetition, however t
   for (let n = 0; n < 20; n++) feed.committed(await bench.store(id, 5))
   await reader.got(800)
   expect(reader.ids()).toEqual(upTo(800))
+})
+
+test('the events of an agent that are committed together reach a reader together', async () => {
+  const { feed } = createFeed()
+  const [{ id }, other] = [await bench.agent(), await bench.agent()]
+  const signal = new AbortController()
+  leaving.push(signal)
+  const batches: number[][] = []
+  void (async () => {
+    for await (const batch of feed.steady(id, 0, signal.signal)) batches.push(batch.map(positionOf))
+  })()
+  feed.committed(await bench.store(id, 1))
+  await until(() => batches.length === 1)
+  const [second, third] = await bench.store(id, 2)
+  feed.committed([second!, ...(await bench.store(other.id, 1)), third!])
+  await until(() => batches.flat().length === 3)
+  expect(batches).toEqual([[1], [2, 3]])
 })
 
 test('events notified out of order are delivered in order', async () => {

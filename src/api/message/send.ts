@@ -64,6 +64,10 @@ export const SENT = {
     metadata,
     'Values to keep with it, by keys: at most 16 of 1 to 40 characters; values have at most 500. They are in no mail.',
   ).optional(),
+  conversation: says(
+    conversationKey,
+    "The agent's own key of the conversation, such as the number of a ticket: it is on every later message and event of the thread, until another one is given.",
+  ).optional(),
   sendAt: says(timestamp, 'When to send it, at most 30 days ahead. Left out: at once.').optional(),
   attachments: says(
     filesOfMessage(SentFile),
@@ -77,14 +81,7 @@ export const sendMessage = operation({
   rest: 'POST /agents/{agentId}/messages',
   tag: 'Messages',
   scope: 'messages:write',
-  input: {
-    agentId: says(uuid, 'The agent that sends it.'),
-    ...SENT,
-    conversation: says(
-      conversationKey,
-      "The agent's own key of the conversation, such as the number of a ticket: it is on every later message and event of the thread, until another one is given.",
-    ).optional(),
-  },
+  input: { agentId: says(uuid, 'The agent that sends it.'), ...SENT },
   example: { channel: 'email', to: ['ann@example.com'], subject: 'Hello', text: 'Hello Ann' },
   fails: ['agent', 'plan', 'conflict'],
   output: created(Message, 'The message, with status `sending`.'),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { AppError, invalidInput, notFound } from '../../core/errors.ts'
-import { labels, messageIds, timestamp, uuid } from '../../core/rules.ts'
+import { label, labels, messageIds, timestamp, uuid } from '../../core/rules.ts'
 import {
   type MarkDeps,
   readThreads,
@@ -30,6 +30,7 @@ const CHANGES = {
     z.boolean(),
     '`true`: all received messages are read; `false`: the newest received one is unread.',
   ).optional(),
+  label: says(label, 'A label to add to the newest message, as `addLabels` does.').optional(),
   addLabels: says(labels, 'Labels to add to the newest message.').optional(),
   removeLabels: says(labels, 'Labels to remove from all messages.').optional(),
 }
@@ -42,9 +43,10 @@ const change = async (
   deps: MarkDeps,
   viewer: Viewer,
   threads: readonly ThreadKey[],
-  changes: ThreadChanges,
+  { label: added, ...changes }: ThreadChanges & { label?: string | undefined },
 ) => {
-  await update(deps, viewer, threads, changes)
+  const addLabels = added === undefined ? changes.addLabels : [...(changes.addLabels ?? []), added]
+  await update(deps, viewer, threads, { ...changes, addLabels })
   const read = await readThreads(deps, threads)
   return read.flatMap((thread) => thread ?? [])
 }

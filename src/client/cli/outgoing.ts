@@ -66,8 +66,9 @@ const blindCopies = (input: Input) => {
   return given.length > 0 ? { bcc: given } : {}
 }
 
-/** When and how often it is sent. */
-const WHEN = {
+/** To which conversation it belongs, and when and how often it is sent. */
+const BESIDES = {
+  conversation: valued('KEY', 'your own key of the conversation, such as the number of a ticket'),
   at: valued('TIME', 'send it at this time, as 2026-11-20T09:30:00Z'),
   key: valued(
     'KEY',
@@ -77,17 +78,15 @@ const WHEN = {
 
 /** What the options say that replies, new messages and forwards have in common. */
 const commonOf = async (input: Input, index: number) => {
-  const [content, attachments, sendAt] = [
-    await contentOf(input, index),
-    await filesOf(input),
-    input.text('at'),
-  ]
+  const [content, attachments] = [await contentOf(input, index), await filesOf(input)]
+  const [sendAt, conversation] = [input.text('at'), input.text('conversation')]
   return {
     ...content,
     ...blindCopies(input),
     ...metadataOf(input),
     ...(attachments.length > 0 ? { attachments } : {}),
     ...(sendAt === undefined ? {} : { sendAt }),
+    ...(conversation === undefined ? {} : { conversation }),
   }
 }
 
@@ -102,7 +101,7 @@ export const reply: Command = {
   summary: 'reply to a message in its thread, with TEXT, or standard input for -',
   options: {
     all: { type: 'boolean', help: 'reply to all: to its other recipients too' },
-    ...{ bcc, meta, attach, html, ...WHEN },
+    ...{ bcc, meta, attach, html, ...BESIDES },
   },
   examples: [
     "ams reply 0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b 'It is on its way.'",
@@ -121,7 +120,7 @@ export const reply: Command = {
 export const forward: Command = {
   usage: 'forward ID --to ADDRESS TEXT | -',
   summary: 'pass a message on with its files, below TEXT, or standard input for -',
-  options: { to, bcc, meta, attach, html, ...WHEN },
+  options: { to, bcc, meta, attach, html, ...BESIDES },
   examples: ["ams forward 0193a5c2-7c1e-7b3a-9f60-2d1c4e5f6a7b --to bo@example.com 'Can you take this?'"],
   run: async (input) => {
     const [id, to] = [input.required(0, 'ID'), recipients(input)]
@@ -155,7 +154,7 @@ export const send: Command = {
     ...{ bcc, meta },
     subject: valued('SUBJECT', 'the subject of an email'),
     channel: valued('CHANNEL', `${ONE_OF}; by default as the address looks`),
-    ...{ attach, html, ...WHEN },
+    ...{ attach, html, ...BESIDES },
   },
   examples: [
     "ams send --to ann@example.com --subject 'Report' --attach report.pdf 'Attached.'",

@@ -28,7 +28,7 @@ interface Said {
 const MAX_FOUND = 20
 
 /** A message without one of these contains neither a code nor a link. */
-const MAY_CONTAIN = /[\p{Nd}]|https?:\/\/|[A-Z]{3}-[A-Z]{3}|[A-Z]{5}/u
+const MAY_CONTAIN = /[\p{Nd}]|https?:\/\/|[A-Z]{3}-[A-Z]{3}|[A-Z]{5}|\n[a-z]{4,8}-[a-z]{4}/u
 
 /**
  * Returns the codes and links in a message, codes first, by rules. Takes time linear in the length of the texts, of which it reads
@@ -109,12 +109,13 @@ const isSure = (
 }
 
 /** Whether a token with this label is a code. The more it may be something else, the clearer the label must be. */
-const isCode = (letter: Letter, { form, value }: Token, at: Named): boolean => {
+const isCode = (letter: Letter, { form, value, isAlone }: Token, at: Named): boolean => {
   const { label, distance, gap = MAX_GAP, isPointed = false } = at
   if (label === 'none' || label === 'other') return false
   if (form === 'digits') return isSure(letter, at)
   if (form === 'year' && distance === 0 && !isPointed && gap >= CLOSE_GAP) return false
   if (form === 'year' || form === 'letters') return label === 'strong' && distance <= 2
+  if (form === 'words') return label === 'strong' && distance === 1 && isAlone
   if (form === 'mixed') return label === 'strong' && distance <= 3 && letter.evidence >= 1
   const isWordWithNumber = /^[A-Za-z]{3,}\d{1,3}$/.test(value)
   if (label === 'strong') return !isWordWithNumber || letter.evidence >= 2

@@ -35,7 +35,7 @@ const withoutLinks = (written: string): { text: string; urls: readonly string[] 
 }
 
 /** A line without one of these has neither a code nor a link, unless it has a sign. */
-const PLAIN = /\d|[A-Z]{3}|[A-Z]\s+[A-Z]|[Hh][Tt][Tt][Pp]/
+const PLAIN = /\d|[A-Z]{3}|[A-Z]\s+[A-Z]|[Hh][Tt][Tt][Pp]|^\s{0,9}[a-z]{4,8}-[a-z-]{4,26}\s*$/
 /** Digits and capitals of other scripts and forms, and signs, which may be folded to them. */
 const SIGN = /[\p{N}\p{So}\uff21-\uff3a\u2100-\u214f\u{1d400}-\u{1d7ff}]/u
 

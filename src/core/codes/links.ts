@@ -11,6 +11,7 @@ const PATH_WORDS: readonly (readonly [RegExp, Purpose])[] = [
   [/magic|log-?in|sign-?in|passwordless|auth(?:enticate)?\b|session|one-?time/i, 'sign_in'],
   [/verif|confirm|activat|validat|sign-?up|regist|optin|opt-in|welcome/i, 'verify'],
 ]
+const MAGIC = /magic|passwordless|one-?time/i
 const DROPPED_PATH =
   /unsubscri|opt-?out|preferences|privacy|terms|legal|\/help|\/support|\/faq|\/docs?\/|\/blog|\/contact|\/about|not-?me|revoke|secure-?account|\/static\/|\.(?:png|jpe?g|gif|svg|css|pdf)$/i
 
@@ -23,6 +24,7 @@ const isShortToken = (value: string): boolean =>
 const KEY_OF_ISSUE = /^[A-Z]{2,10}-\d+$/
 
 const TOKEN_WORDS = /token|code|otp|key|secret|ticket|hash|signature|nonce|jwt|oob/i
+const TOKEN_NAME = /^(?:[a-z]{1,20}[_-])?(?:token|otp|ticket)$|^(?:code|key|oobcode)$/i
 const TOKEN_NAMES = /^(?:t|k|c|sig|h|uid|id|q|flow|data|d|s|u)$/i
 const namesToken = (name: string): boolean => TOKEN_WORDS.test(name) || TOKEN_NAMES.test(name)
 
@@ -39,12 +41,17 @@ const partsOf = ({ pathname, searchParams, hash }: URL): [string, string][] => [
     }),
 ]
 
-/** Whether a link has what its sender recognises somebody by. */
-const hasToken = (url: URL, isNamed: boolean): boolean =>
+/**
+ * Whether a link has what its sender recognises somebody by: shorter where its path says what it is for, or its label does (`isSaid`). A
+ * parameter that is called so needs no digits then.
+ */
+const hasToken = (url: URL, isNamed: boolean, isSaid = false): boolean =>
   partsOf(url).some(
     ([name, value]) =>
       isToken(value) ||
       (isNamed && isShortToken(value)) ||
+      (isSaid && isShortToken(value) && /[A-Za-z]/.test(value)) ||
+      ((isNamed || isSaid) && TOKEN_NAME.test(name) && value.length >= 3) ||
       (namesToken(name) && isShortToken(value) && value.length >= 6),
   )
 
@@ -85,7 +92,9 @@ const DECIDES = ACTS | KIND.other | KIND.drop | KIND.ignore
 
 /** What the phrases nearest to a link say of it; null if they say that it is none, undefined if nothing. */
 const purposeOfLabels = (labels: readonly Hit[][]): Purpose | null | undefined => {
-  for (const hits of labels) {
+  for (const line of labels) {
+    // The name of a code says what the code is for.
+    const hits = line.filter(({ kinds }) => !(kinds & KIND.once))
     const kinds = hits.reduce((all, hit) => all | hit.kinds, 0)
     const last = hits.findLast((hit) => hit.kinds & DECIDES)
     if (!last) continue
@@ -105,19 +114,26 @@ const read = (written: string): URL | null => {
   }
 }
 
-/** What is known of a link: what its label says, what its path is called, and whether it is bare. */
+/**
+ * What is known of a link: what its label says, what its path is called, whether only mails with such a link have a path that is called
+ * so, and whether it is bare.
+ */
 interface Clues {
   said: Purpose | undefined
   named: Purpose | undefined
+  isClear: boolean
   isBare: boolean
 }
 
 /** Whether a message asks somebody to open this link to sign in, verify something or reset a password. */
-const isAskedFor = (letter: Letter, { said, named, isBare }: Clues): boolean => {
+const isAskedFor = (letter: Letter, { said, named, isClear, isBare }: Clues): boolean => {
   const { evidence } = letter
   const subject = letter.subject.kinds & (ACTS | KIND.once)
   const isAsked = evidence > (subject === 0 ? 0 : 1)
-  if (said !== undefined) return subject !== 0 || (isBare ? evidence >= 2 : isAsked)
+  // `Please confirm your address: https://example.com/confirm/…`, whatever the subject is.
+  if (said !== undefined && said === named && isClear) return true
+  if (said !== undefined)
+    return subject !== 0 || (isBare ? evidence >= 2 : isAsked || (isTextMessage(letter) && isOnly(letter)))
   if (subject === 0 || !isBare) return subject !== 0 && isAsked && named !== undefined
   if (isAsked) return named !== undefined || isOnly(letter)
   return named === purposeOf(subject) || ((subject & (KIND.signIn | KIND.reset)) !== 0 && isOnly(letter))
@@ -131,13 +147,20 @@ const purposeOfLink = (letter: Letter, url: URL, place: { at: number; index: num
   if (said === null || DROPPED_PATH.test(path)) return null
   if (said === 'other') return hasToken(url, true) ? 'other' : null
   const named = PATH_WORDS.find(([words]) => words.test(path))?.[1]
-  if (!isAskedFor(letter, { said, named, isBare })) return null
+  // Many mails lead to the page to sign in.
+  const isClear = named !== 'sign_in' || MAGIC.test(path)
+  if (!isAskedFor(letter, { said, named, isClear, isBare })) return null
   if (trackerOf(url) !== undefined) {
     const isSure = (letter.subject.kinds & (ACTS | KIND.once)) !== 0 || letter.evidence >= 2
     return isSure ? settle(letter, said, undefined) : null
   }
-  return hasToken(url, named !== undefined) ? settle(letter, said, named) : null
+  const isSaid = said !== undefined && ((letter.subject.kinds & ACTS) !== 0 || isTextMessage(letter))
+  return hasToken(url, named !== undefined, isSaid) ? settle(letter, said, named) : null
 }
+
+/** Whether it is what an SMS is: short, without a subject and not of a shop. */
+const isTextMessage = ({ subject, isShort, isOfShop }: Letter): boolean =>
+  subject.text === '' && isShort && !isOfShop
 
 /** Whether the letter has no other link. */
 const isOnly = ({ lines }: Letter): boolean => new Set(lines.flatMap(({ urls }) => urls)).size === 1

@@ -88,13 +88,27 @@ const addPhrase = (root: Node, phrase: string, kind: number): void => {
   if (isBegun) at.begun |= kind
 }
 
+/** What a code is for, where its name says so: a `login code` is one to sign in. */
+const addPurposes = (root: Node, words: Words): void => {
+  for (const kind of ['signIn', 'reset'] as const) {
+    const purposes = words[kind].split(',').map((phrase) => toWords(fold(phrase.trim().replace(/\*$/, ''))))
+    for (const name of words.once.split(',').map((phrase) => phrase.trim())) {
+      const within = ` ${toWords(fold(name))}`
+      const isNamed = (purpose: string) => within.includes(JOINING.test(purpose) ? purpose : ` ${purpose}`)
+      if (purposes.some(isNamed)) addPhrase(root, name, KIND[kind])
+    }
+  }
+}
+
 let tree: Node | undefined
 
 const build = (): Node => {
   const root = node()
-  for (const words of [WESTERN, EASTERN, JOINED].flatMap((family) => Object.values(family)))
+  for (const words of [WESTERN, EASTERN, JOINED].flatMap((family) => Object.values(family))) {
     for (const [kind, bit] of Object.entries(KIND))
       for (const phrase of words[kind as keyof Words].split(',')) addPhrase(root, phrase.trim(), bit)
+    addPurposes(root, words)
+  }
   for (const phrase of COLLECTING.flatMap((words) => words.split(',')))
     addPhrase(root, phrase.trim(), KIND.not | KIND.shop)
   for (const [words, kind] of [

@@ -4,7 +4,7 @@ export interface Token {
   end: number
   /** Without spaces, and digits without hyphens. */
   value: string
-  form: 'digits' | 'year' | 'capitals' | 'letters' | 'mixed'
+  form: 'digits' | 'year' | 'capitals' | 'letters' | 'mixed' | 'words'
   /** Whether nothing else is on its line. */
   isAlone: boolean
 }
@@ -32,6 +32,8 @@ const isDate = (pairs: string): boolean =>
   /0\d|1[0-2]/.test(pairs)
 const PREFIXED = /^[A-Z]{1,3}-\d{4,8}$/
 const BLOCKS = /^(?=.*[A-Z])[0-9A-Z]{3,5}(?:-[0-9A-Z]{3,5}){1,3}$/
+/** `sulky-brisk-aloud`, `cbqrs-mnbzr`: only alone on a line. */
+const JOINED_WORDS = /^[a-z]{4,8}(?:-[a-z]{4,8}){1,3}$/
 
 /** In brackets, the key of an issue: `[WEB-4821]`. */
 const KEY_OF_ISSUE = /^[A-Z]{2,}-\d+$/
@@ -44,10 +46,24 @@ const formOf = (word: string): Pick<Token, 'value' | 'form'> | null => {
   if (PREFIXED.test(word)) return { value: word, form: 'capitals' }
   if (BLOCKS.test(word)) return { value: word, form: /\d/.test(word) ? 'capitals' : 'letters' }
   if (/^(?=.*\d)(?=.*[A-Z])[0-9A-Z]{4,10}$/.test(word)) return { value: word, form: 'capitals' }
+  if (JOINED_WORDS.test(word)) return { value: word, form: 'words' }
   if (/^[A-Z]{5,9}$/.test(word)) return isPronounceable(word) ? null : { value: word, form: 'letters' }
   if (/^(?=.*\d)(?=.*[A-Za-z])[0-9A-Za-z]{5,12}$/.test(word)) return { value: word, form: 'mixed' }
   return null
 }
+
+/** What a sentence about a code may end with. */
+const STATE =
+  /^(?:(?:IN)?VALID|EXPIRED|(?:UN)?USED|REQUIRED|(?:IN)?CORRECT|WRONG|MISSING|PENDING|READY|BELOW|ABOVE|INSIDE|(?:IN)?ACTIVE|(?:EN|DIS)ABLED|SECRET|PRIVATE|CONFIDENTIAL|UNIQUE)$/
+
+/** Letters that could be a word, where a sentence ends with them that is about them: `Your verification code is ALOTEKIB.` */
+const lettersIn = (word: string, before: string, after: string): Pick<Token, 'value' | 'form'> | null =>
+  /^[A-Z]{6,9}$/.test(word) &&
+  /[a-z](?::| is) ?$/.test(before) &&
+  /^(?:$|[.!](?:\s|$))/.test(after) &&
+  !STATE.test(word)
+    ? { value: word, form: 'letters' }
+    : null
 
 /** Whether letters are rather a word, such as on a button. */
 const isPronounceable = (word: string): boolean => (word.match(/[AEIOUY]/g)?.length ?? 0) > word.length / 5
@@ -87,7 +103,7 @@ const codeIn = (group: readonly Word[]): readonly Word[] => {
 }
 
 /** A line without one of these has no code. Splitting it into words would take longer. */
-const MAY_CONTAIN = /\d|[A-Z]{3}|[A-Z] [A-Z]/
+const MAY_CONTAIN = /\d|[A-Z]{3}|[A-Z] [A-Z]|^[a-z]{4,8}-[a-z-]{4,26}$/
 
 /** Returns what may be codes in a line (see `Line.text`), in linear time. */
 export const tokensIn = (line: string): Token[] => (MAY_CONTAIN.test(line) ? tokensOf(line) : [])
@@ -97,10 +113,10 @@ const tokensOf = (line: string): Token[] =>
     const group = codeIn(all)
     const { start } = group[0]!
     const { end } = group.at(-1)!
-    const found = ofGroup(group)
-    if (found === null) return []
     const before = line.slice(Math.max(0, start - 6), start)
     const after = line.slice(end, end + 3)
+    const found = ofGroup(group) ?? lettersIn(line.slice(start, end), before, after)
+    if (found === null) return []
     if (NOT_BEFORE.test(before) || NOT_AFTER.test(after)) return []
     if (KEY_OF_ISSUE.test(line.slice(start, end)) && /[([#]$/.test(before)) return []
     const isAlone = !/[\p{L}\p{N}]/u.test(

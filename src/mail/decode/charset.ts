@@ -42,6 +42,11 @@ export function decodeText(bytes: Uint8Array, label: string | undefined): string
   // A one-byte line feed appended after the last line is half a character.
   if (utf16 !== null)
     return new TextDecoder(utf16).decode(bytes.subarray(0, bytes.length - (bytes.length % 2)))
+  if (
+    WESTERN.test(charset) &&
+    JAPANESE.some((shift) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(shift))
+  )
+    return new TextDecoder('iso-2022-jp').decode(bytes)
   if (isAscii(bytes) && !/2022|utf-?(?:16|32)|ucs-?[24]|unicode/i.test(charset))
     return Buffer.from(bytes).toString('latin1')
   if (WESTERN.test(charset)) return guess(bytes)
@@ -79,6 +84,8 @@ function decodeRefuted(bytes: Uint8Array, charset: string): string | null {
 }
 
 const ESCAPE = 0x1b
+/** How ISO-2022-JP (RFC 1468) shifts to its characters of two bytes: no other text contains these. */
+const JAPANESE = ['\x1b$B', '\x1b$@']
 
 /** Decodes with the first of the charsets in which the bytes are valid; null if they are in none. */
 function decodeStrictly(bytes: Uint8Array, charsets: readonly string[]): string | null {

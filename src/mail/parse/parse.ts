@@ -83,8 +83,10 @@ function assemble(raw: Uint8Array, content: Content, damage: string | null): Par
   const purpose = purposeOf({ subject, inReplyTo, references })
   const own = ownText(content.marked, purpose)
   const reply = own ?? withoutMarks(content.marked)
+  const from = firstSender(headers)
+  const shown = [subject, from.name, ...content.attachments.map(({ name }) => name), text]
   return {
-    from: firstSender(headers),
+    from,
     replyTo: replyAddress(headers),
     to: recipients(headers, 'to'),
     cc: recipients(headers, 'cc'),
@@ -100,7 +102,7 @@ function assemble(raw: Uint8Array, content: Content, damage: string | null): Par
     headers,
     sentAt: sentAt(headers),
     damage,
-    textChecks: [...content.signs.checks(text), ...stubCheck(content.stub)],
+    textChecks: [...content.signs.checks(shown.join('\n')), ...stubCheck(content.stub)],
   }
 }
 

@@ -41,8 +41,8 @@ const FILES = {
 
 /** A draft with its content. */
 export const draftOf = ({ id, agentId, content, files, createdAt, updatedAt, ...draft }: SavedDraft) => {
-  const { text, html, replyTo, replyAll, forward, channel, to, cc, bcc, subject, metadata, sendAt } =
-    content as unknown as DraftContent
+  const { replyTo, replyAll, forward, channel, to, cc, bcc, ...what } = content as unknown as DraftContent
+  const { text, html, subject, metadata, conversation, sendAt } = what
   return {
     id,
     text: text ?? null,
@@ -56,6 +56,7 @@ export const draftOf = ({ id, agentId, content, files, createdAt, updatedAt, ...
     bcc: [...(bcc ?? [])],
     subject: subject ?? null,
     metadata: metadata ?? {},
+    conversation: conversation ?? null,
     sendAt: sendAt ? new Date(sendAt) : null,
     attachments: files,
     savedBy: authorOf(agentId, { memberId: draft.savedByMemberId, name: draft.savedByName }),

@@ -20,13 +20,16 @@ export type Template = readonly (string | { path: Path; isWhole: boolean })[]
 
 interface Schema {
   properties?: Record<string, Schema>
+  /** What it is, or null. */
+  anyOf?: readonly Schema[]
 }
 
 const SENDER = ['id', 'kind', 'name', 'email', 'phone'] as const satisfies (keyof EventSender)[]
 
-const pathsIn = ({ properties = {} }: Schema, path: Path): Path[] => [
+const pathsIn = ({ properties = {}, anyOf = [] }: Schema, path: Path): Path[] => [
   path,
   ...Object.entries(properties).flatMap(([name, schema]) => pathsIn(schema, [...path, name])),
+  ...anyOf.flatMap((schema) => pathsIn(schema, path)),
 ]
 
 /** The paths of all types of events, by how they are written. */

@@ -50,8 +50,10 @@ test('messages are forwarded, scheduled, and sent once with a key', async () => 
   const [later] = await jsonOf(['forward', id, '--to', 'bo@example.com', 'Yours?', '--at', at])
   expect(later).toMatchObject({ subject: 'Fwd: Invoice', status: 'sending', hold: { until: at } })
   const args = ['send', '--to', 'bo@example.com', '--subject', 'Once', '--key', 'k1', 'text']
+  args.push('--conversation', 'T-1')
   const [[first], [second]] = [await jsonOf(args), await jsonOf(args)]
   expect(second.id).toBe(first.id)
+  expect(first.conversationKey).toBe('T-1')
   const [answer] = await jsonOf(['reply', id, 'Soon.', '--at', at])
   expect(answer.hold.until).toBe(at)
 })

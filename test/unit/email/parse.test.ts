@@ -149,6 +149,7 @@ describe('decoding charsets', () => {
     ['iso-2022-kr', hangul, '한글'],
     ['hz-gb-2312', Buffer.from('~{VPND~}~~ok'), '中文~ok'],
     ['iso-2022-jp', Buffer.from([0x1b, 0x24, 0x42, 0x46, 0x7c, 0x4b, 0x5c, 0x1b, 0x28, 0x42]), '日本'],
+    ['us-ascii', Buffer.from([0x1b, 0x24, 0x42, 0x46, 0x7c, 0x4b, 0x5c, 0x1b, 0x28, 0x42]), '日本'],
     ['koi8-r', iconv.encode('Привет', 'koi8-r'), 'Привет'],
     ['big5', iconv.encode('中文', 'big5'), '中文'],
     ['utf-8', Buffer.from('caf\xe9', 'latin1'), 'café'],

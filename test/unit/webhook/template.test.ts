@@ -82,6 +82,24 @@ test('the details of other types have paths too', () => {
   })
 })
 
+test('the answer to a question has paths', () => {
+  const answer = {
+    text: 'Yes',
+    by: '01a22973-7af2-76eb-a30a-2d0b9a82902b',
+    at: '2026-12-01T00:00:00.000Z',
+    through: 'app' as const,
+  }
+  const question = { id: '01a22973-7af2-76eb-a30a-2d0b9a82902c', status: 'answered' as const, answer }
+  const body = {
+    answer: '{{data.message.question.answer.text}}',
+    by: 'by {{data.message.question.answer.by}}',
+  }
+  const told = (given: object) =>
+    bodyFor(body, occurrenceOf({ ...event, type: 'question.answered', question: given } as PayloadEvent))
+  expect(told(question)).toEqual({ answer: 'Yes', by: `by ${answer.by}` })
+  expect(told({ ...question, status: 'expired', answer: null })).toEqual({ answer: null, by: 'by ' })
+})
+
 test('what a sender wrote is never read as a template, and cannot end its string', () => {
   const subject = '{{data.agent.id}}", "admin": true, "x": "'
   const about = occurrenceOf({ ...event, subject })

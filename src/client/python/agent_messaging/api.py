@@ -1124,6 +1124,8 @@ class Draft(TypedDict):
     subject: str | None
     # The metadata of the message
     metadata: dict[str, str]
+    # The agent's own key of its conversation
+    conversation: str | None
     # When it is to be sent
     sendAt: str | None
     # Its files
@@ -1935,19 +1937,19 @@ def list_events(*, after: int | NotGiven = NOT_GIVEN, limit: int | NotGiven = NO
     return Call("GET", "/agents/{id}/events", {}, query={"after": after, "limit": limit, "wait": wait, "types": types})
 
 
-def send_message(*, text: str | NotGiven = NOT_GIVEN, html: str | NotGiven = NOT_GIVEN, reply_to: str | NotGiven = NOT_GIVEN, reply_all: bool | NotGiven = NOT_GIVEN, forward: str | NotGiven = NOT_GIVEN, channel: SendMessageChannel | NotGiven = NOT_GIVEN, to: Sequence[str] | NotGiven = NOT_GIVEN, cc: Sequence[str] | NotGiven = NOT_GIVEN, bcc: Sequence[str] | NotGiven = NOT_GIVEN, subject: str | NotGiven = NOT_GIVEN, metadata: dict[str, str] | NotGiven = NOT_GIVEN, send_at: datetime | str | NotGiven = NOT_GIVEN, attachments: Sequence[SendMessageAttachment] | NotGiven = NOT_GIVEN, conversation: str | NotGiven = NOT_GIVEN, key: str | None = None) -> Call[Message]:
+def send_message(*, text: str | NotGiven = NOT_GIVEN, html: str | NotGiven = NOT_GIVEN, reply_to: str | NotGiven = NOT_GIVEN, reply_all: bool | NotGiven = NOT_GIVEN, forward: str | NotGiven = NOT_GIVEN, channel: SendMessageChannel | NotGiven = NOT_GIVEN, to: Sequence[str] | NotGiven = NOT_GIVEN, cc: Sequence[str] | NotGiven = NOT_GIVEN, bcc: Sequence[str] | NotGiven = NOT_GIVEN, subject: str | NotGiven = NOT_GIVEN, metadata: dict[str, str] | NotGiven = NOT_GIVEN, conversation: str | NotGiven = NOT_GIVEN, send_at: datetime | str | NotGiven = NOT_GIVEN, attachments: Sequence[SendMessageAttachment] | NotGiven = NOT_GIVEN, key: str | None = None) -> Call[Message]:
     """Sends a message: a reply (`replyTo`), a forward (`forward` with `to`) or a new message (`channel` with `to`)."""
-    return Call("POST", "/agents/{id}/messages", {}, body={"text": text, "html": html, "replyTo": reply_to, "replyAll": reply_all, "forward": forward, "channel": channel, "to": listed(to), "cc": listed(cc), "bcc": listed(bcc), "subject": subject, "metadata": metadata, "sendAt": send_at, "attachments": attachments, "conversation": conversation}, key=key)
+    return Call("POST", "/agents/{id}/messages", {}, body={"text": text, "html": html, "replyTo": reply_to, "replyAll": reply_all, "forward": forward, "channel": channel, "to": listed(to), "cc": listed(cc), "bcc": listed(bcc), "subject": subject, "metadata": metadata, "conversation": conversation, "sendAt": send_at, "attachments": attachments}, key=key)
 
 
-def reply_to_message(reply_to: str, text: str | NotGiven = NOT_GIVEN, *, html: str | NotGiven = NOT_GIVEN, reply_all: bool | NotGiven = NOT_GIVEN, to: Sequence[str] | NotGiven = NOT_GIVEN, cc: Sequence[str] | NotGiven = NOT_GIVEN, bcc: Sequence[str] | NotGiven = NOT_GIVEN, subject: str | NotGiven = NOT_GIVEN, metadata: dict[str, str] | NotGiven = NOT_GIVEN, send_at: datetime | str | NotGiven = NOT_GIVEN, attachments: Sequence[SendMessageAttachment] | NotGiven = NOT_GIVEN, conversation: str | NotGiven = NOT_GIVEN, key: str | None = None) -> Call[Message]:
+def reply_to_message(reply_to: str, text: str | NotGiven = NOT_GIVEN, *, html: str | NotGiven = NOT_GIVEN, reply_all: bool | NotGiven = NOT_GIVEN, to: Sequence[str] | NotGiven = NOT_GIVEN, cc: Sequence[str] | NotGiven = NOT_GIVEN, bcc: Sequence[str] | NotGiven = NOT_GIVEN, subject: str | NotGiven = NOT_GIVEN, metadata: dict[str, str] | NotGiven = NOT_GIVEN, conversation: str | NotGiven = NOT_GIVEN, send_at: datetime | str | NotGiven = NOT_GIVEN, attachments: Sequence[SendMessageAttachment] | NotGiven = NOT_GIVEN, key: str | None = None) -> Call[Message]:
     """Replies in the same thread, to whoever the message is from unless `to` says otherwise."""
-    return Call("POST", "/agents/{id}/messages", {}, body={"replyTo": reply_to, "text": text, "html": html, "replyAll": reply_all, "to": listed(to), "cc": listed(cc), "bcc": listed(bcc), "subject": subject, "metadata": metadata, "sendAt": send_at, "attachments": attachments, "conversation": conversation}, key=key)
+    return Call("POST", "/agents/{id}/messages", {}, body={"replyTo": reply_to, "text": text, "html": html, "replyAll": reply_all, "to": listed(to), "cc": listed(cc), "bcc": listed(bcc), "subject": subject, "metadata": metadata, "conversation": conversation, "sendAt": send_at, "attachments": attachments}, key=key)
 
 
-def forward_message(forward: str, to: Sequence[str], text: str | NotGiven = NOT_GIVEN, *, html: str | NotGiven = NOT_GIVEN, cc: Sequence[str] | NotGiven = NOT_GIVEN, bcc: Sequence[str] | NotGiven = NOT_GIVEN, subject: str | NotGiven = NOT_GIVEN, metadata: dict[str, str] | NotGiven = NOT_GIVEN, send_at: datetime | str | NotGiven = NOT_GIVEN, attachments: Sequence[SendMessageAttachment] | NotGiven = NOT_GIVEN, conversation: str | NotGiven = NOT_GIVEN, key: str | None = None) -> Call[Message]:
+def forward_message(forward: str, to: Sequence[str], text: str | NotGiven = NOT_GIVEN, *, html: str | NotGiven = NOT_GIVEN, cc: Sequence[str] | NotGiven = NOT_GIVEN, bcc: Sequence[str] | NotGiven = NOT_GIVEN, subject: str | NotGiven = NOT_GIVEN, metadata: dict[str, str] | NotGiven = NOT_GIVEN, conversation: str | NotGiven = NOT_GIVEN, send_at: datetime | str | NotGiven = NOT_GIVEN, attachments: Sequence[SendMessageAttachment] | NotGiven = NOT_GIVEN, key: str | None = None) -> Call[Message]:
     """Passes a message on with its text and attachments."""
-    return Call("POST", "/agents/{id}/messages", {}, body={"forward": forward, "to": listed(to), "text": text, "html": html, "cc": listed(cc), "bcc": listed(bcc), "subject": subject, "metadata": metadata, "sendAt": send_at, "attachments": attachments, "conversation": conversation}, key=key)
+    return Call("POST", "/agents/{id}/messages", {}, body={"forward": forward, "to": listed(to), "text": text, "html": html, "cc": listed(cc), "bcc": listed(bcc), "subject": subject, "metadata": metadata, "conversation": conversation, "sendAt": send_at, "attachments": attachments}, key=key)
 
 
 def list_messages(*, channel: ListMessagesChannel | NotGiven = NOT_GIVEN, direction: ListMessagesDirection | NotGiven = NOT_GIVEN, status: ListMessagesStatus | NotGiven = NOT_GIVEN, thread: str | NotGiven = NOT_GIVEN, thread_id: str | NotGiven = NOT_GIVEN, q: str | NotGiven = NOT_GIVEN, label: str | NotGiven = NOT_GIVEN, unread: bool | NotGiven = NOT_GIVEN, refusal: ListMessagesRefusal | NotGiven = NOT_GIVEN, has_attachment: bool | NotGiven = NOT_GIVEN, from_: str | NotGiven = NOT_GIVEN, to: str | NotGiven = NOT_GIVEN, subject: str | NotGiven = NOT_GIVEN, hold: ListMessagesHold | NotGiven = NOT_GIVEN, metadata: dict[str, str] | NotGiven = NOT_GIVEN, since: datetime | str | NotGiven = NOT_GIVEN, until: datetime | str | NotGiven = NOT_GIVEN, limit: int | NotGiven = NOT_GIVEN) -> Call[Page[Message]]:
@@ -2060,9 +2062,9 @@ def list_threads(*, state: ListThreadsState | NotGiven = NOT_GIVEN, assigned_to:
     return Call("GET", "/agents/{id}/threads", {}, query={"state": state, "assignedTo": assigned_to, "unread": unread, "channel": channel, "label": label, "from": from_, "to": to, "subject": subject, "limit": limit})
 
 
-def update_threads(ids: Sequence[str], *, done: bool | NotGiven = NOT_GIVEN, snoozed_until: datetime | str | None | NotGiven = NOT_GIVEN, assigned_to: str | None | NotGiven = NOT_GIVEN, read: bool | NotGiven = NOT_GIVEN, add_labels: Sequence[str] | NotGiven = NOT_GIVEN, remove_labels: Sequence[str] | NotGiven = NOT_GIVEN) -> Call[list[Thread]]:
+def update_threads(ids: Sequence[str], *, done: bool | NotGiven = NOT_GIVEN, snoozed_until: datetime | str | None | NotGiven = NOT_GIVEN, assigned_to: str | None | NotGiven = NOT_GIVEN, read: bool | NotGiven = NOT_GIVEN, label: str | NotGiven = NOT_GIVEN, add_labels: Sequence[str] | NotGiven = NOT_GIVEN, remove_labels: Sequence[str] | NotGiven = NOT_GIVEN) -> Call[list[Thread]]:
     """Changes up to 100 threads: all of them, or none."""
-    return Call("PATCH", "/agents/{id}/threads", {}, body={"ids": listed(ids), "done": done, "snoozedUntil": snoozed_until, "assignedTo": assigned_to, "read": read, "addLabels": listed(add_labels), "removeLabels": listed(remove_labels)})
+    return Call("PATCH", "/agents/{id}/threads", {}, body={"ids": listed(ids), "done": done, "snoozedUntil": snoozed_until, "assignedTo": assigned_to, "read": read, "label": label, "addLabels": listed(add_labels), "removeLabels": listed(remove_labels)})
 
 
 def read_thread(thread_id: str) -> Call[Thread]:
@@ -2070,9 +2072,9 @@ def read_thread(thread_id: str) -> Call[Thread]:
     return Call("GET", "/agents/{id}/threads/{threadId}", {"threadId": thread_id})
 
 
-def update_thread(thread_id: str, *, done: bool | NotGiven = NOT_GIVEN, snoozed_until: datetime | str | None | NotGiven = NOT_GIVEN, assigned_to: str | None | NotGiven = NOT_GIVEN, read: bool | NotGiven = NOT_GIVEN, add_labels: Sequence[str] | NotGiven = NOT_GIVEN, remove_labels: Sequence[str] | NotGiven = NOT_GIVEN) -> Call[Thread]:
+def update_thread(thread_id: str, *, done: bool | NotGiven = NOT_GIVEN, snoozed_until: datetime | str | None | NotGiven = NOT_GIVEN, assigned_to: str | None | NotGiven = NOT_GIVEN, read: bool | NotGiven = NOT_GIVEN, label: str | NotGiven = NOT_GIVEN, add_labels: Sequence[str] | NotGiven = NOT_GIVEN, remove_labels: Sequence[str] | NotGiven = NOT_GIVEN) -> Call[Thread]:
     """Marks a thread as done, postpones it, assigns it, labels it, or marks it as read or unread."""
-    return Call("PATCH", "/agents/{id}/threads/{threadId}", {"threadId": thread_id}, body={"done": done, "snoozedUntil": snoozed_until, "assignedTo": assigned_to, "read": read, "addLabels": listed(add_labels), "removeLabels": listed(remove_labels)})
+    return Call("PATCH", "/agents/{id}/threads/{threadId}", {"threadId": thread_id}, body={"done": done, "snoozedUntil": snoozed_until, "assignedTo": assigned_to, "read": read, "label": label, "addLabels": listed(add_labels), "removeLabels": listed(remove_labels)})
 
 
 def read_transcript(thread_id: str, *, tokens: int | NotGiven = NOT_GIVEN) -> Call[Transcript]:
@@ -2095,9 +2097,9 @@ def delete_thread_note(thread_id: str, note_id: str) -> Call[None]:
     return Call("DELETE", "/agents/{id}/threads/{threadId}/notes/{noteId}", {"threadId": thread_id, "noteId": note_id})
 
 
-def create_draft(*, text: str | None | NotGiven = NOT_GIVEN, html: str | None | NotGiven = NOT_GIVEN, reply_to: str | None | NotGiven = NOT_GIVEN, reply_all: bool | None | NotGiven = NOT_GIVEN, forward: str | None | NotGiven = NOT_GIVEN, channel: CreateDraftChannel | None | NotGiven = NOT_GIVEN, to: Sequence[str] | None | NotGiven = NOT_GIVEN, cc: Sequence[str] | None | NotGiven = NOT_GIVEN, bcc: Sequence[str] | None | NotGiven = NOT_GIVEN, subject: str | None | NotGiven = NOT_GIVEN, metadata: dict[str, str] | None | NotGiven = NOT_GIVEN, send_at: datetime | str | None | NotGiven = NOT_GIVEN, attachments: Sequence[CreateDraftAttachment] | None | NotGiven = NOT_GIVEN, key: str | None = None) -> Call[Draft]:
+def create_draft(*, text: str | None | NotGiven = NOT_GIVEN, html: str | None | NotGiven = NOT_GIVEN, reply_to: str | None | NotGiven = NOT_GIVEN, reply_all: bool | None | NotGiven = NOT_GIVEN, forward: str | None | NotGiven = NOT_GIVEN, channel: CreateDraftChannel | None | NotGiven = NOT_GIVEN, to: Sequence[str] | None | NotGiven = NOT_GIVEN, cc: Sequence[str] | None | NotGiven = NOT_GIVEN, bcc: Sequence[str] | None | NotGiven = NOT_GIVEN, subject: str | None | NotGiven = NOT_GIVEN, metadata: dict[str, str] | None | NotGiven = NOT_GIVEN, conversation: str | None | NotGiven = NOT_GIVEN, send_at: datetime | str | None | NotGiven = NOT_GIVEN, attachments: Sequence[CreateDraftAttachment] | None | NotGiven = NOT_GIVEN, key: str | None = None) -> Call[Draft]:
     """Creates a draft of a message."""
-    return Call("POST", "/agents/{id}/drafts", {}, body={"text": text, "html": html, "replyTo": reply_to, "replyAll": reply_all, "forward": forward, "channel": channel, "to": to, "cc": cc, "bcc": bcc, "subject": subject, "metadata": metadata, "sendAt": send_at, "attachments": attachments}, key=key)
+    return Call("POST", "/agents/{id}/drafts", {}, body={"text": text, "html": html, "replyTo": reply_to, "replyAll": reply_all, "forward": forward, "channel": channel, "to": to, "cc": cc, "bcc": bcc, "subject": subject, "metadata": metadata, "conversation": conversation, "sendAt": send_at, "attachments": attachments}, key=key)
 
 
 def list_drafts(*, limit: int | NotGiven = NOT_GIVEN) -> Call[Page[Draft]]:
@@ -2110,9 +2112,9 @@ def read_draft(draft_id: str) -> Call[Draft]:
     return Call("GET", "/agents/{id}/drafts/{draftId}", {"draftId": draft_id})
 
 
-def update_draft(draft_id: str, *, text: str | None | NotGiven = NOT_GIVEN, html: str | None | NotGiven = NOT_GIVEN, reply_to: str | None | NotGiven = NOT_GIVEN, reply_all: bool | None | NotGiven = NOT_GIVEN, forward: str | None | NotGiven = NOT_GIVEN, channel: UpdateDraftChannel | None | NotGiven = NOT_GIVEN, to: Sequence[str] | None | NotGiven = NOT_GIVEN, cc: Sequence[str] | None | NotGiven = NOT_GIVEN, bcc: Sequence[str] | None | NotGiven = NOT_GIVEN, subject: str | None | NotGiven = NOT_GIVEN, metadata: dict[str, str] | None | NotGiven = NOT_GIVEN, send_at: datetime | str | None | NotGiven = NOT_GIVEN, attachments: Sequence[UpdateDraftAttachment] | None | NotGiven = NOT_GIVEN, unchanged_since: datetime | str | NotGiven = NOT_GIVEN) -> Call[Draft]:
+def update_draft(draft_id: str, *, text: str | None | NotGiven = NOT_GIVEN, html: str | None | NotGiven = NOT_GIVEN, reply_to: str | None | NotGiven = NOT_GIVEN, reply_all: bool | None | NotGiven = NOT_GIVEN, forward: str | None | NotGiven = NOT_GIVEN, channel: UpdateDraftChannel | None | NotGiven = NOT_GIVEN, to: Sequence[str] | None | NotGiven = NOT_GIVEN, cc: Sequence[str] | None | NotGiven = NOT_GIVEN, bcc: Sequence[str] | None | NotGiven = NOT_GIVEN, subject: str | None | NotGiven = NOT_GIVEN, metadata: dict[str, str] | None | NotGiven = NOT_GIVEN, conversation: str | None | NotGiven = NOT_GIVEN, send_at: datetime | str | None | NotGiven = NOT_GIVEN, attachments: Sequence[UpdateDraftAttachment] | None | NotGiven = NOT_GIVEN, unchanged_since: datetime | str | NotGiven = NOT_GIVEN) -> Call[Draft]:
     """Changes a draft."""
-    return Call("PATCH", "/agents/{id}/drafts/{draftId}", {"draftId": draft_id}, body={"text": text, "html": html, "replyTo": reply_to, "replyAll": reply_all, "forward": forward, "channel": channel, "to": to, "cc": cc, "bcc": bcc, "subject": subject, "metadata": metadata, "sendAt": send_at, "attachments": attachments, "unchangedSince": unchanged_since})
+    return Call("PATCH", "/agents/{id}/drafts/{draftId}", {"draftId": draft_id}, body={"text": text, "html": html, "replyTo": reply_to, "replyAll": reply_all, "forward": forward, "channel": channel, "to": to, "cc": cc, "bcc": bcc, "subject": subject, "metadata": metadata, "conversation": conversation, "sendAt": send_at, "attachments": attachments, "unchangedSince": unchanged_since})
 
 
 def delete_draft(draft_id: str) -> Call[None]:

@@ -1,4 +1,5 @@
 import { getDomain } from 'tldts'
+import { trackerOf } from '../../../core/codes/index.ts'
 
 /** A link as people see it, and where it leads. */
 export interface Link {
@@ -17,8 +18,16 @@ const hostOf = (href: string): URL | null => (URL.canParse(href) ? new URL(href)
 /** Domains that look alike are only of use with another: they stand before the last labels of the true one. */
 const BORROWED = /(?:^|\.)[a-z0-9-]{2,63}\.(?:com|org|net|gov|edu)\.(?:[a-z0-9-]{1,63}\.){1,4}[a-z]{2,24}$/
 
-/** Whether a link leads through a service that counts clicks: it names the shown place, or a long token. */
-const isTracked = ({ search, pathname, href }: URL, shown: string): boolean =>
+/** Services that shorten links for anybody: what they lead to is not what newsletters count. */
+const SHORTENS = /^(?:Bitly|X|LinkedIn|Branch|AppsFlyer)$/
+
+/** Whether a link leads through a service that counts clicks: a known one, or it names the shown place, or a long token. */
+const isTracked = (url: URL, shown: string): boolean => {
+  const tracker = trackerOf(url)
+  return (tracker !== undefined && !SHORTENS.test(tracker)) || hasToken(url, shown)
+}
+
+const hasToken = ({ search, pathname, href }: URL, shown: string): boolean =>
   decodeURIComponent(href.replace(/%(?![0-9a-f]{2})/gi, '%25')).includes(shown) ||
   /[A-Za-z0-9_~+/=%-]{24,}/.test(pathname + search)
 
