@@ -5,6 +5,7 @@ import type { Metadata, MetadataChanges } from '../core/rules.ts'
 import type { Db } from '../db/client.ts'
 import type { Address, Agent } from '../db/generated/prisma/client.ts'
 import type { Notifier } from '../db/notify.ts'
+import { despiteDeadlocks } from '../db/transaction.ts'
 import { type EventType, loggedTypes } from '../event/index.ts'
 import {
   type Action,
@@ -239,7 +240,8 @@ export const removeAgent = async (deps: DeletionDeps, actor: Actor, agent: Agent
   const addresses = await deps.prisma.address.findMany({ where: { agentId: agent.id } })
   await Promise.all(addresses.map((address) => releaseAddress(deps, address)))
   await forgetAgent(deps, agent, addresses)
-  await deleteWithTokens(deps, actor, agent)
+  // Requests lock a row of the agent and then the agent; its deletion locks the agent and then all of its rows.
+  await despiteDeadlocks(deps, () => deleteWithTokens(deps, actor, agent))
   await deps.removeAtOnce(agent.id)
 }
 

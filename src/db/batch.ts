@@ -36,9 +36,21 @@ export interface BatchOptions<Item> {
   isUnavailable(error: unknown): boolean
 }
 
+/** The error of a write that has committed some of its items: these must not be written again. */
+export class PartlyWritten<Result> extends Error {
+  /** By item; undefined for those that were not committed. */
+  readonly results: readonly (Result | undefined)[]
+
+  constructor(results: readonly (Result | undefined)[], cause: unknown) {
+    super('some of the items were not written', { cause })
+    this.results = results
+  }
+}
+
 /**
  * Creates a batch. `write` receives items in order of arrival and returns one result for each. When it fails
- * because of the data, each item is retried alone, so that one caller's bad row cannot fail the others.
+ * because of the data, each item is retried alone, so that one caller's bad row cannot fail the others. A write of several
+ * commits throws `PartlyWritten`.
  */
 export const createBatch = <Item, Result>(
   write: (items: Item[]) => Promise<Result[]>,
@@ -74,11 +86,12 @@ export const createBatch = <Item, Result>(
       const results = await write(batch.map(({ item }) => item))
       for (const [index, { resolve }] of batch.entries()) resolve(results[index]!)
     } catch (error) {
-      if (batch.length === 1 || isUnavailable(error)) {
-        for (const { reject } of batch) reject(error)
-        return
-      }
-      for (const one of batch) await settle([one])
+      const partly = error instanceof PartlyWritten
+      const { results, cause } = partly ? (error as PartlyWritten<Result>) : { results: [], cause: error }
+      for (const [index, result] of results.entries()) if (result !== undefined) batch[index]!.resolve(result)
+      const left = batch.filter((_, index) => results[index] === undefined)
+      if (left.length === 1 || isUnavailable(cause)) for (const { reject } of left) reject(cause)
+      else for (const one of left) await settle([one])
     }
   }
 

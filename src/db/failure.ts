@@ -1,9 +1,10 @@
 import { AppError, messageOf } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import { oneLine } from '../core/text/sanitize-text.ts'
-import { isUnavailable, isUnstorable } from './unavailable.ts'
+import { isDeadlock, isUnavailable, isUnstorable } from './unavailable.ts'
 
 const DATABASE_AWAY = 'The service cannot reach its database. Try again shortly.'
+const COLLIDED = 'This request and another one waited for each other. Try again shortly.'
 /** Seconds after which a retry is worthwhile while the database is unavailable. */
 const RETRY_AFTER = 2
 
@@ -33,6 +34,8 @@ export const publicError = (error: unknown): AppError => {
   if (error instanceof AppError) return error
   if (isDisconnect(error))
     return new AppError('invalid_input', 'body: ended before it was complete', { cause: error })
+  if (isDeadlock(error))
+    return new AppError('unavailable', COLLIDED, { cause: error, retryAfter: RETRY_AFTER })
   if (isUnavailable(error))
     return new AppError('unavailable', DATABASE_AWAY, {
       cause: error,

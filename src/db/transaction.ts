@@ -1,6 +1,7 @@
 import type { Db, Queryable, Statements } from './client.ts'
 import type { Prisma, PrismaClient } from './generated/prisma/client.ts'
 import type { Statement } from './sql/statement.ts'
+import { isDeadlock } from './unavailable.ts'
 
 const toNumbers = (row: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(
@@ -75,6 +76,26 @@ export const atomically = async <Given extends Db, Result>(
   )
   run(effects)
   return result
+}
+
+/** How often a transaction is repeated that was ended to resolve a deadlock. */
+const MAX_REPEATS = 3
+
+/**
+ * Repeats a transaction that PostgreSQL has ended to resolve a deadlock, unless it is a part of another. For those that
+ * cannot lock in the order in which others do. `work` must be safe to repeat.
+ */
+export const despiteDeadlocks = async <Result>(
+  { inTransaction }: Pick<Db, 'inTransaction'>,
+  work: () => Promise<Result>,
+): Promise<Result> => {
+  for (let repeats = 0; ; repeats++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (inTransaction || repeats === MAX_REPEATS || !isDeadlock(error)) throw error
+    }
+  }
 }
 
 /** A transaction that is ended by a call instead of the return of a function. */

@@ -57,6 +57,10 @@ const UNSTORABLE = /^(22...|54...)$/
  */
 export const isUnavailable = (error: unknown): boolean => isAny(error, matches)
 
+/** Returns whether a transaction was ended to resolve a deadlock: none of it is committed, and it may succeed at once. */
+export const isDeadlock = (error: unknown): boolean =>
+  isAny(error, ({ code, originalCode }) => code === '40P01' || originalCode === '40P01')
+
 /** Returns whether a database call failed because of its values, so that it would fail again. */
 export const isUnstorable = (error: unknown): boolean =>
   isAny(error, ({ code, originalCode }) =>

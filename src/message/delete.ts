@@ -24,7 +24,10 @@ const DELETE = {
     select id from gone`),
 }
 
-/** In a statement of its own, so that the one that deletes sees notes that were added while it waited for the lock. */
+/**
+ * In a statement of its own, so that the one that deletes sees notes that were added while it waited for the lock, and
+ * before the sends, as where a send is cancelled or settled: these would deadlock otherwise.
+ */
 const LOCK = {
   name: 'lock messages to delete',
   text: 'select id from message where agent_id = $1 and id = any($2::uuid[]) order by id for update',
@@ -49,8 +52,8 @@ const remove = async (
   await deps.prisma.$transaction(async (prisma) => {
     const { pool } = within(prisma)
     await pool.query({ ...UNQUEUE, values: [agentId, ids] })
-    await removeSends(prisma, agentId, ids)
     await pool.query({ ...LOCK, values: [agentId, ids] })
+    await removeSends(prisma, agentId, ids)
     const { rows } = await pool.query<{ id: string }>({ ...DELETE, values: [agentId, ids] })
     ensureAll(new Set(rows.map(({ id }) => id)))
     const detail = { messages: [...ids] }

@@ -6,7 +6,7 @@ import { MAX_SEND_BODY_BYTES } from '../core/rules.ts'
 import { documentationRoutes } from './documentation/documentation.ts'
 import { manualRoutes } from './documentation/manual.ts'
 import { registerParts } from './documentation/openapi.ts'
-import { bodyLimit } from './request/body-limit.ts'
+import { bodyLimit, refuseEncoded } from './request/body-limit.ts'
 import { idempotency } from './request/idempotency.ts'
 import { jsonBody } from './request/json-body.ts'
 import { allowedMethods } from './request/methods.ts'
@@ -14,6 +14,7 @@ import { refuseStrayQuery } from './request/query.ts'
 import { inTurn, limitRate } from './request/rate-limit.ts'
 import { readViewer } from './request/viewer.ts'
 import { fileRoutes } from './resources/file-links.ts'
+import { MAX_MBOX_BYTES } from './resources/imports.ts'
 import type { RestEnv } from './route/env.ts'
 import { answerError, onError, onInvalid } from './route/errors.ts'
 import { ROUTES } from './routes.ts'
@@ -24,19 +25,22 @@ import { ROUTES } from './routes.ts'
  */
 const MAX_BODY_BYTES = 1024 * 1024
 
-/** Only a message to send and a draft may have attachments. */
-const SENDS = /^\/agents\/[^/]+\/(?:messages|drafts(?:\/[^/]+)?)\/?$/
-const maxBytes = (method: string, path: string): number =>
-  (method === 'POST' || (method === 'PATCH' && path.includes('/drafts/'))) && SENDS.test(path)
-    ? MAX_SEND_BODY_BYTES
-    : MAX_BODY_BYTES
-
-/** An import reads its body as it arrives, up to 1 GiB; repeating it has no effect, with or without a key. */
+/** An import reads its body as it arrives; repeating it has no effect, with or without a key. */
 const IMPORTS = /^\/agents\/[^/]+\/imports\/?$/
+const isImport = (method: string, path: string): boolean => method === 'POST' && IMPORTS.test(path)
 const unlessImport =
   (middleware: MiddlewareHandler<RestEnv>): MiddlewareHandler<RestEnv> =>
   (c, next) =>
-    c.req.method === 'POST' && IMPORTS.test(c.req.path) ? next() : middleware(c, next)
+    isImport(c.req.method, c.req.path) ? next() : middleware(c, next)
+
+/** Only a message to send and a draft may have attachments. */
+const SENDS = /^\/agents\/[^/]+\/(?:messages|drafts(?:\/[^/]+)?)\/?$/
+const maxBytes = (method: string, path: string): number => {
+  if (isImport(method, path)) return MAX_MBOX_BYTES
+  return (method === 'POST' || (method === 'PATCH' && path.includes('/drafts/'))) && SENDS.test(path)
+    ? MAX_SEND_BODY_BYTES
+    : MAX_BODY_BYTES
+}
 
 /** Paths that require a bearer token. (/agents/* includes /agents.) */
 const GUARDED = [
@@ -79,7 +83,8 @@ export const createRest = (deps: Context): OpenAPIHono<RestEnv> => {
     return answerError(c, new AppError('invalid_input', `${c.req.method} is not allowed here.`), 405)
   })
   app.use('*', prepare(deps))
-  for (const path of GUARDED) app.use(path, identify, limitRate, refuseStrayQuery(app))
+  for (const path of GUARDED)
+    app.use(path, identify, limitRate(maxBytes), refuseStrayQuery(app), refuseEncoded)
   app.use('*', unlessImport(bodyLimit(maxBytes)))
   for (const path of GUARDED)
     app.use(path, unlessImport(jsonBody), unlessImport(inTurn), unlessImport(idempotency))

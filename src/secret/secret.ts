@@ -156,10 +156,11 @@ export const deleteSecret = async (
 ): Promise<void> => {
   await findAgent(deps, viewer, agentId)
   await deps.prisma.$transaction(async (tx) => {
+    // The agent before the secret, as where one is set: the two would deadlock otherwise.
+    await changeGuard(tx, agentId)
     const where = { agentId, name, ...unexpired(deps.clock.now()) }
     const { count } = await tx.secret.deleteMany({ where })
     if (count === 0) throw notFound('secret', 'name')
-    await changeGuard(tx, agentId)
     await audit({ ...deps, prisma: tx }, viewer, { action: 'secret.delete', agentId, detail: { name } })
   })
   deps.guards.changed(deps, agentId)

@@ -104,6 +104,13 @@ describe('the rate limit of a token', () => {
     expect(headers.get('ratelimit')).toBe(`"token";r=${LIMIT - 4};t=45`)
   })
 
+  test('counts a body that is too large to be read once', async () => {
+    const { api } = await service.workspace()
+    const { status, headers } = await api('POST', '/agents', { name: 'x'.repeat(3 * 1024 * 1024) })
+    expect(status).toBe(413)
+    expect(headers.get('ratelimit')).toBe(`"token";r=${LIMIT - 1};t=45`)
+  })
+
   test('counts a large answer several times', async () => {
     const tenant = await service.workspace()
     const agent = await createTestAgent(service, tenant)

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { beforeAll, expect, test } from 'vitest'
 import { AppError } from '../../src/core/errors.ts'
 import { mayHaveText } from '../../src/mail/file/format.ts'
@@ -155,4 +156,18 @@ test('of a message whose files take long, those that follow are not read, so tha
     [[slow, next]],
   )
   expect(rows.map(({ id }) => id).sort()).toEqual([slow, next].sort())
+})
+
+test('a round leaves nothing at the signal that ends the worker', async () => {
+  const left: number[] = []
+  const sleep = async (_: number, signal?: AbortSignal) => {
+    left.push(getEventListeners(signal!, 'abort').length)
+    await new Promise(setImmediate)
+  }
+  const fileTexts = { mayHaveText } as never
+  const indexer = createFileIndexer({ ...service.db, clock: { ...clock, sleep }, log, fileTexts })
+  indexer.start()
+  await until(() => left.length >= 5)
+  await indexer.stop()
+  expect(new Set(left)).toEqual(new Set([0]))
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createBatch } from '../../src/db/batch.ts'
+import { createBatch, PartlyWritten } from '../../src/db/batch.ts'
 import { until } from '../support/until.ts'
 
 const options = {
@@ -125,4 +125,25 @@ test('a batch has caught up once a write leaves nobody waiting', async () => {
   await behind
   expect(hasCaughtUp).toBe(true)
   expect(batch.caughtUp()).toBeNull()
+})
+
+test('of a write that has committed some of its items, only the others are retried', async () => {
+  const writes: number[][] = []
+  const write = async (items: number[]): Promise<number[]> => {
+    writes.push(items)
+    if (items.length === 1) throw new Error(`bad ${items[0]}`)
+    const results = items.map((item) => (item % 2 === 0 ? item * 2 : undefined))
+    throw new PartlyWritten(results, new Error('bad row'))
+  }
+  const batch = createBatch(write, options)
+  const all = Promise.allSettled([1, 2, 3, 4].map((item) => batch.add(item)))
+  expect(await all).toMatchObject([
+    { reason: { message: 'bad 1' } },
+    { value: 4 },
+    { reason: { message: 'bad 3' } },
+    { value: 8 },
+  ])
+  expect(writes).toEqual([[1, 2, 3, 4], [1], [3]])
+  await expect(Promise.all([5, 6].map((item) => batch.add(item)))).rejects.toThrow('bad row')
+  expect(writes.slice(3)).toEqual([[5, 6]])
 })

@@ -96,6 +96,7 @@ export const revealSecrets = operation({
       'Their names, at most 200; all secrets if left out.',
     ).optional(),
   },
+  mayBeEmpty: true,
   example: { names: ['STRIPE_KEY'] },
   fails: ['agent', 'conflict'],
   output: {

@@ -32,6 +32,7 @@ export const releaseMessage = operation({
   tag,
   scope: 'messages:write',
   input: { ...ONE, listSender },
+  mayBeEmpty: true,
   example: { listSender: true },
   fails: ['agent', 'plan', 'conflict'],
   output: one(Message, 'The message.'),

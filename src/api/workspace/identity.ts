@@ -114,6 +114,7 @@ export const linkTelegram = operation({
       'The agent whose bot the link opens, and to whose access list the account is added. If left out: one of the workspace’s bots, and no list.',
     ).optional(),
   },
+  mayBeEmpty: true,
   example: {},
   fails: ['missing', 'forbidden', 'conflict'],
   output: created(TelegramLink, 'The link.'),

@@ -18,6 +18,7 @@ export const createOwnToken = operation({
   tag,
   scope: 'tokens',
   input: { name, expiresAt, scopes },
+  mayBeEmpty: true,
   example: { name: 'laptop' },
   fails: ['forbidden', 'conflict'],
   output: created(NewToken, 'The token, whose value is shown only once.'),

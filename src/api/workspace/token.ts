@@ -63,6 +63,7 @@ export const createToken = operation({
       'What the token may be used for; left out, everything that its holder may do, or that the token may with which it is made.',
     ).nullish(),
   },
+  mayBeEmpty: true,
   example: { name: 'laptop', expiresAt: '2027-01-01T00:00:00Z', scopes: ['messages:read', 'messages:write'] },
   fails: ['agent', 'conflict'],
   output: created(NewToken, 'The token, whose value is shown only once.'),

@@ -16,6 +16,13 @@ export const ensureHoldable = (bytes: number): void => {
 export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
+/** Returns whether a body is compressed, which no reader of bodies undoes: it would be taken for what it is not. */
+export const isEncoded = (contentEncoding: string | undefined): boolean =>
+  contentEncoding !== undefined && contentEncoding.toLowerCase() !== 'identity'
+
+/** The words about a body that is compressed. */
+export const encodedBody = () => invalidInput('body', 'must have no Content-Encoding')
+
 /** Reads a body; returns null as soon as it is longer than `max` bytes, without reading the rest. */
 export const readUpTo = async (
   body: AsyncIterable<Uint8Array> | null,

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { type DocumentNode, getOperationAST, OperationTypeNode } from 'graphql'
 import { AppError, invalidInput, noSuchPath } from '../../core/errors.ts'
-import { ensureHoldable, readUpTo } from '../../core/http/body.ts'
+import { encodedBody, ensureHoldable, isEncoded, readUpTo } from '../../core/http/body.ts'
 import { parseJson } from '../../core/http/json.ts'
 import { MAX_SEND_BODY_BYTES } from '../../core/rules.ts'
 
@@ -66,6 +66,8 @@ export const checkForm = (request: IncomingMessage): void => {
     })
   if (method === 'POST' && !/^application\/json *(;|$)/i.test(request.headers['content-type'] ?? ''))
     throw new Refused(new AppError('invalid_input', 'body: the Content-Type must be application/json'), 415)
+  if (isEncoded(request.headers['content-encoding']))
+    throw new Refused(encodedBody(), 415, { 'Accept-Encoding': 'identity' })
   if (lengthOf(request) > maxBytesOf(request)) throw tooLarge(maxBytesOf(request))
   // Accepting the key and ignoring it could execute twice what the client wants executed once.
   if (request.headers['idempotency-key'] !== undefined && pathOf(request) !== '/graphql')

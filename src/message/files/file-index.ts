@@ -3,6 +3,7 @@ import { AppError, messageOf } from '../../core/errors.ts'
 import { START_BYTES } from '../../core/file-text.ts'
 import type { Logger } from '../../core/logger.ts'
 import { type Led, Routine } from '../../core/routine.ts'
+import { withResolvers } from '../../core/with-resolvers.ts'
 import { tsvectorArray } from '../../db/bytea.ts'
 import { type Db, isUnavailable } from '../../db/client.ts'
 import { raw, sql } from '../../db/sql/sql.ts'
@@ -213,11 +214,15 @@ const indexNextFiles = async (deps: Deps, turn = { after: FIRST }): Promise<bool
 export const createFileIndexer = (deps: Deps & Led): Routine => {
   const turn = { after: FIRST }
   const round = async (signal: AbortSignal): Promise<void> => {
-    const stopped = new Promise<false>((resolve) => {
-      signal.addEventListener('abort', () => resolve(false), { once: true })
-    })
-    // A file may take longer than the service may take to stop. It is read again then.
-    while (!signal.aborted && (await Promise.race([indexNextFiles(deps, turn), stopped])));
+    const { promise: stopped, resolve: stop } = withResolvers<false>()
+    const onStop = () => stop(false)
+    signal.addEventListener('abort', onStop)
+    try {
+      // A file may take longer than the service may take to stop. It is read again then.
+      while (!signal.aborted && (await Promise.race([indexNextFiles(deps, turn), stopped])));
+    } finally {
+      signal.removeEventListener('abort', onStop)
+    }
   }
   return new Routine(round, {
     ...{ clock: deps.clock, log: deps.log, everyMs: EVERY_MS, isOurs: deps.isOurs },

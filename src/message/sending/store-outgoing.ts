@@ -1,5 +1,5 @@
 import { v7 as newId } from 'uuid'
-import { createDbBatch, type DbBatch } from '../../db/batch.ts'
+import { createDbBatch, type DbBatch, PartlyWritten } from '../../db/batch.ts'
 import { byteaArray } from '../../db/bytea.ts'
 import { type Db, isUnavailable, type Statements } from '../../db/client.ts'
 import type { Message } from '../../db/generated/prisma/client.ts'
@@ -81,17 +81,25 @@ export type StoredAs = Placed | typeof OUTDATED | null
 /**
  * Stores outgoing messages, with one statement for the agents that log new messages alone and need no approval. For all
  * others, one reads what decides whether they wait, and another stores them, unless the setting has changed meanwhile:
- * then it is decided anew.
+ * then it is decided anew. Throws `PartlyWritten` when some of them are stored.
  */
 export const storeOutgoing = async (db: Statements, outgoing: readonly Compared[]): Promise<StoredAs[]> => {
   const store = outgoing.every(isBare) ? STORE_BARE : STORE
   const done = new Map<string, Placed | typeof OUTDATED>(await write(db, store, withoutApproval(outgoing)))
-  for (let decisions = 0; decisions < MAX_DECISIONS && done.size < outgoing.length; decisions++) {
-    const others = outgoing.filter(({ message }) => !done.has(message.id))
-    const { decided, outdated } = await decideHolds(db, others)
-    for (const id of outdated) done.set(id, OUTDATED)
-    if (decided.length === 0) break
-    for (const [id, place] of await write(db, STORE_LOGGED, decided)) done.set(id, place)
+  try {
+    for (let decisions = 0; decisions < MAX_DECISIONS && done.size < outgoing.length; decisions++) {
+      const others = outgoing.filter(({ message }) => !done.has(message.id))
+      const { decided, outdated } = await decideHolds(db, others)
+      for (const id of outdated) done.set(id, OUTDATED)
+      if (decided.length === 0) break
+      for (const [id, place] of await write(db, STORE_LOGGED, decided)) done.set(id, place)
+    }
+  } catch (error) {
+    if (done.size === 0) throw error
+    throw new PartlyWritten(
+      outgoing.map(({ message: { id } }) => done.get(id)),
+      error,
+    )
   }
   return outgoing.map(({ message: { id } }) => done.get(id) ?? null)
 }

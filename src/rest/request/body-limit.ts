@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { AppError } from '../../core/errors.ts'
-import { readUpTo } from '../../core/http/body.ts'
+import { encodedBody, isEncoded, readUpTo } from '../../core/http/body.ts'
 import type { RestEnv } from '../route/env.ts'
 import { answerError } from '../route/errors.ts'
 
@@ -43,3 +43,10 @@ export const bodyLimit =
       slot?.leave()
     }
   }
+
+/** Rejects a compressed body with 415 (RFC 9110, 15.5.16). */
+export const refuseEncoded: MiddlewareHandler<RestEnv> = (c, next) => {
+  if (!isEncoded(c.req.header('Content-Encoding'))) return next()
+  c.header('Accept-Encoding', 'identity')
+  return Promise.resolve(answerError(c, encodedBody(), 415))
+}

@@ -19,17 +19,17 @@ const countAnswer = (c: Context<RestEnv>): void => {
  * Limits the requests per token and minute. The headers are set on Node's response: the router would create a
  * `Headers` object for them and copy it twice. See docs/decisions.md#quota-headers.
  */
-export const limitRate: MiddlewareHandler<RestEnv> = async (c, next) => {
-  const quota = countRequest(
-    c.get('deps'),
-    c.get('viewer'),
-    c.env.outgoing,
-    1 + costOfBody(Number(c.req.raw.headers.get('Content-Length') ?? 0)),
-  )
-  if (!quota.allowed) throw overQuota(quota)
-  countAnswer(c)
-  await next()
-}
+export const limitRate =
+  (maxBytesOf: (method: string, path: string) => number): MiddlewareHandler<RestEnv> =>
+  async (c, next) => {
+    const length = Number(c.req.raw.headers.get('Content-Length') ?? 0)
+    // A body that is longer than allowed is refused unread.
+    const cost = length > maxBytesOf(c.req.method, c.req.path) ? 0 : costOfBody(length)
+    const quota = countRequest(c.get('deps'), c.get('viewer'), c.env.outgoing, 1 + cost)
+    if (!quota.allowed) throw overQuota(quota)
+    countAnswer(c)
+    await next()
+  }
 
 /** Runs the token's requests a few at a time, once their bodies have arrived. */
 export const inTurn: MiddlewareHandler<RestEnv> = (c, next) =>

@@ -11,7 +11,7 @@ import { answerError } from '../route/errors.ts'
 import { failures, ids, ok, secured } from '../route/route.ts'
 
 /** Maximum size of an uploaded mbox. @limit Import and export */
-const MAX_MBOX_BYTES = 1024 * 1024 * 1024
+export const MAX_MBOX_BYTES = 1024 * 1024 * 1024
 /** Time that an upload may take: 1 GiB at 24 KiB/s. @limit Import and export */
 const MAX_MS = 12 * 3_600_000
 

@@ -1,4 +1,5 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import type { MiddlewareHandler } from 'hono'
 import { type Operation, placeOf, type Shown } from '../../api/operation.ts'
 import {
   choiceOf,
@@ -154,6 +155,12 @@ const requestOf = ({ rest, input, example, mayBeEmpty, restRequires = [] }: Aske
   return { ...params, ...(mayBeEmpty ? optionalBody(given) : body(given)) }
 }
 
+/** Takes an empty body for none: clients that always send a Content-Type would otherwise have to send `{}`. */
+const emptyIsNone: MiddlewareHandler<RestEnv> = (c, next) => {
+  if (!c.var.bytes) c.req.raw.headers.delete('Content-Type')
+  return next()
+}
+
 /** Adds the route of an operation. */
 export const route = <Input extends Fields, Result>(
   app: OpenAPIHono<RestEnv>,
@@ -162,6 +169,7 @@ export const route = <Input extends Fields, Result>(
   const { method, path, names } = placeOf(operation)
   const { name, says, tag, scope, output, fails } = operation
   const request = requestOf(operation)
+  const { middleware, ...rights } = secured(scope)
   const described = createRoute({
     ...{
       method: method.toLowerCase() as 'get',
@@ -169,7 +177,8 @@ export const route = <Input extends Fields, Result>(
       operationId: name,
       ...summarize(says),
     },
-    ...{ tags: [tag], ...secured(scope), request },
+    ...{ tags: [tag], ...rights, request },
+    middleware: operation.mayBeEmpty ? [middleware, emptyIsNone] : middleware,
     responses: {
       ...(output.kind === 'nothing' ? { 204: NO_CONTENT } : answerOf(output)),
       ...failures(
