@@ -3,7 +3,7 @@ import type { RateLimits } from '../workspace/index.ts'
 
 /**
  * Maximum number of messages from one proven sender to one agent in a minute. For unproven senders, the limit
- * applies to each source instead, and to each sender behind a gateway.
+ * applies to each source instead.
  * @limit Receiving
  */
 export const MESSAGES_A_MINUTE = 30
@@ -13,8 +13,7 @@ export const UNPROVEN_A_MINUTE = 300
 /**
  * Counts a message against the rate limit of its sender. Returns the reason, in words, when it exceeds the
  * limit, else null. Anyone can claim an unproven sender's address, so unproven messages count against their
- * source. Behind a gateway, which has no source of its own, they count against the address that they claim, but
- * never against its proven messages.
+ * source and never against the address that they claim.
  */
 export const overRate = (
   rates: Pick<RateLimits, 'take' | 'takeAll'>,
@@ -26,14 +25,9 @@ export const overRate = (
     return allowed ? null : `more than ${MESSAGES_A_MINUTE} messages a minute from this sender`
   }
   const total = { key: `unproven:${agentId}`, limit: UNPROVEN_A_MINUTE }
-  const own = { key: `unproven:${agentId}:${source ?? from.address}`, limit: MESSAGES_A_MINUTE }
-  const over = rates.takeAll([total, own])
+  const own = source ? [{ key: `unproven:${agentId}:${source}`, limit: MESSAGES_A_MINUTE }] : []
+  const over = rates.takeAll([total, ...own])
   if (over === null) return null
-  const origin =
-    over === total
-      ? 'unverified senders'
-      : source
-        ? `unverified senders via ${source}`
-        : 'this unverified sender'
+  const origin = over === total ? 'unverified senders' : `unverified senders via ${source}`
   return `more than ${over.limit} messages a minute from ${origin}`
 }

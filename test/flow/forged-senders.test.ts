@@ -79,17 +79,6 @@ test('unverified mail is counted by its source, which is an IPv4 address or an I
   expect(await from('198.51.100.1')).toBeNull()
 })
 
-test('unverified mail of a gateway on a private address is counted by the sender that it names', async () => {
-  const agent = await agentThatAdmits('anyone')
-  const refusalOf = async (from: string) => {
-    await post(service, { from, to: agent.address, text: 'hi' })
-    return (await newest(agent))[0].refusal
-  }
-  await times(30, () => refusalOf('Busy@nobody.example'))
-  expect(await refusalOf('busy@nobody.example')).toBe('rate_limit')
-  expect(await refusalOf('calm@nobody.example')).toBeNull()
-})
-
 test('forged messages in the name of an agent do not close its thread', async () => {
   const agent = await agentThatAdmits('anyone')
   const bot = {
