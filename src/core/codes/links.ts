@@ -9,7 +9,10 @@ import { KIND } from './words.ts'
 const PATH_WORDS: readonly (readonly [RegExp, Purpose])[] = [
   [/reset|recover|forgot|passw(?:or)?d|passwort|zuruecksetz|reinit|restablec|recuper/i, 'reset'],
   [/magic|log-?in|sign-?in|passwordless|auth(?:enticate)?\b|session|one-?time/i, 'sign_in'],
-  [/verif|confirm|activ(?:at|ar|er)|validat|bestaetig|aktivier|sign-?up|regist|optin|opt-in|welcome/i, 'verify'],
+  [
+    /verif|confirm|activ(?:at|ar|er)|validat|bestaetig|aktivier|sign-?up|regist|optin|opt-in|welcome/i,
+    'verify',
+  ],
 ]
 const MAGIC = /magic|passwordless|one-?time/i
 const DROPPED_PATH =

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { AppError, invalidInput } from '../../core/errors.ts'
-import { inputError, type Issue } from '../../core/input-error.ts'
+import { type Issue, inputError } from '../../core/input-error.ts'
 
 /**
  * A scalar value that violates its rule. Only GraphQL's own error knows which field it is in (see errors.ts).
