@@ -109,6 +109,7 @@ test('a long text comes in pages that make up the whole', async () => {
   }
   expect(pages.length).toBe(3)
   expect(pages.join('')).toBe(lines)
+  expect((await read(id, 0, '?offset=8')).body.text.startsWith('😀\nline 1')).toBe(true)
   expectFailure(await read(id, 0, '?offset=9999999'), 'invalid_input', /^offset: the text has/)
 })
 

@@ -142,6 +142,7 @@ const TOKEN = 'mutation ($input: CreateTokenInput!) { createToken(input: $input)
 const CONNECT = 'mutation ($input: ConnectInput!) { connect(input: $input) { connection { id } } }'
 const ACCESS = 'mutation ($input: SetAccessInput!) { setAccess(input: $input) { access { admit } } }'
 const HOOK = 'mutation ($input: AddWebhookInput!) { addWebhook(input: $input) { secret } }'
+const TAKE = 'mutation ($input: TakeCodeInput!) { takeCode(input: $input) { code { value } } }'
 const mail = { agentId: agent.id, text: 'x', channel: 'email', to: ['a@example.com'] }
 const emoji = '😀'
 const WRONG_ICON = `icon: must be one of ${[...ICONS].sort().join(', ').replaceAll('-', '_')}`
@@ -234,6 +235,8 @@ test.each<[string, string, object, string, string]>([
     'to',
     'to: must contain 1 to 10 recipients',
   ],
+  ['a long wait', TAKE, { agentId: agent.id, seconds: 61 }, 'seconds', 'seconds: must be at most 60'],
+  ['a negative wait', TAKE, { agentId: agent.id, seconds: -1 }, 'seconds', 'seconds: must be at least 0'],
   ['no recipient', SEND, { ...mail, to: [] }, 'to', 'to: must contain 1 to 10 recipients'],
   [
     'a long recipient',

@@ -159,6 +159,11 @@ describe('forms', () => {
       'Please confirm your email address by clicking the link below:\n\nhttps://acme.example/confirm?token=abc123',
       'verify',
     ],
+    [
+      'Willkommen',
+      'Bitte bestätige deine E-Mail-Adresse: https://acme.example/bestaetigen?token=abc123',
+      'verify',
+    ],
     ['Acme', 'Reset your password: https://acme.example/password/reset/a8f3b2c1', 'reset'],
     [null, 'Your Acme login link: https://acme.example/l/Zk39dQ', 'sign_in'],
     [null, 'Acme: reset your password https://acme.example/reset?token=a8f3b2c1d4e5f60718293a4b', 'reset'],
@@ -168,6 +173,8 @@ describe('forms', () => {
 
   test.each([
     ['Verify your email', 'Log in to verify your email: https://example.com/login?lang=english'],
+    ['Order received', 'Please confirm your order: https://shop.example/confirm?order=AB482913'],
+    ['Delivery', 'Please confirm the booking <https://shop.example/confirm/a8f3b2c1>'],
     [null, 'Sale! Sign in and save: https://shop.example/login?id=Zk39dQ'],
     [null, 'Your login was successful. Our terms: https://shop.example/terms?id=Zk39dQ'],
   ])('no link in %s: %s', (subject, text) => {

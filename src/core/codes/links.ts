@@ -5,11 +5,14 @@ import { type Purpose, purposeOf } from './purpose.ts'
 import { trackerOf } from './trackers.ts'
 import { KIND } from './words.ts'
 
-/** What paths of links say, in the language of programs. */
+/** What paths of links say, in the language of programs, and in some that services in Europe use. */
 const PATH_WORDS: readonly (readonly [RegExp, Purpose])[] = [
-  [/reset|recover|forgot|passw(?:or)?d/i, 'reset'],
+  [/reset|recover|forgot|passw(?:or)?d|passwort|zuruecksetz|reinit|restablec|recuper/i, 'reset'],
   [/magic|log-?in|sign-?in|passwordless|auth(?:enticate)?\b|session|one-?time/i, 'sign_in'],
-  [/verif|confirm|activat|validat|sign-?up|regist|optin|opt-in|welcome/i, 'verify'],
+  [
+    /verif|confirm|activ(?:at|ar|er)|validat|bestaetig|aktivier|sign-?up|regist|optin|opt-in|welcome/i,
+    'verify',
+  ],
 ]
 const MAGIC = /magic|passwordless|one-?time/i
 const DROPPED_PATH =
@@ -147,8 +150,9 @@ const purposeOfLink = (letter: Letter, url: URL, place: { at: number; index: num
   if (said === null || DROPPED_PATH.test(path)) return null
   if (said === 'other') return hasToken(url, true) ? 'other' : null
   const named = PATH_WORDS.find(([words]) => words.test(path))?.[1]
-  // Many mails lead to the page to sign in.
-  const isClear = named !== 'sign_in' || MAGIC.test(path)
+  // Many mails lead to the page to sign in, and shops have orders and dates confirmed.
+  const isOfOther = letter.isOfShop || lines.flat().some(({ kinds }) => kinds & KIND.not)
+  const isClear = !isOfOther && (named !== 'sign_in' || MAGIC.test(path))
   if (!isAskedFor(letter, { said, named, isClear, isBare })) return null
   if (trackerOf(url) !== undefined) {
     const isSure = (letter.subject.kinds & (ACTS | KIND.once)) !== 0 || letter.evidence >= 2

@@ -13,7 +13,10 @@ export const pageEnd = (text: string, offset: number, size: number): number => {
   return /[\ud800-\udbff]/.test(text[end - 1]!) ? end - 1 : end
 }
 
-/** Throws `invalid_input` for an offset beyond the text. */
-export const ensureWithin = (text: string, offset: number): void => {
+/** Returns where the page begins that contains `offset`: not within a surrogate pair. Throws `invalid_input` beyond the text. */
+export const pageStart = (text: string, offset: number): number => {
   if (offset > text.length) throw invalidInput('offset', `the text has ${text.length} characters`)
+  return /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(Math.max(0, offset - 1), offset + 1))
+    ? offset - 1
+    : offset
 }

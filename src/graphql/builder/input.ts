@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { AppError, invalidInput } from '../../core/errors.ts'
-import { fieldName } from '../../core/rules.ts'
+import { type Issue, inputError } from '../../core/input-error.ts'
 
 /**
  * A scalar value that violates its rule. Only GraphQL's own error knows which field it is in (see errors.ts).
@@ -32,8 +32,10 @@ export const checked = <R extends Rules, Input extends { [Key in keyof R]?: unkn
     const value = input[field]
     if (value === null || value === undefined) continue
     const result = rule.safeParse(value)
-    if (!result.success)
-      throw invalidInput(fieldName([field, ...result.error.issues[0]!.path]), result.error.issues[0]!.message)
+    if (!result.success) {
+      const issues = result.error.issues.map((issue) => ({ ...issue, path: [field, ...issue.path] }))
+      throw inputError(issues as Issue[], input, 'input')
+    }
     output[field] = result.data
   }
   return output as Checked<R, Input>

@@ -1,4 +1,4 @@
-import { ensureWithin, pageEnd } from '../../core/text/page.ts'
+import { pageEnd, pageStart } from '../../core/text/page.ts'
 import { clean } from './fence.ts'
 
 /** Characters in one page: about 5,000 tokens. */
@@ -15,9 +15,9 @@ export interface TextPage {
  * (docs/decisions.md#cleaning-text). Throws `invalid_input` for an offset beyond the text.
  */
 export const cleanPage = (text: string, offset: number, size = PAGE): TextPage => {
-  ensureWithin(text, offset)
-  const end = pageEnd(text, offset, size)
-  const shown = clean(text.slice(offset, end))
+  const start = pageStart(text, offset)
+  const end = pageEnd(text, start, size)
+  const shown = clean(text.slice(start, end))
   // What stands in the place of markers may be longer than they are.
   if (shown.length > PAGE) return cleanPage(text, offset, size / 2)
   return { text: shown, nextOffset: end < text.length ? end : null }

@@ -1,7 +1,7 @@
 import type { Blobs, Contained } from '../../blob/index.ts'
 import { AppError, invalidInput, notFound } from '../../core/errors.ts'
 import type { FileFormat, FileReader, FileText, GivenFile } from '../../core/file-text.ts'
-import { ensureWithin, pageEnd } from '../../core/text/page.ts'
+import { pageEnd, pageStart } from '../../core/text/page.ts'
 import { Turns } from '../../core/turns.ts'
 import type { Db } from '../../db/client.ts'
 import { sql } from '../../db/sql/sql.ts'
@@ -244,7 +244,7 @@ export interface TextPageOfFile extends TextOfFile {
 /** Returns the page of a text that begins at `offset`. */
 export const textPageOf = (whole: TextOfFile, offset = 0): TextPageOfFile => {
   const { text } = whole
-  ensureWithin(text, offset)
-  const end = pageEnd(text, offset, MAX_PAGE)
-  return { ...whole, text: text.slice(offset, end), nextOffset: end < text.length ? end : null }
+  const start = pageStart(text, offset)
+  const end = pageEnd(text, start, MAX_PAGE)
+  return { ...whole, text: text.slice(start, end), nextOffset: end < text.length ? end : null }
 }
