@@ -62,6 +62,20 @@ test('a scheduled message that is cancelled can be deleted at the same time', as
   expect(statuses).toEqual([200, 204])
 })
 
+test('an agent can be deleted while a sender is listed', async () => {
+  const other = await createTestAgent(service, owner, 'Listing')
+  const sender = { sender: 'ann@example.com' }
+  const statuses = await inTurn('select 1 from access where agent_id = $1 for update', other.id, [
+    () => owner.api('POST', `/agents/${other.id}/access/email/senders`, sender),
+    () => owner.api('DELETE', `/agents/${other.id}`),
+  ])
+  expect(statuses).toEqual([200, 204])
+  // Either of the two could be ended, and the deletion is repeated. PostgreSQL counts within a second.
+  await new Promise((resolve) => setTimeout(resolve, 1_500))
+  const DEADLOCKS = 'select deadlocks::int as n from pg_stat_database where datname = current_database()'
+  expect((await service.db.pool.query(DEADLOCKS)).rows).toEqual([{ n: 0 }])
+})
+
 test('an agent can be deleted while a request changes what it has', async () => {
   const other = await createTestAgent(service, owner, 'Other')
   const client = await service.db.pool.connect()

@@ -164,6 +164,8 @@ export const addSender = async (
   if (list === 'senders') await ensureUnsupervised(deps, viewer, WIDEN)
   const entry = normalizeEntry(channel, sender, 'sender')
   return deps.prisma.$transaction(async (prisma) => {
+    // The agent before its list, as where it is deleted: a row that is changed twice locks the agent.
+    await prisma.$queryRaw`select 1 from agent where id = ${agentId}::uuid for key share`
     const detail = { channel, [list]: { added: [entry] } }
     if (await addEntry(prisma, viewer, { ...input, entry }))
       await audit({ ...deps, prisma }, viewer, { action: 'access.set', agentId, detail })
