@@ -116,6 +116,28 @@ test('a message that a bounce has overtaken does not keep the others of its batc
   expect(await read(overtaken)).toMatchObject({ status: 'failed', error: 'a@x.example: bounced' })
 })
 
+test('when the statement for those that others have overtaken fails, the rest counts as written', async () => {
+  const ids = [await write('a@x.example'), await write('b@x.example')]
+  const [owner, now, parts] = [randomUUID(), new Date(Date.now() + 60_000), new OwnedParts().bits]
+  const claimed = await claimSends(service.db, { owner, now, limit: 10, parts })
+  const attempts = ids.map((id) => {
+    const one = claimed.find(({ messageId }) => messageId === id)!
+    return attemptOf(one, { [one.message!.to[0]!]: 'sent' })
+  })
+  await prisma.recipient.updateMany({ where: { messageId: ids[0]! }, data: { status: 'failed' } })
+  let statements = 0
+  const query = (...asked: Parameters<typeof service.db.pool.query>) =>
+    ++statements === 1 ? service.db.pool.query(...asked) : Promise.reject(new Error('bad row'))
+  await expect(settleSends({ pool: { query } as never }, attempts)).rejects.toMatchObject({
+    results: [undefined, { written: true }],
+    cause: { message: 'bad row' },
+  })
+  expect([await read(ids[0]!), await read(ids[1]!)]).toMatchObject([
+    { status: 'sending' },
+    { status: 'sent' },
+  ])
+})
+
 test('with the message locked, too, nothing is written of a job that another worker holds', async () => {
   const id = await write('a@x.example')
   const attempt = attemptOf(await claim(id), { 'a@x.example': 'sent' })

@@ -1,5 +1,5 @@
 import { lowerCase } from '../../core/text/lower-case.ts'
-import { type Batch, createBatch } from '../../db/batch.ts'
+import { type Batch, createBatch, PartlyWritten } from '../../db/batch.ts'
 import { type Db, isUnavailable, type Statements } from '../../db/client.ts'
 import type { JobState } from '../../db/generated/prisma/enums.ts'
 import { within } from '../../db/transaction.ts'
@@ -105,7 +105,7 @@ const settledOf = (events: LoggedEvent[] | undefined): Settled => ({
 /**
  * Writes the outcome of attempts: recipients, messages, jobs and logs change together. Does not write those of jobs
  * that the worker no longer holds, nor those of messages with a recipient that the attempt was not for or that has
- * become final meanwhile: see `settleLocked`.
+ * become final meanwhile: see `settleLocked`. Throws `PartlyWritten` when some are written.
  */
 export const settleSends = async (
   db: Pick<Db, 'pool'>,
@@ -114,8 +114,15 @@ export const settleSends = async (
   const decided = settlements.map((each) => decidedOf(each, allInProgress(each.recipients)))
   const plain = await (decided.every(isSent) ? writeSent(db, decided) : write(db, SETTLE, decided))
   const others = decided.filter(({ job }) => !plain.has(job.id))
-  const logged = others.length > 0 ? await write(db, SETTLE_LOGGED, others) : plain
-  return settlements.map(({ job }) => settledOf(plain.get(job.id) ?? logged.get(job.id)))
+  try {
+    const logged = others.length > 0 ? await write(db, SETTLE_LOGGED, others) : plain
+    return settlements.map(({ job }) => settledOf(plain.get(job.id) ?? logged.get(job.id)))
+  } catch (error) {
+    const written = settlements.map(({ job }) =>
+      plain.has(job.id) ? settledOf(plain.get(job.id)) : undefined,
+    )
+    throw new PartlyWritten(written, error)
+  }
 }
 
 /** As long as a statement may take: a result that is not written is sent again. */
