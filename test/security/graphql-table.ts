@@ -335,7 +335,7 @@ export const TYPES: Record<string, TypeRow> = {
     reach: inAgent('drafts { edges { node { % } } }'),
     rule: AGENT,
     fields:
-      'id text html replyTo replyAll forward channel to cc bcc metadata subject sendAt attachments createdAt updatedAt savedBy',
+      'id text html replyTo replyAll forward channel to cc bcc metadata conversation subject sendAt attachments createdAt updatedAt savedBy',
   },
   DraftFile: {
     reach: inAgent('drafts { edges { node { attachments { % } } } }'),
