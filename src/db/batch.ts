@@ -86,8 +86,12 @@ export const createBatch = <Item, Result>(
       const results = await write(batch.map(({ item }) => item))
       for (const [index, { resolve }] of batch.entries()) resolve(results[index]!)
     } catch (error) {
-      const partly = error instanceof PartlyWritten
-      const { results, cause } = partly ? (error as PartlyWritten<Result>) : { results: [], cause: error }
+      const {
+        results,
+        cause,
+      }: Pick<PartlyWritten<Result>, 'results' | 'cause'> = error instanceof PartlyWritten
+        ? error
+        : { results: [], cause: error }
       for (const [index, result] of results.entries()) if (result !== undefined) batch[index]!.resolve(result)
       const left = batch.filter((_, index) => results[index] === undefined)
       if (left.length === 1 || isUnavailable(cause)) for (const { reject } of left) reject(cause)

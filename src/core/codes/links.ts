@@ -27,7 +27,8 @@ const isShortToken = (value: string): boolean =>
 const KEY_OF_ISSUE = /^[A-Z]{2,10}-\d+$/
 
 const TOKEN_WORDS = /token|code|otp|key|secret|ticket|hash|signature|nonce|jwt|oob/i
-const TOKEN_NAME = /^(?:[a-z]{1,20}[_-])?(?:token|otp|ticket)$|^(?:code|key|oobcode)$/i
+/** Parameters with these names are tokens even when they are short and have no digits. */
+const SURE_TOKEN_NAME = /^(?:[a-z]{1,20}[_-])?(?:token|otp|ticket)$|^(?:code|key|oobcode)$/i
 const TOKEN_NAMES = /^(?:t|k|c|sig|h|uid|id|q|flow|data|d|s|u)$/i
 const namesToken = (name: string): boolean => TOKEN_WORDS.test(name) || TOKEN_NAMES.test(name)
 
@@ -45,8 +46,8 @@ const partsOf = ({ pathname, searchParams, hash }: URL): [string, string][] => [
 ]
 
 /**
- * Whether a link has what its sender recognises somebody by: shorter where its path says what it is for, or its label does (`isSaid`). A
- * parameter that is called so needs no digits then.
+ * Whether a link has what its sender recognises somebody by. It may be shorter where the path (`isNamed`) or the label (`isSaid`) says
+ * what the link is for.
  */
 const hasToken = (url: URL, isNamed: boolean, isSaid = false): boolean =>
   partsOf(url).some(
@@ -54,7 +55,7 @@ const hasToken = (url: URL, isNamed: boolean, isSaid = false): boolean =>
       isToken(value) ||
       (isNamed && isShortToken(value)) ||
       (isSaid && isShortToken(value) && /[A-Za-z]/.test(value)) ||
-      ((isNamed || isSaid) && TOKEN_NAME.test(name) && value.length >= 3) ||
+      ((isNamed || isSaid) && SURE_TOKEN_NAME.test(name) && value.length >= 3) ||
       (namesToken(name) && isShortToken(value) && value.length >= 6),
   )
 
@@ -117,13 +118,11 @@ const read = (written: string): URL | null => {
   }
 }
 
-/**
- * What is known of a link: what its label says, what its path is called, whether only mails with such a link have a path that is called
- * so, and whether it is bare.
- */
+/** What is known of a link: what its label says, what its path is called, and whether it is bare. */
 interface Clues {
   said: Purpose | undefined
   named: Purpose | undefined
+  /** Whether such a path is only in mails with a link to open, and not in those of shops. */
   isClear: boolean
   isBare: boolean
 }

@@ -41,23 +41,22 @@ const FILES = {
 
 /** A draft with its content. */
 export const draftOf = ({ id, agentId, content, files, createdAt, updatedAt, ...draft }: SavedDraft) => {
-  const { replyTo, replyAll, forward, channel, to, cc, bcc, ...what } = content as unknown as DraftContent
-  const { text, html, subject, metadata, conversation, sendAt } = what
+  const saved = content as unknown as DraftContent
   return {
     id,
-    text: text ?? null,
-    html: html ?? null,
-    replyTo: replyTo ?? null,
-    replyAll: replyAll ?? false,
-    forward: forward ?? null,
-    channel: channel ?? null,
-    to: [...(to ?? [])],
-    cc: [...(cc ?? [])],
-    bcc: [...(bcc ?? [])],
-    subject: subject ?? null,
-    metadata: metadata ?? {},
-    conversation: conversation ?? null,
-    sendAt: sendAt ? new Date(sendAt) : null,
+    text: saved.text ?? null,
+    html: saved.html ?? null,
+    replyTo: saved.replyTo ?? null,
+    replyAll: saved.replyAll ?? false,
+    forward: saved.forward ?? null,
+    channel: saved.channel ?? null,
+    to: [...(saved.to ?? [])],
+    cc: [...(saved.cc ?? [])],
+    bcc: [...(saved.bcc ?? [])],
+    subject: saved.subject ?? null,
+    metadata: saved.metadata ?? {},
+    conversation: saved.conversation ?? null,
+    sendAt: saved.sendAt ? new Date(saved.sendAt) : null,
     attachments: files,
     savedBy: authorOf(agentId, { memberId: draft.savedByMemberId, name: draft.savedByName }),
     createdAt,

@@ -118,6 +118,7 @@ export const settleSends = async (
     const logged = others.length > 0 ? await write(db, SETTLE_LOGGED, others) : plain
     return settlements.map(({ job }) => settledOf(plain.get(job.id) ?? logged.get(job.id)))
   } catch (error) {
+    if (plain.size === 0) throw error
     const written = settlements.map(({ job }) =>
       plain.has(job.id) ? settledOf(plain.get(job.id)) : undefined,
     )

@@ -41,7 +41,7 @@ export const onInvalid: Hook<unknown, RestEnv, any, any> = (result, c) => {
   if (result.success) return undefined
   const { data } = result as { data?: unknown } // passed by the validator, but missing in its types
   const issues = result.error.issues as Issue[]
-  const keyed = issues.map(({ path }) => String(path[0]))
+  const keyed = issues.flatMap(({ path }) => path.slice(0, 1).map(String))
   const given = result.target === 'query' ? withParts(data as QueryValues, keyed) : data
   return answerError(c, inputError(issues, given, WHOLE[result.target] ?? 'request'))
 }

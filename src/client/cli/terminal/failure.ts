@@ -1,6 +1,6 @@
 import { AmsError, type ErrorCode } from '../../errors.ts'
 
-/** The command line asks for what there is not; the service rejects what it alone knows the rules of. */
+/** The command line itself is wrong. What only the service can check, it rejects as `invalid_input`. */
 export class UsageError extends Error {}
 
 export const EXIT_CODES = [
