@@ -56,9 +56,9 @@ const countRequests = (page: Page): { count: number } => {
 }
 
 /** Opens the inbox with a thread, and waits until everything is read. */
-const openThread = async (subject: string): Promise<Page> => {
+const openThread = async (subject: string, open = browser.page): Promise<Page> => {
   await mail(subject)
-  const page = await openApp(await browser.page(WIDE), service, owner, '/app/inbox')
+  const page = await openApp(await open(WIDE), service, owner, '/app/inbox')
   await untilLive(page)
   await row(page, subject).click()
   await page.getByRole('article').waitFor()
@@ -141,7 +141,7 @@ browserTest('a page that is opened during a failure shows its frame and content 
 })
 
 browserTest('a page that asked too often waits as long as it is told to, and says until when', async () => {
-  const page = await openThread('Before the limit')
+  const page = await openThread('Before the limit', browser.ownPage)
   await page.clock.install()
   const failed = await failQueries(page, failureOf(429, 'rate_limited', { 'Retry-After': '600' }))
   await mail('During the limit')

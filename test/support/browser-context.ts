@@ -32,6 +32,10 @@ class KeptContext implements LentContext {
   constructor(context: BrowserContext, rest: (context: KeptContext) => void) {
     this.#context = context
     this.#rest = () => rest(this)
+    // They would stay, whichever page asked for them.
+    const refuse = () => Promise.reject(new Error('this needs ownPage()'))
+    Object.assign(context, { addInitScript: refuse })
+    Object.assign(context.clock, { install: refuse })
     context.on('page', (page) =>
       page.on('framenavigated', (frame) => {
         if (isWeb(frame.url())) this.#origins.add(new URL(frame.url()).origin)

@@ -22,7 +22,7 @@ export interface TestBrowser {
    * loads them.
    */
   page(options?: BrowserContextOptions): Promise<Page>
-  /** Opens one for a test that changes the context in a way that cannot be undone, such as by `addInitScript`, or all of its pages. */
+  /** Opens one for a test that changes the context in a way that cannot be undone, such as by `addInitScript` or a clock, or all of its pages. */
   ownPage(options?: BrowserContextOptions): Promise<Page>
   /** Opens a page that is closed after the file's last test. */
   keptPage(): Promise<Page>
